@@ -1,0 +1,43 @@
+# `make` alone lists the targets. Everything is set up in .venv at the first use; a system without python3-venv is told so.
+
+PYTHON ?= python3
+BIN = .venv/bin
+READY = .venv/ready
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: $(READY) ## set up .venv with everything that is needed here
+$(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Dogana needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv || { echo "cannot make .venv: install python3-venv (Debian: apt-get install python3-venv)"; exit 1; }
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+proto: $(READY) ## build the messages again after a change in proto/
+	$(BIN)/python proto/generate.py
+
+demo: $(READY) ## play a match between processes, verify it, run a small ladder, print the standings
+	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
+
+test: $(READY) proto ## run all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(READY) proto ## formatting, lint, types, imports, messages, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python proto/check.py
+
+fmt: $(READY) ## format the code and write the generated docs
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/python proto/check.py --write
+
+bench: $(READY) ## measure speed against other programs, side by side
+	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(BIN)/python -m bench
+
+.PHONY: help setup proto demo test check fmt bench

@@ -1,0 +1,1 @@
+"""Agents: the Python SDK, the house bots, and starter kits in other languages."""

@@ -1,0 +1,1 @@
+"""House bots: bots that come with Dogana."""

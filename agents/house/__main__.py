@@ -1,0 +1,33 @@
+"""Runs a house bot as a process of its own: `python -m agents.house random`."""
+
+from __future__ import annotations
+
+import sys
+
+from agents import sdk
+from agents.house.random_bot import RandomBot
+
+
+def main() -> None:
+    """Plays one match as the bot that the command line names."""
+    if sys.argv[1:] == ["random"]:
+        _play_random()
+    elif len(sys.argv) == 2:
+        from agents.house.process import play_as
+
+        play_as(sys.argv[1])
+    else:
+        sys.exit("usage: python -m agents.house NAME (a house bot, such as random or greedy)")
+
+
+def _play_random() -> None:
+    """`random` needs nothing of the games, so it starts without the rules."""
+    bots: list[RandomBot] = []
+    sdk.play(
+        lambda decision: bots[0].pick(decision.action_count),
+        on_start=lambda match: bots.append(RandomBot(None, None, match.match_id, match.seat)),
+    )
+
+
+if __name__ == "__main__":
+    main()

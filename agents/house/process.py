@@ -1,0 +1,57 @@
+"""Lets a house bot, which is written against the rules, play through the SDK."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from google.protobuf.message import Message
+
+from agents import sdk
+from referee.codec import Codec, codec
+from referee.game import Action, Observation
+from referee.registry import find
+from referee.seats.house import HouseBot, house_bots
+
+
+@dataclass
+class _Decision:
+    """A decision in the words of the rules."""
+
+    codec: Codec
+    asked: sdk.Decision
+
+    @cached_property
+    def observation(self) -> Observation:
+        return self.codec.read_observation(self.asked.message.observation.value)
+
+    @cached_property
+    def actions(self) -> Sequence[Action]:
+        return self.codec.read_actions(self.asked.message.actions.value)
+
+
+def play_as(name: str) -> None:
+    """Plays one match as a house bot; ends the process with status 1 if there is none of that name."""
+    bots = house_bots()
+    if name not in bots:
+        sys.exit(f"there is no house bot {name!r}; there are: {', '.join(bots)}")
+    playing: list[HouseBot] = []
+
+    def sit_down(match: sdk.Match) -> None:
+        game = find(match.game)
+        setup = game.setup(match.seats, match.options, match.board)
+        if not bots[name].plays(game):
+            sys.exit(f"{name} does not play {match.game}")
+        playing.append(bots[name](game, setup, match.match_id, match.seat))
+
+    def choose(asked: sdk.Decision) -> int | list[Message]:
+        translation = codec(find(asked.match.game))
+        choice = playing[0].choose(_Decision(translation, asked))
+        if isinstance(choice, int):
+            return choice
+        actions: list[Message] = asked.match.messages.ActionList.FromString(translation.actions_bytes(choice)).actions
+        return actions
+
+    sdk.play(choose, on_start=sit_down)

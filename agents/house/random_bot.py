@@ -1,0 +1,33 @@
+"""The house bot `random`: plays any game, uniformly at random among the legal actions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+
+class _Listed(Protocol):
+    @property
+    def actions(self) -> Sequence[Any]: ...
+
+
+class RandomBot:
+    """Plays any game. The same seat of the same match (by its id) plays the same."""
+
+    def __init__(self, game: object, setup: object, match_id: str, seat: int) -> None:
+        """Sits down; the game does not matter."""
+        self._random = random.Random(f"{match_id}:{seat}")  # noqa: S311 has to be repeatable
+
+    @staticmethod
+    def plays(game: object) -> bool:
+        """Every game."""
+        return True
+
+    def choose(self, decision: _Listed) -> int:
+        """Any legal action."""
+        return self.pick(len(decision.actions))
+
+    def pick(self, count: int) -> int:
+        """The index of one of so many actions."""
+        return int(self._random.random() * count)

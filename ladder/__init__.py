@@ -1,0 +1,1 @@
+"""The ladder: takes in bots, schedules matches among them, and rates them."""

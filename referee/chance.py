@@ -1,0 +1,215 @@
+"""The kinds of chance there are: live, replaying, scripted and fast (`referee/game.py` says what chance is)."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable, Sequence
+
+Outcome = int | list[int]
+"""What a draw gave: an integer, or a permutation."""
+
+
+class ChanceError(Exception):
+    """A draw does not agree with what was recorded or scripted."""
+
+
+# --- live -----------------------------------------------------------------------------------------
+
+
+class LiveStream:
+    """The luck of one stream of a match, fixed by the seed and the stream's name.
+
+    The stream is the sequence of 64-bit words (big-endian, four to a block) of the blocks SHA-256(key, i) for i = 0, 1, 2, ...
+    as 8 bytes big-endian, where key = SHA-256("dogana chance 1:<seed>:<name>"). A draw below n takes words
+    until one is less than the greatest multiple of n that fits, and is that word modulo n. So anybody can
+    recompute a match's luck in any language, and nobody can predict it from what was drawn before.
+    """
+
+    def __init__(self, seed: int, name: str, drawn: list[tuple[str, Outcome]]) -> None:
+        self._name = name
+        self._drawn = drawn
+        self._key = hashlib.sha256(f"dogana chance 1:{seed}:{name}".encode()).digest()
+        self._block = 0
+        self._words: list[int] = []
+
+    def below(self, n: int) -> int:
+        """See `referee.game.Stream`."""
+        outcome = self._below(n)
+        self._drawn.append((self._name, outcome))
+        return outcome
+
+    def pick(self, weights: Sequence[int]) -> int:
+        """See `referee.game.Stream`."""
+        place = self._below(sum(weights))
+        for index, weight in enumerate(weights):
+            if place < weight:
+                break
+            place -= weight
+        self._drawn.append((self._name, index))
+        return index
+
+    def permutation(self, n: int) -> list[int]:
+        """See `referee.game.Stream`; Fisher and Yates from the last place down."""
+        order = list(range(n))
+        for last in range(n - 1, 0, -1):
+            other = self._below(last + 1)
+            order[last], order[other] = order[other], order[last]
+        self._drawn.append((self._name, order))
+        return order
+
+    def _below(self, n: int) -> int:
+        if n < 1:
+            raise ValueError("nothing to draw from")
+        while True:
+            if not self._words:
+                block = hashlib.sha256(self._key + self._block.to_bytes(8, "big")).digest()
+                self._block += 1
+                self._words = [int.from_bytes(block[at : at + 8], "big") for at in (24, 16, 8, 0)]
+            word = self._words.pop()
+            if word < (1 << 64) - (1 << 64) % n:
+                return word % n
+
+
+class LiveChance:
+    """The luck of a match.
+
+    Attributes:
+        drawn: (stream, outcome) of every draw so far, in order; who writes the record empties it.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._streams: dict[str, LiveStream] = {}
+        self.drawn: list[tuple[str, Outcome]] = []
+
+    def stream(self, name: str) -> LiveStream:
+        """See `referee.game.Chance`."""
+        if name not in self._streams:
+            self._streams[name] = LiveStream(self._seed, name, self.drawn)
+        return self._streams[name]
+
+
+# --- given in advance: replaying and scripted --------------------------------------------------------
+
+
+class ScriptedChance:
+    """Luck that a test has written down: `ScriptedChance(bag=[8, 0])`."""
+
+    def __init__(self, **outcomes: Sequence[Outcome]) -> None:
+        self._outcomes = {name: list(given) for name, given in outcomes.items()}
+
+    def stream(self, name: str) -> GivenStream:
+        """See `referee.game.Chance`; raises `ChanceError` for a stream that is not in the script."""
+        if name not in self._outcomes:
+            raise ChanceError(f"stream {name} is not in the script")
+        return GivenStream(name, lambda: self._take(name), None)
+
+    def _take(self, name: str) -> Outcome:
+        if not self._outcomes[name]:
+            raise ChanceError(f"stream {name} has no outcome left")
+        return self._outcomes[name].pop(0)
+
+
+class ReplayChance:
+    """Luck as it was recorded; the draws must come in the recorded order.
+
+    Attributes:
+        outcomes: (stream, outcome) of the draws to come; who reads the record fills it.
+    """
+
+    def __init__(self, live: LiveChance | None) -> None:
+        """With `live`, every recorded outcome must also be the one that `live` gives."""
+        self.outcomes: list[tuple[str, Outcome]] = []
+        self._live = live
+
+    def stream(self, name: str) -> GivenStream:
+        """See `referee.game.Chance`."""
+        return GivenStream(name, lambda: self._take(name), self._live.stream(name) if self._live else None)
+
+    def _take(self, name: str) -> Outcome:
+        if not self.outcomes:
+            raise ChanceError(f"the rules draw from stream {name}, but nothing more is recorded")
+        recorded, outcome = self.outcomes.pop(0)
+        if recorded != name:
+            raise ChanceError(f"the rules draw from stream {name}, but stream {recorded} is recorded")
+        return outcome
+
+
+class GivenStream:
+    """A stream whose outcomes were fixed in advance. Every draw raises `ChanceError` if it cannot give what was fixed."""
+
+    def __init__(self, name: str, take: Callable[[], Outcome], live: LiveStream | None) -> None:
+        self._name = name
+        self._take = take
+        self._live = live
+
+    def below(self, n: int) -> int:
+        """See `referee.game.Stream`."""
+        index = self._index(n)
+        self._compare(index, None if self._live is None else self._live.below(n))
+        return index
+
+    def pick(self, weights: Sequence[int]) -> int:
+        """See `referee.game.Stream`."""
+        index = self._index(len(weights))
+        if weights[index] < 1:
+            raise ChanceError(f"stream {self._name} cannot give {index} here")
+        self._compare(index, None if self._live is None else self._live.pick(weights))
+        return index
+
+    def permutation(self, n: int) -> list[int]:
+        """See `referee.game.Stream`."""
+        order = self._take()
+        if not isinstance(order, list) or sorted(order) != list(range(n)):
+            raise ChanceError(f"stream {self._name} gives {order!r} where a permutation of {n} is drawn")
+        self._compare(order, None if self._live is None else self._live.permutation(n))
+        return order
+
+    def _index(self, n: int) -> int:
+        index = self._take()
+        if type(index) is not int or not 0 <= index < n:
+            raise ChanceError(f"stream {self._name} gives {index!r} where a number below {n} is drawn")
+        return index
+
+    def _compare(self, outcome: Outcome, live: Outcome | None) -> None:
+        if self._live is not None and outcome != live:
+            raise ChanceError(f"stream {self._name} gives {outcome}, but by the seed it gives {live}")
+
+
+# --- fast -------------------------------------------------------------------------------------------
+
+
+class FastChance:
+    """Plain fast luck for playouts: one generator for all streams, nothing recorded."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)  # noqa: S311 playouts need speed, not secrecy
+
+    def stream(self, name: str) -> FastChance:
+        """See `referee.game.Chance`."""
+        return self
+
+    def below(self, n: int) -> int:
+        """See `referee.game.Stream`."""
+        return int(self._random.random() * n)
+
+    def pick(self, weights: Sequence[int]) -> int:
+        """See `referee.game.Stream`."""
+        place = int(self._random.random() * sum(weights))
+        for index, weight in enumerate(weights):
+            if place < weight:
+                return index
+            place -= weight
+        raise ValueError("nothing to draw from")
+
+    def permutation(self, n: int) -> list[int]:
+        """See `referee.game.Stream`."""
+        order = list(range(n))
+        self._random.shuffle(order)
+        return order
+
+
+def commitment(match_id: str, seed: int) -> str:
+    """What the agents are told of the seed before the match: SHA-256 of match id, a colon, the seed in decimal digits."""
+    return hashlib.sha256(f"{match_id}:{seed}".encode()).hexdigest()

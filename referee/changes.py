@@ -1,0 +1,100 @@
+"""Observations in words, and what differs between two of them; the same for every game."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any, get_type_hints
+
+from referee.game import CountedBy, Observation
+
+
+def describe(observation: Observation) -> list[str]:
+    """An observation, a line for each thing in it that is not empty."""
+    lines = []
+    for name, value in _entries(observation):
+        if isinstance(value, tuple) and value and is_dataclass(value[0]):
+            lines += [f"{name}.{key}: {_text(entry)}" for key, entry in _named(observation, name, value)]
+        elif not _is_empty(value):
+            lines.append(f"{name}: {_text(value, _mark(type(observation), name))}")
+    return lines
+
+
+def changes(before: Observation, after: Observation) -> list[str]:
+    """What has changed, a text each, such as `seats.1.safe 7 -> 5`."""
+    return list(_changes("", before, after))
+
+
+def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
+    for name, new in _entries(after):
+        old = getattr(before, name)
+        place = f"{path}{name}"
+        if old == new:
+            continue
+        if is_dataclass(old) and is_dataclass(new):
+            yield from _changes(f"{place}.", old, new)
+        elif isinstance(new, tuple) and len(new) == len(old) and (_mark(type(after), name) or is_dataclass(new[0])):
+            for (key, entry), old_entry in zip(_named(after, name, new), old, strict=True):
+                if is_dataclass(entry):
+                    yield from _changes(f"{place}.{key}.", old_entry, entry)
+                elif entry != old_entry:
+                    yield f"{place}.{key} {_text(old_entry)} -> {_text(entry)}"
+        else:
+            yield f"{place} {_text(old)} -> {_text(new)}"
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a dataclass, without who is looking."""
+    return ((field.name, getattr(value, field.name)) for field in fields(value) if field.name != "viewer")
+
+
+def _named(owner: Any, name: str, value: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
+    """The entries of a tuple with what their index stands for."""
+    mark = _mark(type(owner), name)
+    for index, entry in enumerate(value):
+        first = getattr(entry, fields(entry)[0].name) if is_dataclass(entry) else None
+        if mark is not None and mark.names is not None:
+            yield list(mark.names)[index].name.lower(), entry
+        elif mark is None and isinstance(first, enum.Enum):
+            yield first.name.lower(), entry
+        else:
+            yield str(index), entry
+
+
+def _mark(cls: type, name: str) -> CountedBy | None:
+    return _marks(cls)[name]
+
+
+@cache
+def _marks(cls: type) -> dict[str, CountedBy | None]:
+    found: dict[str, CountedBy | None] = {}
+    for name, hint in get_type_hints(cls, include_extras=True).items():
+        marks = [mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, CountedBy)]
+        found[name] = marks[0] if marks else None
+    return found
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, enum.Enum):
+        return False
+    return value is None or value == "" or value == () or (isinstance(value, tuple) and not any(value))
+
+
+def _text(value: Any, mark: CountedBy | None = None) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, enum.Enum):
+        return value.name.lower()
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        if mark is not None:
+            names = [name.name.lower() for name in mark.names] if mark.names else map(str, range(len(value)))
+            return ", ".join(f"{name} {_text(entry)}" for name, entry in zip(names, value, strict=True) if entry) or "none"
+        return " ".join(map(_text, value)) or "none"
+    if is_dataclass(value):
+        parts = [(name, entry, _mark(type(value), name)) for name, entry in _entries(value) if not _is_empty(entry)]
+        return ", ".join(f"{name} ({_text(entry, mark)})" if mark else f"{name} {_text(entry)}" for name, entry, mark in parts)
+    return str(value)

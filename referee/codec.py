@@ -1,0 +1,272 @@
+"""Converts a game's actions and observations to its messages and back.
+
+The dataclasses of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
+games: integers, booleans and texts are themselves, an enum's member n is the message's value n + 1, a tuple is a
+repeated field, `None` an absent one, a dataclass a message inside, and an action one field of the `kind` oneof.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import types
+import typing
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+
+from referee.game import Action, Game, Observation, kind
+
+_ANY_PREFIX = "type.googleapis.com/"
+_MOST_KEPT = 20_000  # serialised actions kept for reuse
+
+
+class CodecError(ValueError):
+    """Bytes that are no actions or observation of the game; the text says why."""
+
+
+class Codec:
+    """The messages of one game.
+
+    Attributes:
+        observation_url: the type URL of an observation in a `google.protobuf.Any`.
+        actions_url: the same of an action list.
+    """
+
+    def __init__(self, game: Game) -> None:
+        """Finds the messages.
+
+        Raises:
+            CodecError: if the game has none, or they do not mirror its dataclasses.
+        """
+        self._game = game
+        module_name = f"dogana.games.{game.name}.v1.{game.name}_pb2"
+        try:
+            messages = importlib.import_module(module_name)
+        except ModuleNotFoundError as error:
+            raise CodecError(f"{game.name} has no messages {module_name}; run `make proto`") from error
+        self._observation: type[Message] = messages.Observation
+        self._action_list: type[Message] = messages.ActionList
+        self._action: type[Message] = messages.Action
+        self._types = {kind(action_type): action_type for action_type in game.action_types}
+        problems = self._mismatches()
+        if problems:
+            raise CodecError("; ".join(problems))
+        self.observation_url = _ANY_PREFIX + self._observation.DESCRIPTOR.full_name
+        self.actions_url = _ANY_PREFIX + self._action_list.DESCRIPTOR.full_name
+        self._write_observation = _writer(game.observation_type, self._observation)
+        self._read_observation = _reader(game.observation_type)
+        inner = {field.name: field.message_type for field in self._action.DESCRIPTOR.fields}
+        self._write_action = {
+            action_type: _writer(action_type, getattr(messages, inner[name].name))
+            for name, action_type in self._types.items()
+        }
+        self._read_action = {name: _reader(action_type) for name, action_type in self._types.items()}
+        self._entries: dict[Action, bytes] = {}
+
+    def observation_bytes(self, observation: Observation) -> bytes:
+        """Serialises an observation."""
+        return self._write_observation(observation).SerializeToString()
+
+    def read_observation(self, data: bytes) -> Observation:
+        """The observation in serialised form.
+
+        Raises:
+            CodecError: if the bytes are none.
+        """
+        message = _parsed(self._observation, data)
+        observation = self._read_observation(message)
+        assert isinstance(observation, Observation)  # noqa: S101 by construction
+        return observation
+
+    def actions_bytes(self, actions: Sequence[Action]) -> bytes:
+        """Serialises an action list: the entries' bytes in a row, each made once and kept."""
+        entries = self._entries
+        try:
+            return b"".join([entries[action] for action in actions])
+        except KeyError:
+            return b"".join([entries.get(action) or self._entry(action) for action in actions])
+
+    def _entry(self, action: Action) -> bytes:
+        name = kind(type(action))
+        message = self._action(**{name: self._write_action[type(action)](action)})
+        entry = self._action_list(actions=[message]).SerializeToString()
+        if len(self._entries) < _MOST_KEPT:
+            self._entries[action] = entry
+        return entry
+
+    def read_actions(self, data: bytes) -> list[Action]:
+        """The actions in a serialised action list; whether they are legal is for the rules to say.
+
+        Raises:
+            CodecError: if the bytes are no action list, or an action in it is none of the game's.
+        """
+        actions = []
+        for message in _parsed(self._action_list, data).actions:  # type: ignore[attr-defined]
+            name = message.WhichOneof("kind")
+            if name is None:
+                raise CodecError(f"an Action without a kind; {self._game.name} has: {', '.join(self._types)}")
+            action = self._read_action[name](getattr(message, name))
+            assert isinstance(action, Action)  # noqa: S101 by construction
+            actions.append(action)
+        return actions
+
+    def _mismatches(self) -> list[str]:
+        """Where the messages do not mirror the dataclasses."""
+        oneofs = self._action.DESCRIPTOR.oneofs_by_name
+        in_messages = [field.name for field in oneofs["kind"].fields] if "kind" in oneofs else []
+        if in_messages != list(self._types):
+            return [f"{self._game.name}: Action.kind has {in_messages}, the game has {list(self._types)}"]
+        problems = _differences(self._game.observation_type, self._observation.DESCRIPTOR)
+        for field in oneofs["kind"].fields:
+            problems += _differences(self._types[field.name], field.message_type)
+        return problems
+
+
+# --- the plans --------------------------------------------------------------------------------------
+
+
+def _hints(cls: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in fields(cls)}
+
+
+def _without_none(hint: Any) -> tuple[Any, bool]:
+    """A type without `| None`, and whether it had it."""
+    if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
+        inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
+        return inner[0], True
+    return hint, False
+
+
+def _writer(cls: type, message: Any) -> Callable[[Any], Message]:
+    """Makes messages of a dataclass."""
+    plan: list[tuple[str, Callable[[Any], Any] | None]] = []
+    for name, hint in _hints(cls).items():
+        plan.append((name, _value_writer(hint, message.DESCRIPTOR.fields_by_name[name])))
+
+    def write(value: Any) -> Message:
+        arguments: dict[str, Any] = {}
+        for name, convert in plan:
+            part = getattr(value, name)
+            if part is not None:
+                arguments[name] = part if convert is None else convert(part)
+        result: Message = message(**arguments)
+        return result
+
+    return write
+
+
+def _value_writer(hint: Any, field: Any) -> Callable[[Any], Any] | None:
+    hint, _ = _without_none(hint)
+    if typing.get_origin(hint) is tuple:
+        inner = _value_writer(typing.get_args(hint)[0], field)
+        return None if inner is None else lambda values: [inner(value) for value in values]
+    if isinstance(hint, enum.EnumMeta):
+        return lambda value: value + 1
+    if is_dataclass(hint):
+        return _writer(typing.cast("type", hint), GetMessageClass(field.message_type))
+    return None
+
+
+def _reader(cls: type) -> Callable[[Any], object]:
+    """Makes dataclasses of a message."""
+    plan = [(name, *_without_none(hint)) for name, hint in _hints(cls).items()]
+    readers = [(name, _value_reader(hint), optional) for name, hint, optional in plan]
+
+    def read(message: Any) -> object:
+        values: list[Any] = []
+        for name, convert, optional in readers:
+            if optional and not message.HasField(name):
+                values.append(None)
+            else:
+                values.append(convert(getattr(message, name)))
+        return cls(*values)
+
+    return read
+
+
+def _value_reader(hint: Any) -> Callable[[Any], Any]:
+    if typing.get_origin(hint) is tuple:
+        inner = _value_reader(typing.get_args(hint)[0])
+        return lambda values: tuple([inner(value) for value in values])
+    if isinstance(hint, enum.EnumMeta):
+        members: tuple[Any, ...] = tuple(hint.__members__.values())
+
+        def read_enum(value: int) -> Any:
+            if not 1 <= value <= len(members):
+                raise CodecError(f"{value} is no {hint.__name__}")
+            return members[value - 1]
+
+        return read_enum
+    if is_dataclass(hint):
+        return _reader(typing.cast("type", hint))
+    return lambda value: value
+
+
+def _parsed(message: type[Message], data: bytes) -> Message:
+    try:
+        return message.FromString(data)
+    except DecodeError as error:
+        raise CodecError(f"not a {message.DESCRIPTOR.full_name}: {error}") from error
+
+
+# --- comparing dataclasses and messages ---------------------------------------------------------------
+
+
+def _differences(cls: type, message: Any) -> list[str]:
+    hints = _hints(cls)
+    names = [field.name for field in message.fields]
+    if list(hints) != names:
+        return [f"{message.full_name} has the fields {names}, {cls.__name__} has {list(hints)}"]
+    problems = []
+    for field in message.fields:
+        hint, optional = _without_none(hints[field.name])
+        repeated = typing.get_origin(hint) is tuple
+        if repeated:
+            hint = typing.get_args(hint)[0]
+        place = f"{message.full_name}.{field.name}"
+        if repeated != field.is_repeated or (optional and not field.has_presence):
+            problems.append(f"{place} differs from {cls.__name__} in being repeated or optional")
+        elif isinstance(hint, enum.EnumMeta):
+            problems += _enum_differences(hint, field.enum_type, place)
+        elif is_dataclass(hint):
+            if field.message_type is None:
+                problems.append(f"{place} should be a message like {hint}")
+            else:
+                problems += _differences(typing.cast("type", hint), field.message_type)
+        elif field.cpp_type not in _CPP_TYPES[hint]:
+            problems.append(f"{place} is not a {hint.__name__}")
+    return problems
+
+
+_CPP_TYPES: dict[type, set[int]] = {
+    bool: {FieldDescriptor.CPPTYPE_BOOL},
+    str: {FieldDescriptor.CPPTYPE_STRING},
+    int: {
+        FieldDescriptor.CPPTYPE_INT32,
+        FieldDescriptor.CPPTYPE_INT64,
+        FieldDescriptor.CPPTYPE_UINT32,
+        FieldDescriptor.CPPTYPE_UINT64,
+    },
+}
+
+
+def _enum_differences(hint: enum.EnumMeta, described: Any, place: str) -> list[str]:
+    if described is None:
+        return [f"{place} should be an enum like {hint.__name__}"]
+    values = [(value.name, value.number) for value in described.values]
+    prefix = values[0][0].removesuffix("UNSPECIFIED")
+    expected = [(f"{prefix}{name}", number) for number, name in enumerate(["UNSPECIFIED", *hint.__members__])]
+    return [] if values == expected else [f"{place} has the values {values}, {hint.__name__} has {expected}"]
+
+
+@cache
+def codec(game: Game) -> Codec:
+    """The codec of a game; made once."""
+    return Codec(game)

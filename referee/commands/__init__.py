@@ -1,0 +1,1 @@
+"""The commands of the referee, a module each: `dogana NAME` is `referee/commands/NAME.py`."""

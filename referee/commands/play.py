@@ -1,0 +1,362 @@
+"""`dogana play`: plays matches on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import math
+import os
+import secrets
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress
+from rich.table import Table
+
+from referee.clock import TimeControl
+from referee.commands.output import err, out, print_json
+from referee.errors import DoganaError
+from referee.game import Game, Seat, Setup
+from referee.plan import MatchPlan
+from referee.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.position import read_position
+from referee.registry import find, read_board_file, shipped_board
+from referee.result import Ending
+from referee.seats.house import house_bots
+from referee.server import Listen, RefereeServer
+
+
+class PlayError(DoganaError):
+    """What was asked for cannot be played."""
+
+
+def play(
+    game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.")],
+    seat: Annotated[
+        list[str], typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT...")
+    ],
+    seed: Annotated[
+        int | None, typer.Option(help="Makes the luck repeatable; with --games the seeds count up from it.", min=0, max=2**62)
+    ] = None,
+    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")] = None,
+    clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
+    games: Annotated[int, typer.Option(help="Play so many matches.", min=1, max=1_000_000)] = 1,
+    rotate: Annotated[
+        bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
+    ] = False,
+    record: Annotated[
+        Path | None, typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR")
+    ] = None,
+    board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
+    start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
+    logs: Annotated[
+        Path | None, typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR")
+    ] = None,
+    listen: Annotated[
+        str, typer.Option(help="Where remote agents and spectators can reach the referee.", metavar="HOST:PORT")
+    ] = "127.0.0.1:0",
+    tls_cert: Annotated[Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    wait: Annotated[
+        float | None, typer.Option(help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each match.")] = False,
+) -> None:
+    """Play matches between bots on this machine.
+
+    Examples:
+
+      dogana play cargo_noir greedy random
+
+      dogana play cargo_noir cmd:'python mybot.py' greedy greedy --seed 7 --record match.jsonl
+
+      dogana play cargo_noir cmd:./mybot random --games 100 --rotate --json
+
+      dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
+    """
+    chosen = find(game)
+    control = _clock(clock)
+    setup, position = _agree(chosen, len(seat), option or [], board, start)
+    parsed = [_parse_seat(chosen, text, wait) for text in seat]
+    remote = any(isinstance(player, Remote) for player in parsed)
+    if remote and games > 1:
+        raise PlayError("a remote agent joins one match; leave out --games")
+    first_seed = secrets.randbits(62) if seed is None else seed
+    rotations = len(seat) if rotate else 1
+    records = _Records(record, folder=games * rotations > 1)
+    records.prepare()
+    if logs is not None:
+        logs.mkdir(parents=True, exist_ok=True)
+    plans = [
+        _Planned(plan, [parsed[(place + turn) % len(seat)] for place in range(len(seat))], turn)
+        for index in range(games)
+        for turn in range(rotations)
+        for plan in [
+            MatchPlan(
+                game=chosen,
+                setup=setup,
+                match_id=_match_id(chosen, setup, first_seed + index, position),
+                seed=first_seed + index,
+                bots=[seat[(place + turn) % len(seat)] for place in range(len(seat))],
+                control=control,
+                position=position,
+            )
+        ]
+    ]
+    listening = Listen(listen, *_tls(tls_cert, tls_key)) if remote else None
+    asyncio.run(_play_all(plans, listening, records, logs, seat, as_json=as_json))
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A match to be played."""
+
+    plan: MatchPlan
+    players: Sequence[Player]
+    turn: int
+    """By how many places the seats are rotated."""
+
+
+def _clock(text: str) -> TimeControl:
+    try:
+        return TimeControl.parse(text)
+    except ValueError as error:
+        raise PlayError(str(error)) from error
+
+
+def _agree(
+    game: Game, seats: int, options: Sequence[str], board: Path | None, start: Path | None
+) -> tuple[Setup, Mapping[str, Any] | None]:
+    """What is played: number of seats, options and board, and the position if there is one."""
+    if start is not None:
+        if options or board is not None:
+            raise PlayError("a position brings its own options and board; leave out --option and --board")
+        position = read_position(start, find)
+        if position.game is not game:
+            raise PlayError(f"position {start} is of {position.game.name}, not of {game.name}")
+        if position.setup.seats != seats:
+            raise PlayError(f"position {start} is for {position.setup.seats} seats, but {seats} were given")
+        return position.setup, position.state.to_json()
+    chosen = {}
+    for entry in options:
+        name, equals, value = entry.partition("=")
+        if not equals:
+            raise PlayError(f"option {entry!r} must be written as NAME=VALUE")
+        if name in chosen:
+            raise PlayError(f"option {name} is given twice")
+        chosen[name] = value
+    data = shipped_board(game) if board is None else read_board_file(board)
+    return game.setup(seats, chosen, data), None
+
+
+def _parse_seat(game: Game, text: str, wait: float | None) -> Player:
+    if text == "remote":
+        return Remote(wait or 600.0)
+    if text.startswith("cmd:"):
+        try:
+            argv = shlex.split(text.removeprefix("cmd:"))
+        except ValueError as error:
+            raise PlayError(f"seat {text!r} cannot be read as a command: {error}") from error
+        if not argv:
+            raise PlayError("seat 'cmd:' needs a command, such as cmd:'python mybot.py'")
+        return Command(argv, dict(os.environ), None, wait or 10.0)
+    bots = house_bots()
+    if text not in bots:
+        raise PlayError(
+            f"there is no house bot {text!r}; a seat is one of {', '.join(bots)}, or cmd:'COMMAND', or remote"
+        )
+    if not bots[text].plays(game):
+        raise PlayError(f"house bot {text} does not play {game.name}")
+    return House(bots[text])
+
+
+def _tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, bytes | None]:
+    if certificate is None and key is None:
+        return None, None
+    if certificate is None or key is None:
+        raise PlayError("an encrypted connection needs both --tls-cert and --tls-key")
+    try:
+        return certificate.read_bytes(), key.read_bytes()
+    except OSError as error:
+        raise PlayError(f"cannot read {error.filename}: {error.strerror}") from error
+
+
+def _match_id(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None) -> str:
+    """The same for the same match, whoever plays: so bots that derive their chance from it can be repeated."""
+    text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """Where records go."""
+
+    target: Path | None
+    folder: bool
+    """Whether there is more than one, so that the target must be a folder."""
+
+    def prepare(self) -> None:
+        """Makes the folder if there has to be one."""
+        target = self.target
+        if target is None:
+            return
+        if self.folder and target.exists() and not target.is_dir():
+            raise PlayError(f"{target} is a file; several records need a folder")
+        if self.folder:
+            target.mkdir(parents=True, exist_ok=True)
+        elif not target.is_dir() and not target.parent.is_dir():
+            raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
+
+    def path(self, plan: MatchPlan) -> Path | None:
+        """The file for a match; in a folder, one that is not there yet."""
+        if self.target is None or not self.target.is_dir():
+            return self.target
+        return next(path for path in self._names(self.target, plan) if not path.exists())
+
+    @staticmethod
+    def _names(folder: Path, plan: MatchPlan) -> Iterator[Path]:
+        yield folder / f"{plan.game.name}-{plan.match_id}.jsonl"
+        number = 2
+        while True:
+            yield folder / f"{plan.game.name}-{plan.match_id}-{number}.jsonl"
+            number += 1
+
+
+async def _play_all(
+    planned: Sequence[_Planned],
+    listen: Listen | None,
+    records: _Records,
+    logs: Path | None,
+    names: Sequence[str],
+    *,
+    as_json: bool,
+) -> None:
+    tally = _Tally(names)
+    several = len(planned) > 1
+    async with RefereeServer(listen) as server:
+
+        def announce(seat: Seat, token: str) -> None:
+            host = "" if listen is None else listen.address.rpartition(":")[0]
+            where = f"DOGANA_ADDRESS={host}:{server.remote_port} DOGANA_TOKEN={token}"
+            err.print(f"seat {seat} waits for a remote agent: {where}", soft_wrap=True)
+
+        with Progress(console=err, transient=True, disable=not several) as progress:
+            bar = progress.add_task("matches", total=len(planned))
+            for match in planned:
+                path = records.path(match.plan)
+                report = await play_match(
+                    match.plan, match.players, server=server, record=path, announce=announce, all_must_start=True
+                )
+                _keep_logs(logs, match.plan, report)
+                tally.add(report, match.turn)
+                if as_json:
+                    print_json(_as_json(match.plan, report, path))
+                elif not several:
+                    _print_match(match.plan, report, path)
+                progress.advance(bar)
+    if several and not as_json:
+        tally.print()
+
+
+def _keep_logs(folder: Path | None, plan: MatchPlan, report: MatchReport) -> None:
+    for seat, text in report.logs.items():
+        if folder is not None:
+            (folder / f"{plan.game.name}-{plan.match_id}-seat{seat}.log").write_text(text)
+        elif report.result.seats[seat].ending is not Ending.PLAYED and text:
+            err.print(f"seat {seat} wrote at the end:", style="bold")
+            err.print(text[-2000:].rstrip(), markup=False)
+
+
+def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[str, Any]:
+    result = report.result
+    return {
+        "game": plan.game.name,
+        "seed": plan.seed,
+        "options": dict(plan.setup.options),
+        "match": plan.match_id,
+        "record": None if path is None else str(path),
+        "digest": result.digest,
+        "decisions": result.decisions,
+        "seats": [
+            {
+                "seat": seat.seat,
+                "bot": seat.bot,
+                "rank": seat.rank,
+                "score": seat.score,
+                "outcome": seat.ending.value,
+                "decisions": seat.decisions,
+                "think_ms": round(seat.think_seconds * 1000, 3),
+            }
+            for seat in result.seats
+        ],
+    }
+
+
+def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> None:
+    result = report.result
+    table = Table("rank", "seat", "bot", "score", "outcome", "decisions", "thought", title=f"{plan.game.title}, seed {plan.seed}")
+    for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
+        table.add_row(
+            str(seat.rank),
+            str(seat.seat),
+            seat.bot,
+            str(seat.score),
+            seat.ending.value,
+            str(seat.decisions),
+            f"{seat.think_seconds:.3f} s",
+        )
+    out.print(table)
+    for seat in result.seats:
+        if seat.detail:
+            out.print(f"seat {seat.seat} was out ({seat.ending.value}): {seat.detail}", markup=False)
+    if path is not None:
+        out.print(f"record: {path}   (look at it: dogana replay {path})", soft_wrap=True)
+
+
+class _Tally:
+    """Sums matches up, by the place on the command line."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._scores: list[list[int]] = [[] for _ in names]
+        self._ranks: list[list[int]] = [[] for _ in names]
+        self._wins: list[list[float]] = [[] for _ in names]
+        self._faults: list[dict[str, int]] = [{} for _ in names]
+
+    def add(self, report: MatchReport, turn: int) -> None:
+        """Counts a match whose seats were rotated by `turn`; shared first places share the win."""
+        winners = sum(seat.rank == 1 for seat in report.result.seats)
+        for seat in report.result.seats:
+            player = (seat.seat + turn) % len(self._names)
+            self._scores[player].append(seat.score)
+            self._ranks[player].append(seat.rank)
+            self._wins[player].append(1 / winners if seat.rank == 1 else 0.0)
+            if seat.ending is not Ending.PLAYED:
+                faults = self._faults[player]
+                faults[seat.ending.value] = faults.get(seat.ending.value, 0) + 1
+
+    def print(self) -> None:
+        """Prints a line for each player."""
+        count = len(self._scores[0])
+        table = Table("player", "bot", "wins", "mean rank", "mean score", "out", title=f"{count} matches, mean ± 95 %")
+        for player, name in enumerate(self._names):
+            faults = ", ".join(f"{number} {kind}" for kind, number in self._faults[player].items()) or "-"
+            table.add_row(
+                str(player),
+                name,
+                _mean(self._wins[player], 100, " %"),
+                _mean(self._ranks[player]),
+                _mean(self._scores[player]),
+                faults,
+            )
+        out.print(table)
+
+
+def _mean(values: Sequence[float], scale: float = 1, unit: str = "") -> str:
+    spread = 1.96 * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+    return f"{fmean(values) * scale:.1f} ± {spread * scale:.1f}{unit}"

@@ -1,0 +1,154 @@
+"""`dogana replay`: shows a record step by step, as text, as drawings, or as the position at one step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from referee.changes import changes, describe
+from referee.commands.output import out, print_json
+from referee.effects import Decider
+from referee.errors import DoganaError
+from referee.game import Observation, Seat, label
+from referee.position import write_position
+from referee.registry import find
+from referee.result import Ending
+from referee.verify import Replay, Step
+
+_BY = {
+    Decider.AGENT: "",
+    Decider.FORCED: " (the only legal action)",
+    Decider.CLOCK: " (default: time was up)",
+    Decider.DEFAULT: " (default: the seat is out)",
+}
+
+
+class ReplayError(DoganaError):
+    """A record cannot be shown in the way that was asked for."""
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="A record.")],
+    viewer: Annotated[int | None, typer.Option("--as", help="Show what this seat knew.", metavar="SEAT", min=0)] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR")] = None,
+    at: Annotated[int | None, typer.Option(help="Show only the position after so many actions.", metavar="N", min=0)] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step.")] = False,
+) -> None:
+    """Show a record step by step; every step is played again by the rules.
+
+    Examples:
+
+      dogana replay match.jsonl
+
+      dogana replay match.jsonl --as 1 --svg pictures
+
+      dogana replay match.jsonl --at 40 --json > position.json
+    """
+    record = Replay(file, find)
+    seats = record.plan.setup.seats
+    if viewer is not None and viewer >= seats:
+        raise ReplayError(f"there is no seat {viewer}; the seats are 0 to {seats - 1}")
+    if at is not None:
+        _show_position(record, file, at, viewer, svg, as_json=as_json)
+        return
+    if svg is not None:
+        svg.mkdir(parents=True, exist_ok=True)
+    _show_steps(record, viewer, svg, as_json=as_json)
+
+
+def _show_position(
+    record: Replay, file: Path, at: int, viewer: Seat | None, svg: Path | None, *, as_json: bool
+) -> None:
+    taken = 0
+    if at:
+        for taken, _ in enumerate(record, start=1):
+            if taken == at:
+                break
+    if taken < at:
+        raise ReplayError(f"{file} has only {taken} actions, not {at}")
+    game, setup, state = record.plan.game, record.plan.setup, record.state
+    if svg is not None:
+        svg.mkdir(parents=True, exist_ok=True)
+        (svg / f"{at:05}.svg").write_text(game.draw(setup, state.observation(viewer)))
+    if as_json:
+        print_json(write_position(game, setup, state))
+        return
+    out.print(f"{game.title} after {at} actions", markup=False)
+    for line in describe(state.observation(viewer)):
+        out.print(f"  {line}", markup=False, soft_wrap=True)
+    for seat in state.seats_to_act():
+        legal = ", ".join(map(label, state.legal_actions(seat)))
+        out.print(f"seat {seat} is to act: {legal}", markup=False, soft_wrap=True)
+
+
+def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_json: bool) -> None:
+    plan = record.plan
+    if not as_json:
+        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", markup=False)
+        for seat, bot in enumerate(plan.bots):
+            out.print(f"seat {seat}: {bot}", markup=False)
+    seen = record.state.observation(viewer)
+    if svg is not None:
+        (svg / "00000.svg").write_text(plan.game.draw(plan.setup, seen))
+    known_to_viewer = _Knowledge(record, viewer)
+    for step in record:
+        before, seen = seen, record.state.observation(viewer)
+        if svg is not None:
+            (svg / f"{step.n:05}.svg").write_text(plan.game.draw(plan.setup, seen))
+        _print_step(step, known_to_viewer.of(step), before, seen, as_json=as_json)
+        known_to_viewer.look_ahead()
+    _print_result(record, as_json=as_json)
+
+
+class _Knowledge:
+    """Which actions the viewer may know of: the own ones and the public ones."""
+
+    def __init__(self, record: Replay, viewer: Seat | None) -> None:
+        self._record = record
+        self._viewer = viewer
+        self.look_ahead()
+
+    def look_ahead(self) -> None:
+        """Keeps the state before the next step."""
+        self._before = self._record.state.clone()
+
+    def of(self, step: Step) -> bool:
+        """Whether the viewer knows of a step at once."""
+        return step.seat == self._viewer or self._before.is_public(step.seat, step.action)
+
+
+def _print_step(step: Step, known: bool, before: Observation, seen: Observation, *, as_json: bool) -> None:
+    changed = changes(before, seen)
+    if as_json:
+        print_json(
+            {
+                "n": step.n,
+                "seat": step.seat,
+                "action": label(step.action) if known else None,
+                "by": step.by.value,
+                "ms": round(step.seconds * 1000, 3),
+                "changes": changed,
+            }
+        )
+        return
+    if known:
+        text = f"[bold]{escape(label(step.action))}[/]{_BY[step.by]}"
+    elif changed:
+        text = "decides in secret"
+    else:
+        return
+    out.print(f"{step.n:5}  seat {step.seat}  {text}", soft_wrap=True)
+    if changed:
+        out.print(f"       {'; '.join(changed)}", style="dim", markup=False, soft_wrap=True)
+
+
+def _print_result(record: Replay, *, as_json: bool) -> None:
+    result = record.result
+    if result is None or as_json:
+        return
+    for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
+        ending = "" if seat.ending is Ending.PLAYED else f", out ({seat.ending.value}): {seat.detail}"
+        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{ending}", markup=False)

@@ -1,0 +1,316 @@
+"""The contract suite: plays a game at random and checks every sentence of the contract (`referee/game.py`).
+
+A game's author calls it on a new game; the project's own tests call it on every game there is:
+
+    from referee.contract import examine_match, unplayed_actions
+    played = set()
+    for seed in range(20):
+        played |= examine_match(game, game.setup(seats, {}, board), seed)
+    assert not unplayed_actions(game, played)
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Collection
+from dataclasses import replace
+from enum import IntEnum
+
+from referee.chance import FastChance, LiveChance
+from referee.codec import Codec, codec
+from referee.document import Document
+from referee.game import Action, Game, IllegalAction, Observation, Seat, Setup, State, label
+
+DEEP_CHECKS = 40
+"""How many states of a match, spread evenly at random, the costly checks look at."""
+
+
+class BrokenContract(AssertionError):
+    """A game does not keep a sentence of the contract; `sentence` is its number."""
+
+    def __init__(self, sentence: int, problem: str) -> None:
+        super().__init__(f"sentence {sentence} of the contract is broken: {problem}")
+        self.sentence = sentence
+
+
+def examine_match(game: Game, setup: Setup, seed: int) -> set[type[Action]]:
+    """Plays one match at random with every check on.
+
+    Args:
+        game: the game.
+        setup: what is agreed for the match.
+        seed: makes the match reproducible.
+
+    Returns:
+        The kinds of action that were played.
+
+    Raises:
+        BrokenContract: at the first sentence that does not hold, with what was seen.
+    """
+    return _Examination(game, setup, seed).run()
+
+
+def unplayed_actions(game: Game, played: Collection[type[Action]]) -> list[str]:
+    """The kinds of action that no match reached, though the game does not call them rare (sentence 16)."""
+    return [
+        action_type.__name__
+        for action_type in game.action_types
+        if action_type not in played and action_type not in game.rare_actions
+    ]
+
+
+class _Examination:
+    def __init__(self, game: Game, setup: Setup, seed: int) -> None:
+        self.game = game
+        self.setup = setup
+        self.codec: Codec = codec(game)
+        self.random = random.Random(seed)  # noqa: S311 reproducible play, no secrets
+        self.chance = LiveChance(seed)
+        self.everyone: list[Seat | None] = [*range(setup.seats), None]
+
+    def run(self) -> set[type[Action]]:
+        game = self.game
+        state = game.start(self.setup, self.chance)
+        played: set[type[Action]] = set()
+        decisions = 0
+        deep_share = 0.5
+        while not state.is_over():
+            seats = state.seats_to_act()
+            lists = self.check_lists(state, seats)
+            self.check(7, not state.problems(), "; ".join(state.problems()))
+            if self.random.random() < deep_share:
+                deep_share = max(0.02, deep_share * (1 - 1 / DEEP_CHECKS))
+                self.check_copies(state)
+                self.check_position(state)
+                self.check_rejections(state, lists)
+                self.check_simultaneous(state, seats)
+                for viewer in self.everyone:
+                    self.check_knowledge(state, viewer)
+            seat = self.random.choice(seats)
+            default = state.default_action(seat)
+            self.check(9, default in lists[seat], f"default_action gives {label(default)}, which is not legal")
+            action = default if self.random.random() < 0.05 else self.random.choice(lists[seat])
+            self.play(state, seat, action)
+            played.add(type(action))
+            decisions += 1
+            self.check(8, decisions <= game.max_decisions, f"more than {game.max_decisions} decisions")
+        self.check_end(state)
+        return played
+
+    def check(self, sentence: int, holds: bool, problem: str) -> None:
+        if not holds:
+            raise BrokenContract(sentence, f"{self.game.name}, {self.setup.seats} seats: {problem}")
+
+    def play(self, state: State, seat: Seat, action: Action) -> None:
+        """Applies an action, and checks that the same luck leads a copy to the same state."""
+        twin = state.clone()
+        before = [state.observation(viewer) for viewer in self.everyone]
+        public = state.is_public(seat, action)
+        others_to_act = [other for other in state.seats_to_act() if other != seat]
+        luck = self.random.getrandbits(62)
+        try:
+            state.apply(seat, action, LiveChance(luck))
+        except IllegalAction as error:
+            raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
+        twin.apply(seat, action, LiveChance(luck))
+        self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
+        if not public and seat in state.seats_to_act():
+            for viewer in self.everyone:
+                if viewer in others_to_act or viewer is None:
+                    same = state.observation(viewer) == before[self.everyone.index(viewer)]
+                    self.check(13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes")
+
+    def check_lists(self, state: State, seats: tuple[Seat, ...]) -> dict[Seat, list[Action]]:
+        self.check(1, bool(seats), "no seat is to act, but the match is not over")
+        self.check(1, list(seats) == sorted(set(seats)), f"seats_to_act {seats} is not ascending")
+        before = _text(state)
+        lists = {}
+        for seat in range(self.setup.seats):
+            actions = lists[seat] = state.legal_actions(seat)
+            self.check(2, bool(actions) == (seat in seats), f"seat {seat} has {len(actions)} legal actions out of turn")
+            self.check(2, len(set(actions)) == len(actions), f"seat {seat} has an action twice: {actions}")
+            self.check(2, len({label(action) for action in actions}) == len(actions), f"equal labels in {actions}")
+            self.check(2, len(actions) <= self.game.max_actions, f"{len(actions)} legal actions")
+            again = state.legal_actions(seat)
+            self.check(2, again == actions, f"seat {seat} has another list when asked again")
+        self.check(2, _text(state) == before, "legal_actions changes the state")
+        return lists
+
+    def check_rejections(self, state: State, lists: dict[Seat, list[Action]]) -> None:
+        """Whatever is not in the list is rejected without a trace; candidates are taken from all lists seen so far."""
+        before = _text(state)
+        for seat, legal in lists.items():
+            rejected = []
+            for action in self._candidates(state, lists):
+                if action in legal:
+                    continue
+                try:
+                    state.apply(seat, action, FastChance(0))
+                except IllegalAction as error:
+                    self.check(3, bool(error.reason), f"{label(action)} is rejected without a reason")
+                    rejected.append(label(action))
+                    continue
+                raise BrokenContract(3, f"{self.game.name} accepts {label(action)} of seat {seat}, which is not listed")
+            self.check(3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace")
+
+    def _candidates(self, state: State, lists: dict[Seat, list[Action]]) -> list[Action]:
+        """Actions near the legal ones: those of the other seats, of a later state, and with changed numbers."""
+        near = [action for actions in lists.values() for action in actions]
+        later = state.clone()
+        for _ in range(4):
+            if later.is_over():
+                break
+            seat = later.seats_to_act()[0]
+            actions = later.legal_actions(seat)
+            near += actions
+            later.apply(seat, self.random.choice(actions), FastChance(self.random.getrandbits(30)))
+        changed = []
+        for action in self.random.sample(near, min(len(near), 12)):
+            for name in action.__dataclass_fields__:  # type: ignore[attr-defined]
+                value = getattr(action, name)
+                if isinstance(value, bool) or not isinstance(value, int):
+                    continue
+                steps: list[int] = [value - 1, value + 1, value + 100, -1]
+                if isinstance(value, IntEnum):
+                    steps = list(type(value))
+                changed += [replace(action, **{name: step}) for step in steps]  # type: ignore[type-var]
+        return self.random.sample(near, min(len(near), 30)) + changed
+
+    def check_copies(self, state: State) -> None:
+        before = _text(state)
+        copy = state.clone()
+        self.check(5, _same(copy, state), "a clone differs")
+        chance = FastChance(self.random.getrandbits(30))
+        for _ in range(40):
+            if copy.is_over():
+                break
+            seat = self.random.choice(copy.seats_to_act())
+            copy.apply(seat, self.random.choice(copy.legal_actions(seat)), chance)
+        self.check(5, _text(state) == before, "playing on with a clone changes the original")
+
+    def check_position(self, state: State) -> None:
+        data = json.loads(json.dumps(state.to_json()))
+        document = Document(data, "state")
+        again = self.game.read_state(self.setup, document)
+        document.finish()
+        self.check(6, not document.problems, "; ".join(document.problems))
+        self.check(6, _same(again, state), "a state differs after to_json and read_state")
+        for viewer in self.everyone:
+            same = again.observation(viewer) == state.observation(viewer)
+            self.check(6, same, f"{_name(viewer)} observes something else after to_json and read_state")
+
+    def check_knowledge(self, state: State, viewer: Seat | None) -> None:
+        """Observation, codec, sample and non-interference for one seat or a spectator."""
+        seen = state.observation(viewer)
+        data = self.codec.observation_bytes(seen)
+        self.check(15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes")
+        legal = [] if viewer is None else state.legal_actions(viewer)
+        self.check(15, self.codec.read_actions(self.codec.actions_bytes(legal)) == legal, "the codec changes actions")
+        for action in legal:
+            self.check(15, self.game.parse_action(label(action)) == action, f"{label(action)} cannot be read back")
+        for _ in range(3):
+            chance = FastChance(self.random.getrandbits(30))
+            other = self.game.sample(self.setup, seen, chance)
+            self.check(11, not other.problems(), f"sample breaks: {'; '.join(other.problems())}")
+            self.check(11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation")
+            if viewer is None:
+                continue
+            self.check(12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list")
+            if legal:
+                same = other.default_action(viewer) == state.default_action(viewer)
+                self.check(9, same, f"the default of {_name(viewer)} looks at hidden things")
+                action = self.random.choice(legal)
+                same = other.is_public(viewer, action) == state.is_public(viewer, action)
+                self.check(13, same, f"whether {label(action)} is public depends on hidden things")
+                self._check_same_step(state, other, viewer, action)
+
+    def _check_same_step(self, state: State, other: State, viewer: Seat, action: Action) -> None:
+        """A step without luck shows its seat the same in both worlds, as long as the seat stays to act."""
+        ours, theirs = state.clone(), other.clone()
+        luck, their_luck = LiveChance(1), LiveChance(1)
+        ours.apply(viewer, action, luck)
+        theirs.apply(viewer, action, their_luck)
+        if luck.drawn or their_luck.drawn or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
+            return
+        same = ours.observation(viewer) == theirs.observation(viewer)
+        self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
+
+    def check_simultaneous(self, state: State, seats: tuple[Seat, ...]) -> None:
+        """Hidden decisions: plans of one seat must not show, and the order of two seats must not matter."""
+        if len(seats) < 2:
+            return
+        planner, *rest = self.random.sample(seats, len(seats))
+        watchers: list[Seat | None] = [*rest, None]
+        first = self._after_plan(state, planner)
+        second = self._after_plan(state, planner)
+        if first is not None and second is not None:
+            for viewer in watchers:
+                ours, theirs = self._sent(first, viewer), self._sent(second, viewer)
+                self.check(13, ours == theirs, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart")
+        if not self.game.order_matters(self.setup):
+            other = rest[0]
+            action = self.random.choice(state.legal_actions(planner))
+            answer = self.random.choice(state.legal_actions(other))
+            one, two = state.clone(), state.clone()
+            one.apply(planner, action, LiveChance(2))
+            two.apply(other, answer, LiveChance(2))
+            if other in one.seats_to_act() and planner in two.seats_to_act():
+                one.apply(other, answer, LiveChance(2))
+                two.apply(planner, action, LiveChance(2))
+                self.check(1, _same(one, two), f"{label(action)} and {label(answer)} give another state in another order")
+
+    def _after_plan(self, state: State, planner: Seat) -> State | None:
+        """The state after the planner has played at random until it has to wait for the others; checks each step."""
+        copy = state.clone()
+        others = [seat for seat in state.seats_to_act() if seat != planner]
+        while planner in copy.seats_to_act():
+            action = self.random.choice(copy.legal_actions(planner))
+            if copy.is_public(planner, action):
+                return None
+            copy.apply(planner, action, LiveChance(3))
+            if any(seat not in copy.seats_to_act() for seat in others):
+                return None
+        return copy
+
+    def _sent(self, state: State, viewer: Seat | None) -> tuple[bytes, bytes, list[str]]:
+        """Everything of a state that a seat or a spectator is sent."""
+        legal = [] if viewer is None else state.legal_actions(viewer)
+        seen: Observation = state.observation(viewer)
+        return (
+            self.codec.observation_bytes(seen),
+            self.codec.actions_bytes(legal),
+            [label(action) for action in legal],
+        )
+
+    def check_end(self, state: State) -> None:
+        self.check(1, state.seats_to_act() == (), "a seat is to act, but the match is over")
+        for seat in range(self.setup.seats):
+            self.check(2, state.legal_actions(seat) == [], "a legal action after the end")
+        self.check(7, not state.problems(), "; ".join(state.problems()))
+        self.check_position(state)
+        for viewer in self.everyone:
+            self.check_knowledge(state, viewer)
+        ranks, scores = state.ranks(), state.scores()
+        expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
+        self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
+        self.check(14, all(type(score) is int for score in scores), f"scores {scores} are not integers")
+        self.check(14, len(ranks) == len(scores) == self.setup.seats, "not one rank and score for each seat")
+        drawing = self.game.draw(self.setup, state.observation(None))
+        self.check(10, drawing.startswith("<svg"), "draw gives no SVG picture")
+
+
+def _text(state: State) -> str:
+    return json.dumps(state.to_json(), sort_keys=True)
+
+
+def _same(one: State, other: State) -> bool:
+    return (
+        _text(one) == _text(other)
+        and one.seats_to_act() == other.seats_to_act()
+        and all(one.legal_actions(seat) == other.legal_actions(seat) for seat in one.seats_to_act())
+    )
+
+
+def _name(viewer: Seat | None) -> str:
+    return "a spectator" if viewer is None else f"seat {viewer}"

@@ -1,0 +1,285 @@
+"""The one driver of a match: carries out what the match machine says, and tells it what happens, and when.
+
+Its duties, in the order of each effect list (`referee/effects.py`):
+
+1. `Store`: the line is in the record file before any later effect is carried out.
+2. `Ask`, `Reject`, `Withdraw`, `Dismiss`: handed to the seat. A question counts from when it has gone out: `Match.sent`.
+3. `Show`: spectators get what they may see, if anything of it is new to them.
+4. `Finish`: everybody is told, and the match is done.
+
+Times are those of the event loop's monotonic clock. The driver looks every few milliseconds whether the loop keeps up; when
+it does not, the referee is slow, and `Match.credit` gives the time back. An exception in here or in the rules is
+the referee's fault: the match is void, whatever the agents did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from referee.chance import LiveChance
+from referee.codec import Codec, codec
+from referee.effects import Ask, Decision, Dismiss, Effect, Finish, Played, Reject, Show, Store, Withdraw
+from referee.errors import DoganaError
+from referee.game import Action, Observation, Seat, State
+from referee.match import Match
+from referee.plan import MatchPlan
+from referee.record import RecordWriter, header
+from referee.result import Fault, Result
+from referee.seats.house import HouseBot
+
+_log = logging.getLogger(__name__)
+
+_BEAT_SECONDS = 0.01
+_LAG_SECONDS = 0.004
+"""Less than this is the normal jitter of an event loop."""
+
+
+class MatchVoid(DoganaError):
+    """The referee failed; the match has no result and must be played again."""
+
+
+class Connection(Protocol):
+    """The way to an agent outside of the referee's process. No method blocks."""
+
+    def ask(self, decision: Decision) -> None:
+        """Sends a decision, then calls `MatchDriver.sent`."""
+        ...
+
+    def reject(self, reject: Reject) -> None:
+        """Sends a refusal."""
+        ...
+
+    def withdraw(self, withdraw: Withdraw) -> None:
+        """Sends a withdrawal."""
+        ...
+
+    def dismiss(self, fault: Fault) -> None:
+        """Ends the connection of a seat that is out."""
+        ...
+
+    def finish(self, result: Result) -> None:
+        """Sends the result and ends the connection."""
+        ...
+
+    def void(self, reason: str) -> None:
+        """Ends the connection without a result."""
+        ...
+
+
+Watcher = Callable[[Sequence[Played], Observation, Result | None], None]
+"""Called with what spectators may know was played, what they may know now, and the result at the end."""
+
+
+class MatchDriver:
+    """One match being played.
+
+    Attributes:
+        plan: what is fixed.
+        done: becomes the result, or raises `MatchVoid`.
+    """
+
+    def __init__(
+        self,
+        plan: MatchPlan,
+        chance: LiveChance,
+        state: State,
+        house: Mapping[Seat, HouseBot],
+        connections: Mapping[Seat, Connection],
+        record: RecordWriter | None,
+    ) -> None:
+        """Prepares a match; nothing happens before `start`.
+
+        Args:
+            plan: what is fixed.
+            chance: the luck, as it is after the state was set up.
+            state: where the match starts.
+            house: the seats of house bots.
+            connections: all other seats.
+            record: where to write; None for a match without a record.
+        """
+        self.plan = plan
+        self.codec: Codec = codec(plan.game)
+        self._loop = asyncio.get_running_loop()
+        self.done: asyncio.Future[Result] = self._loop.create_future()
+        self._match = Match(plan, state, chance)
+        self._house = house
+        self._connections = connections
+        self._record = record
+        self._house_asks: deque[Decision] = deque()
+        self._watchers: list[Watcher] = []
+        self._shown: Observation | None = None
+        self._unshown: list[Played] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._beat: asyncio.TimerHandle | None = None
+        self._next_beat = 0.0
+
+    # what happens
+
+    def start(self, absent: Mapping[Seat, Fault]) -> None:
+        """Begins to play, without the seats that are `absent`; returns when everybody who is to act has been asked."""
+        self._next_beat = self._loop.time() + _BEAT_SECONDS
+        if self._connections:
+            self._beat = self._loop.call_at(self._next_beat, self._heartbeat)
+        if self._record is not None:
+            self._record.append(header(self.plan))
+        self._handle(lambda now: self._match.start(now, absent))
+
+    def sent(self, seat: Seat, number: int) -> None:
+        """A question has gone out."""
+        self._match.sent(seat, number, self._loop.time())
+
+    def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
+        """An answer has come in."""
+        self._handle(lambda now: self._match.choose(seat, number, choice, now))
+
+    def fault(self, seat: Seat, fault: Fault) -> None:
+        """A seat cannot go on."""
+        self._handle(lambda now: self._match.fault(seat, fault, now))
+
+    def lost(self, seat: Seat) -> None:
+        """A remote seat has lost its connection and may come back."""
+        self._match.lost(seat)
+
+    def back(self, seat: Seat) -> None:
+        """A remote seat has come back."""
+        self._handle(lambda now: self._match.back(seat))
+
+    def is_out(self, seat: Seat) -> bool:
+        """Whether a seat is out."""
+        return self._match.is_out(seat)
+
+    def void(self, reason: str) -> None:
+        """Ends the match without a result; it is nobody's fault but the referee's."""
+        if self.done.done():
+            return
+        self.done.set_exception(MatchVoid(reason))
+        self._stop_timers()
+        for connection in self._connections.values():
+            connection.void(reason)
+
+    def watch(self, watcher: Watcher) -> Callable[[], None]:
+        """Shows a spectator how the match stands and whatever happens from now on; returns how to leave."""
+        self._show(())
+        self._watchers.append(watcher)
+        seen = self._match.state.observation(None)
+        self._shown = seen
+        watcher((), seen, self._match.result)
+
+        def leave() -> None:
+            with contextlib.suppress(ValueError):
+                self._watchers.remove(watcher)
+
+        return leave
+
+    # carrying it out
+
+    def _handle(self, event: Callable[[float], list[Effect]]) -> None:
+        if self.done.done():
+            return
+        try:
+            now = self._loop.time()
+            if self._connections:
+                self._credit_lag(now)
+            self._carry_out(event(now))
+            while self._house_asks and not self.done.done():
+                self._ask_house(self._house_asks.popleft())
+            self._set_timer()
+        except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
+            _log.exception("the match is void")
+            self.void(f"{type(error).__name__}: {error}")
+
+    def _carry_out(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Store(line):
+                    if self._record is not None:
+                        self._record.append(line)
+                case Ask(decision):
+                    if decision.seat in self._house:
+                        self._house_asks.append(decision)
+                    else:
+                        self._connections[decision.seat].ask(decision)
+                case Show(played):
+                    if self._watchers:
+                        self._show(played)
+                case Reject(seat=seat):
+                    if seat in self._connections:
+                        self._connections[seat].reject(effect)
+                    else:
+                        raise AssertionError(f"house bot in seat {seat}: {effect.message}")
+                case Withdraw(seat=seat):
+                    if seat in self._connections:
+                        self._connections[seat].withdraw(effect)
+                case Dismiss(seat, fault):
+                    if seat in self._connections:
+                        self._connections[seat].dismiss(fault)
+                case Finish(result):
+                    self._finish(result)
+
+    def _ask_house(self, decision: Decision) -> None:
+        seat = decision.seat
+        self.sent(seat, decision.number)
+        choice = self._house[seat].choose(decision)
+        now = self._loop.time()
+        self._carry_out(self._match.choose(seat, decision.number, choice, now))
+        if self._connections:
+            self._credit_lag(now)
+
+    def _show(self, played: Sequence[Played]) -> None:
+        self._unshown += played
+        seen = self._match.state.observation(None)
+        if self._watchers and (self._unshown or seen != self._shown):
+            shown, self._unshown = self._unshown, []
+            self._shown = seen
+            for watcher in self._watchers[:]:
+                watcher(shown, seen, None)
+
+    def _finish(self, result: Result) -> None:
+        self._stop_timers()
+        for seat, connection in self._connections.items():
+            if not self._match.is_out(seat):
+                connection.finish(result)
+        seen = self._match.state.observation(None)
+        for watcher in self._watchers[:]:
+            watcher((), seen, result)
+        self.done.set_result(result)
+
+    # time
+
+    def _credit_lag(self, now: float) -> None:
+        late = now - self._next_beat
+        if late > _LAG_SECONDS:
+            self._match.credit(late)
+        if late > 0:
+            self._next_beat = now + _BEAT_SECONDS
+
+    def _heartbeat(self) -> None:
+        now = self._loop.time()
+        self._credit_lag(now)
+        self._next_beat = now + _BEAT_SECONDS
+        self._beat = self._loop.call_at(self._next_beat, self._heartbeat)
+
+    def _set_timer(self) -> None:
+        """One timer for all deadlines, moved only when a deadline comes before it; it looks again when it fires."""
+        deadline = self._match.next_deadline()
+        if deadline is None or not self._connections or self.done.done():
+            return
+        if self._timer is None or deadline < self._timer.when():
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self._loop.call_at(deadline + 0.001, self._look_at_time)
+
+    def _look_at_time(self) -> None:
+        self._timer = None
+        self._handle(lambda now: self._match.tick(now))
+
+    def _stop_timers(self) -> None:
+        for handle in (self._timer, self._beat):
+            if handle is not None:
+                handle.cancel()
+        self._timer = self._beat = None

@@ -1,0 +1,98 @@
+"""Cargo Noir (Serge Laget, 2011): smuggling goods between ports, for 2 to 5 seats. The rules are in RULES.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from referee.document import Document
+from referee.game import Chance, Game, Observation, Option, OptionValue, Setup, State
+from referee.games.cargo_noir import drawing, rules
+from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
+from referee.games.cargo_noir.board import CargoNoirBoard, read_board
+from referee.games.cargo_noir.observation import CargoNoirObservation, restore
+from referee.games.cargo_noir.position import read
+from referee.games.cargo_noir.state import CargoNoirState
+
+
+class CargoNoir(Game):
+    """See `referee.game.Game`."""
+
+    name = "cargo_noir"
+    title = "Cargo Noir"
+    seat_counts = range(2, 6)
+    options = (
+        Option(
+            "first_player",
+            ("random", range(5)),
+            "random",
+            "the seat that begins, in the first turn and in every other",
+            "S6",
+        ),
+        Option(
+            "bank_limited",
+            (True, False),
+            True,
+            "whether the bank pays out no more than the coins of the game (false: missing coins are made)",
+            "C7.2",
+        ),
+        Option(
+            "final_phase3",
+            ("play", "skip"),
+            "play",
+            "whether ships are sent in the final turn (skip: nobody sends any)",
+            "C1.5",
+        ),
+        Option(
+            "last_turn",
+            ("track", range(2, 21)),
+            "track",
+            "how many turns are played (track: as printed on the turn track)",
+            "C1.4",
+        ),
+    )
+    action_types = ACTION_TYPES
+    rare_actions = frozenset({Wait})  # I12: never in regular play, only in positions made by hand
+    observation_type = CargoNoirObservation
+    # The longest list is that of stakes with an unlimited bank: a safe grows by at most 5 ships * 2 coins + 2 Syndicates * 2
+    # coins in each of 20 turns, from 7. (All others are below 150: RULES.md, section 5.)
+    max_actions = 7 + 20 * (5 * 2 + 2 * 2)
+    # Per seat and turn at most: 5 ships resolved, each with a stake; every token of at most 25 handed in or discarded by one
+    # action, and 9 more to build sets, and 54 cards in the match; 5 ships sent, each with a stake; the end of smuggling.
+    max_decisions = 5 * 20 * (5 * 2 + 2 * 25 + 5 * 2 + 1) + 54
+
+    def read_board(self, document: Document) -> CargoNoirBoard:
+        """See `referee.game.Game`."""
+        return read_board(document)
+
+    def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
+        """See `referee.game.Game`."""
+        first = options["first_player"]
+        if isinstance(first, int) and first >= seats:
+            return [f"option first_player names seat {first}, but the seats are 0 to {seats - 1}"]
+        return []
+
+    def start(self, setup: Setup, chance: Chance) -> State:
+        """See `referee.game.Game`."""
+        state = CargoNoirState(setup)
+        rules.set_up(state, chance)
+        return state
+
+    def read_state(self, setup: Setup, document: Document) -> State:
+        """See `referee.game.Game`."""
+        state = CargoNoirState(setup)
+        read(state, document)
+        return state
+
+    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+        """The one state there is: nothing is hidden but the order of the bag, which no state holds."""
+        state = CargoNoirState(setup)
+        restore(state, cast("CargoNoirObservation", observation))
+        return state
+
+    def draw(self, setup: Setup, observation: Observation) -> str:
+        """See `referee.game.Game`."""
+        return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation))
+
+
+GAME = CargoNoir()

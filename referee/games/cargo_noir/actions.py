@@ -1,0 +1,171 @@
+"""The actions (RULES.md, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from referee.game import Action
+from referee.games.cargo_noir.names import Card, Destination, Kind, Port
+
+
+@dataclass(frozen=True, slots=True)
+class Casino(Action):
+    """Resolve a ship at the Casino (C2.4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BmDraw(Action):
+    """Resolve a ship at the Black Market by a draw from the bag (C2.5b)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BmSwap(Action):
+    """Resolve a ship at the Black Market by a swap (C2.5a)."""
+
+    give: Kind
+    """The kind that is given."""
+    take: Kind
+    """The kind that is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collect(Action):
+    """Pay the stack and take all goods of the port (C3.2)."""
+
+    port: Port
+
+
+@dataclass(frozen=True, slots=True)
+class Raise(Action):
+    """Stay in the port for a higher stack (C3.4)."""
+
+    port: Port
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw(Action):
+    """Take coins and ship back from the port (C3.5)."""
+
+    port: Port
+
+
+@dataclass(frozen=True, slots=True)
+class Wait(Action):
+    """Leave a ship whose stack is the highest but not the only one (C3.7)."""
+
+    port: Port
+
+
+@dataclass(frozen=True, slots=True)
+class Stake(Action):
+    """Set the height of a stack (C3.4, C6.3)."""
+
+    coins: int
+    """The new height of the whole stack."""
+
+
+@dataclass(frozen=True, slots=True)
+class SellSame(Action):
+    """Hand in a set of one kind (C4.2)."""
+
+    kind: Kind
+    n: int
+    """Tokens of that kind."""
+    wilds: int
+    """Wild tokens besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class DiffStart(Action):
+    """Begin a set of different kinds with its lowest kind (C4.2)."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class DiffAdd(Action):
+    """Add a further kind, in ascending order."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class DiffClose(Action):
+    """Hand in the set of different kinds."""
+
+    wilds: int
+    """Wild tokens besides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buy(Action):
+    """Buy a victory card (C4.5)."""
+
+    card: Card
+
+
+@dataclass(frozen=True, slots=True)
+class EndSmuggling(Action):
+    """End phase 2 (C4.10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Discard(Action):
+    """Discard a good that exceeds the storage (C4.9)."""
+
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Send(Action):
+    """Send a ship from home (C6.1)."""
+
+    dest: Destination
+
+
+ACTION_TYPES: tuple[type[Action], ...] = (
+    Casino,
+    BmDraw,
+    BmSwap,
+    Collect,
+    Raise,
+    Withdraw,
+    Wait,
+    Stake,
+    SellSame,
+    DiffStart,
+    DiffAdd,
+    DiffClose,
+    Buy,
+    EndSmuggling,
+    Discard,
+    Send,
+)
+"""All kinds, in the order of the table of section 5."""
+
+# Every action is made once: legal lists are looked up, not built.
+CASINO = Casino()
+BM_DRAW = BmDraw()
+END_SMUGGLING = EndSmuggling()
+BM_SWAPS = tuple(tuple(BmSwap(give, take) for take in Kind) for give in Kind)
+COLLECTS = tuple(Collect(port) for port in Port)
+RAISES = tuple(Raise(port) for port in Port)
+WITHDRAWS = tuple(Withdraw(port) for port in Port)
+WAITS = tuple(Wait(port) for port in Port)
+STAKES = [Stake(coins) for coins in range(201)]
+SELLS = tuple(
+    tuple(tuple(SellSame(kind, n, wilds) for wilds in range(10)) for n in range(10)) for kind in Kind
+)
+DIFF_STARTS = tuple(DiffStart(kind) for kind in Kind)
+DIFF_ADDS = tuple(DiffAdd(kind) for kind in Kind)
+DIFF_CLOSES = tuple(DiffClose(wilds) for wilds in range(10))
+BUYS = tuple(Buy(card) for card in Card)
+DISCARDS = tuple(Discard(kind) for kind in Kind)
+SENDS = tuple(Send(dest) for dest in Destination)
+
+
+def stakes(low: int, high: int) -> list[Stake]:
+    """The stakes from `low` to `high` coins."""
+    while len(STAKES) <= high:
+        STAKES.append(Stake(len(STAKES)))
+    return STAKES[low : high + 1]

@@ -1,0 +1,178 @@
+"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from referee.document import Document
+from referee.game import Board
+from referee.games.cargo_noir.names import KINDS, SMUGGLER_CARDS, Card, Port
+
+_MOST = 1000  # a bound on every printed number, so that no file can make a match endless
+
+
+@dataclass(frozen=True, slots=True)
+class CargoNoirBoard(Board):
+    """The printed numbers of Cargo Noir."""
+
+    tokens_per_kind: int
+    """Tokens of each of the nine kinds."""
+    different: tuple[int, ...]
+    """Value of a set of different kinds, by its size."""
+    same: tuple[int, ...]
+    """Value of a set of one kind, by its size."""
+    black_market_spaces: int
+    """Tokens that the Black Market shows."""
+    casino_income: int
+    """Coins for a ship at the Casino."""
+    min_stake: int
+    """The lowest stack, in coins."""
+    families: tuple[str, ...]
+    """A name for each seat."""
+    storage: int
+    """Goods that a seat without Warehouses may keep."""
+    warehouse_storage: int
+    """How many more for each Warehouse."""
+    syndicate_income: int
+    """Coins for a withdrawal, for each Syndicate."""
+    start_ships: int
+    """Ships of a seat without Cargo Ship cards."""
+    max_ships: int
+    """Ships of a seat, the reserve included."""
+    start_coins: int
+    """Coins of a seat at the start."""
+    coins_total: int
+    """Coins of the game."""
+    last_turn: tuple[int, ...]
+    """The last turn, by the number of players (0 for numbers that cannot play)."""
+    spaces: tuple[int, ...]
+    """Cargo spaces of each port's open side."""
+    open_for: tuple[frozenset[int], ...]
+    """For each port, the numbers of players for which it is open."""
+    port_places: tuple[tuple[int, int], ...]
+    """For each port, x and y in a drawing."""
+    copies: tuple[int, ...]
+    """Copies of each card."""
+    cost: tuple[int, ...]
+    """Cost of each card."""
+    vp: tuple[int, ...]
+    """Victory points of each card."""
+    cap: tuple[int, ...]
+    """How many copies one seat may own, for each card (all of them where there is no cap)."""
+
+    @property
+    def max_set(self) -> int:
+        """The size of the largest set."""
+        return len(self.same) - 1
+
+    def open_ports(self, seats: int) -> tuple[int, ...]:
+        """The indices of the ports that are open for a number of players."""
+        return tuple(port for port in Port if seats in self.open_for[port])
+
+
+def read_board(document: Document) -> CargoNoirBoard:
+    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    goods = document.table("goods")
+    goods.text("provenance")
+    names = [kind.name.lower() for kind in KINDS]
+    if goods.texts("kinds") != names and goods.has("kinds"):
+        goods.note("kinds", f"must be the nine kinds of the rules in their order: {', '.join(names)}")
+    tokens_per_kind = goods.integer("tokens_per_kind", 1, _MOST)
+    if goods.integer("wilds_in_box", 0, _MOST) < 5:
+        goods.note("wilds_in_box", "must be at least 5: with five players five wilds are in play (S2)")
+
+    smuggling = document.table("smuggling")
+    smuggling.text("provenance")
+    different = _set_values(smuggling, "different")
+    same = _set_values(smuggling, "same")
+
+    macao = document.table("macao")
+    macao.text("provenance")
+    family = document.table("family")
+    family.text("provenance")
+    families = family.texts("names")
+    if len(families) < 5 and family.has("names"):
+        family.note("names", "must have a name for each of five families")
+    start_ships = family.integer("start_ships", 1, 20)
+    max_ships = family.integer("max_ships", 1, 20)
+    start_coins = family.integer("start_coins", 0, _MOST)
+    coins_total = family.integer("coins_total", 0, _MOST)
+    if coins_total < 5 * start_coins:
+        family.note("coins_total", f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)")
+
+    track = document.table("track")
+    track.text("provenance")
+    turns = track.table("last_turn")
+    last_turn = (0, 0, *(turns.integer(str(seats), 2, 20) for seats in range(2, 6)))
+
+    ports = document.table("ports")
+    spaces, open_for, places = [], [], []
+    for port in Port:
+        table = ports.table(port.name.lower())
+        table.text("provenance")
+        spaces.append(table.integer("spaces", 1, 20))
+        open_for.append(frozenset(table.integers("open_for", 2, 5)))
+        places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
+
+    cards = document.table("cards")
+    copies, cost, vp, cap = [], [], [], []
+    warehouse_storage = syndicate_income = 0
+    for card in Card:
+        table = cards.table(card.name.lower())
+        table.text("provenance")
+        copies.append(table.integer("copies", 0, 100))
+        cost.append(table.integer("cost", 1, _MOST))
+        vp.append(table.integer("vp", 0, _MOST))
+        if card in SMUGGLER_CARDS:
+            cap.append(table.integer("cap", 0, 20))
+        else:
+            cap.append(copies[-1])
+        if card is Card.WAREHOUSE:
+            warehouse_storage = table.integer("storage", 0, _MOST)
+        if card is Card.SYNDICATE:
+            syndicate_income = table.integer("income", 0, _MOST)
+    if start_ships + cap[Card.CARGO_SHIP] > max_ships:
+        family.note(
+            "max_ships",
+            f"is {max_ships}, but {start_ships} ships at the start and {cap[Card.CARGO_SHIP]} Cargo Ship cards need "
+            f"{start_ships + cap[Card.CARGO_SHIP]} (C4.7)",
+        )
+
+    board = CargoNoirBoard(
+        tokens_per_kind=tokens_per_kind,
+        different=tuple(different),
+        same=tuple(same),
+        black_market_spaces=macao.integer("black_market_spaces", 1, 100),
+        casino_income=macao.integer("casino_income", 0, _MOST),
+        min_stake=macao.integer("min_stake", 1, _MOST),
+        families=tuple(families),
+        storage=family.integer("storage", 0, _MOST),
+        warehouse_storage=warehouse_storage,
+        syndicate_income=syndicate_income,
+        start_ships=start_ships,
+        max_ships=max_ships,
+        start_coins=start_coins,
+        coins_total=coins_total,
+        last_turn=last_turn,
+        spaces=tuple(spaces),
+        open_for=tuple(open_for),
+        port_places=tuple(places),
+        copies=tuple(copies),
+        cost=tuple(cost),
+        vp=tuple(vp),
+        cap=tuple(cap),
+    )
+    for seats in range(2, 6):
+        needed = board.black_market_spaces + sum(board.spaces[port] for port in board.open_ports(seats))
+        if needed > 9 * tokens_per_kind + seats:
+            document.note("", f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}")
+    return board
+
+
+def _set_values(table: Document, key: str) -> list[int]:
+    values = table.integers(key, 0, _MOST)
+    if len(values) != 10 and table.has(key):
+        table.note(key, "must have ten values, for sets of 0 to 9 tokens (C4.2)")
+    if values[:1] != [0] or values != sorted(values):
+        table.note(key, "must begin with 0 and never fall")
+    return (values + [0] * 10)[:10]

@@ -1,0 +1,100 @@
+"""The things that the rules name, each in the order of the data (RULES.md, section 1)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Kind(IntEnum):
+    """The kinds of goods; WILD stands for any kind in a set (C4.2)."""
+
+    ALCOHOL = 0
+    WEAPONS = 1
+    ART = 2
+    CARS = 3
+    CIGARS = 4
+    IVORY = 5
+    JEWELS = 6
+    GOLD = 7
+    URANIUM = 8
+    WILD = 9
+
+
+class Port(IntEnum):
+    """The ports, in the order of the data."""
+
+    ROTTERDAM = 0
+    NEW_YORK = 1
+    HONG_KONG = 2
+    CAPE_TOWN = 3
+    RIO = 4
+    BOMBAY = 5
+    PANAMA = 6
+    TANGER = 7
+
+
+class Destination(IntEnum):
+    """Where a ship can be sent: Macao's two places, then the ports."""
+
+    CASINO = 0
+    BLACK_MARKET = 1
+    ROTTERDAM = 2
+    NEW_YORK = 3
+    HONG_KONG = 4
+    CAPE_TOWN = 5
+    RIO = 6
+    BOMBAY = 7
+    PANAMA = 8
+    TANGER = 9
+
+
+class Card(IntEnum):
+    """The victory cards, in the order of the data."""
+
+    CARGO_SHIP = 0
+    WAREHOUSE = 1
+    SYNDICATE = 2
+    VILLA = 3
+    YACHT = 4
+    DIVE_BAR = 5
+    NIGHT_CLUB = 6
+    SHOW_BUSINESS = 7
+    PAPARAZZI = 8
+    MILITIA = 9
+    CRONIES = 10
+    BANK = 11
+    PRINCIPALITY = 12
+
+
+KINDS = tuple(Kind)[:9]
+"""The nine real kinds, without the wild."""
+SMUGGLER_CARDS = (Card.CARGO_SHIP, Card.WAREHOUSE, Card.SYNDICATE)
+"""The cards with a power, of which a seat may own two each (C4.6)."""
+
+
+class Phase(IntEnum):
+    """What the seat to act is doing."""
+
+    P1 = 0
+    """Resolving ships."""
+    P2 = 1
+    """Smuggling."""
+    P2_DIFF = 2
+    """In the middle of a set of different kinds."""
+    P2_DISCARD = 3
+    """Discarding what exceeds the storage."""
+    P3 = 4
+    """Sending ships."""
+    STAKE = 5
+    """Choosing the height of a stack."""
+    OVER = 6
+    """The match is over."""
+
+
+class Purpose(IntEnum):
+    """What a stack is for whose height is being chosen."""
+
+    RAISE = 0
+    """A ship stays in its port (C3.4)."""
+    SEND = 1
+    """A ship is sent to a port (C6.3)."""

@@ -1,0 +1,80 @@
+"""Everything that is fixed before a match begins, and the hash of what is then played."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from referee.chance import Outcome
+from referee.clock import TimeControl
+from referee.game import Action, Game, Seat, Setup, State, label
+
+
+@dataclass(frozen=True, slots=True)
+class MatchPlan:
+    """Everything that is fixed before a match begins."""
+
+    game: Game
+    setup: Setup
+    match_id: str
+    seed: int
+    bots: Sequence[str]
+    """What each seat is called in the record."""
+    control: TimeControl
+    position: Mapping[str, Any] | None = None
+    """The position to start from, as `State.to_json` writes it; None for a new match."""
+
+
+# --- digests --------------------------------------------------------------------------------------------
+
+
+def canonical(value: object) -> bytes:
+    """JSON in one form: sorted keys, no spaces, ASCII."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+
+
+def state_digest(state: State) -> str:
+    """SHA-256 of a state's canonical JSON, in hexadecimal."""
+    return hashlib.sha256(canonical(state.to_json())).hexdigest()
+
+
+class MatchDigest:
+    """What was played, as a hash: equal for equal game, board, options, seed, start, actions, luck and result.
+
+    No names and no times go in. Actions are hashed seat by seat and luck stream by stream, because seats that decide
+    simultaneously may answer in any order without anything being played differently.
+    """
+
+    def __init__(self, plan: MatchPlan) -> None:
+        self._head = canonical(
+            {
+                "game": plan.game.name,
+                "board": plan.setup.board_data,
+                "options": dict(plan.setup.options),
+                "seats": plan.setup.seats,
+                "seed": plan.seed,
+                "position": plan.position,
+            }
+        )
+        self._seats = [hashlib.sha256() for _ in range(plan.setup.seats)]
+        self._streams: dict[str, list[Outcome]] = {}
+
+    def action(self, seat: Seat, action: Action) -> None:
+        """Adds an action."""
+        self._seats[seat].update(label(action).encode() + b"\n")
+
+    def draws(self, drawn: Sequence[tuple[str, Outcome]]) -> None:
+        """Adds luck."""
+        for name, outcome in drawn:
+            self._streams.setdefault(name, []).append(outcome)
+
+    def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
+        """The digest, in hexadecimal."""
+        whole = hashlib.sha256(self._head)
+        for seat in self._seats:
+            whole.update(seat.digest())
+        whole.update(canonical([self._streams, list(ranks), list(scores)]))
+        return whole.hexdigest()

@@ -1,0 +1,247 @@
+"""Plays matches: fills the seats, drives the match, writes the record, leaves nothing behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.chance import LiveChance
+from referee.document import Document
+from referee.driver import MatchDriver
+from referee.errors import DoganaError
+from referee.game import Seat, State
+from referee.plan import MatchPlan
+from referee.record import RecordWriter
+from referee.result import Ending, Fault, Result
+from referee.seats.agent import AgentSeat
+from referee.seats.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.seats.house import HouseBot
+from referee.server import RefereeServer
+
+EXIT_SECONDS = 1.0
+"""How long an ended connection may wait for its process to end too, which tells a crash from a disconnect."""
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """A seat for a house bot in this process."""
+
+    bot: type[HouseBot]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A seat for an agent that the referee starts."""
+
+    argv: Sequence[str]
+    """The program and its arguments."""
+    environment: Mapping[str, str]
+    """Its environment variables; DOGANA_ADDRESS and DOGANA_TOKEN are added."""
+    folder: Path | None = None
+    """Where it runs; None for the referee's own folder."""
+    join_seconds: float = 10.0
+    """How long it may take to join."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A seat for an agent that dials in."""
+
+    join_seconds: float = 600.0
+    """How long it may take to join."""
+
+
+Player = House | Command | Remote
+
+
+@dataclass(frozen=True, slots=True)
+class MatchReport:
+    """What came out of a match."""
+
+    result: Result
+    record_hash: str
+    """The hash of the record's last line; empty without a record."""
+    logs: Mapping[Seat, str]
+    """What started agents wrote; for their authors only."""
+
+
+class StartFailed(DoganaError):
+    """Agents did not start or join; `faults` says why, by seat."""
+
+    def __init__(self, faults: Mapping[Seat, Fault]) -> None:
+        super().__init__("; ".join(f"seat {seat}: {fault.detail}" for seat, fault in faults.items()))
+        self.faults = faults
+
+
+@dataclass(slots=True)
+class _Table:
+    """The seats of one match outside of this process, and the processes behind them."""
+
+    seats: dict[Seat, AgentSeat] = field(default_factory=dict)
+    processes: dict[Seat, AgentProcess] = field(default_factory=dict)
+    faults: dict[Seat, Fault] = field(default_factory=dict)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def later(self, work: asyncio.Task[None]) -> None:
+        """Keeps a task until it is done."""
+        self.tasks.add(work)
+        work.add_done_callback(self.tasks.discard)
+
+
+async def play_match(
+    plan: MatchPlan,
+    players: Sequence[Player],
+    *,
+    server: RefereeServer | None = None,
+    record: Path | None = None,
+    announce: Callable[[Seat, str], None] = lambda seat, token: None,
+    all_must_start: bool = False,
+) -> MatchReport:
+    """Plays one match to its end.
+
+    Args:
+        plan: what is fixed.
+        players: who sits in each seat.
+        server: where agents join; needed unless all seats are house bots.
+        record: the file to write; it appears when the match is over.
+        announce: called with the seat and its token when a remote agent can join.
+        all_must_start: whether an agent that does not start keeps the match from being played. Otherwise its seat
+            is out from the beginning.
+
+    Returns:
+        The result and what belongs to it. No process of an agent is left.
+
+    Raises:
+        StartFailed: see `all_must_start`; nothing has been written then.
+        MatchVoid: if the referee failed; nothing is left of the record.
+        OSError: if the record cannot be written.
+    """
+    chance = LiveChance(plan.seed)
+    state = first_state(plan, chance)
+    house = {
+        seat: player.bot(plan.game, plan.setup, plan.match_id, seat)
+        for seat, player in enumerate(players)
+        if isinstance(player, House)
+    }
+    table = _Table()
+    writer = None
+    try:
+        await _fill_seats(table, players, server, announce)
+        if table.faults and all_must_start:
+            raise StartFailed(table.faults)
+        writer = None if record is None else RecordWriter(record)
+        driver = MatchDriver(plan, chance, state, house, table.seats, writer)
+        result = await _drive(driver, table, server)
+        record_hash = "" if writer is None else writer.finish()
+        writer = None
+        await asyncio.gather(*(process.stop(GRACE_SECONDS) for process in table.processes.values()))
+        logs = {seat: process.log.text() for seat, process in table.processes.items()}
+        return MatchReport(result, record_hash, logs)
+    finally:
+        if writer is not None:
+            writer.discard()
+        for task in table.tasks:
+            task.cancel()
+        await asyncio.gather(*(process.stop() for process in table.processes.values()))
+        if server is not None:
+            for seat in table.seats.values():
+                server.remove_seat(seat)
+
+
+def first_state(plan: MatchPlan, chance: LiveChance) -> State:
+    """Where a match starts: a new one, or the plan's position, which must have been checked."""
+    if plan.position is None:
+        return plan.game.start(plan.setup, chance)
+    return plan.game.read_state(plan.setup, Document(plan.position, "position"))
+
+
+async def _fill_seats(
+    table: _Table,
+    players: Sequence[Player],
+    server: RefereeServer | None,
+    announce: Callable[[Seat, str], None],
+) -> None:
+    """Starts all agents at once and waits until each has joined or failed to."""
+    joining = []
+    for seat, player in enumerate(players):
+        if isinstance(player, House):
+            continue
+        if server is None:
+            raise ValueError("agents need a server to join")
+        place = table.seats[seat] = AgentSeat(seat, may_come_back=isinstance(player, Remote))
+        server.add_seat(place)
+        if isinstance(player, Remote):
+            announce(seat, place.token)
+            joining.append(_wait_for_remote(table, place, player))
+        else:
+            joining.append(_start_agent(table, place, player, server.local_address))
+    await asyncio.gather(*joining)
+
+
+async def _wait_for_remote(table: _Table, place: AgentSeat, player: Remote) -> None:
+    try:
+        await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
+    except asyncio.TimeoutError:
+        table.faults[place.seat] = Fault(Ending.START, f"did not join within {player.join_seconds:g} s")
+
+
+async def _start_agent(table: _Table, place: AgentSeat, player: Command, address: str) -> None:
+    environment = {**player.environment, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": place.token}
+    try:
+        process = await AgentProcess.start(player.argv, environment, player.folder)
+    except CannotStart as error:
+        table.faults[place.seat] = Fault(Ending.START, str(error))
+        return
+    table.processes[place.seat] = process
+    ended = asyncio.ensure_future(process.ended())
+    futures: set[asyncio.Future[None] | asyncio.Future[str]] = {place.joined, ended}
+    await asyncio.wait(futures, timeout=player.join_seconds, return_when=asyncio.FIRST_COMPLETED)
+    if place.joined.done():
+        ended.cancel()
+    elif ended.done():
+        await process.stop()
+        last = process.log.last_line()
+        said = f"; the last it wrote: {last}" if last else ""
+        table.faults[place.seat] = Fault(Ending.START, f"{ended.result()} before it joined{said}")
+    else:
+        ended.cancel()
+        await process.stop()
+        table.faults[place.seat] = Fault(Ending.START, f"did not join within {player.join_seconds:g} s")
+
+
+async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | None) -> Result:
+    if server is not None:
+        server.add_match(driver)
+    try:
+        for seat, place in table.seats.items():
+            process = table.processes.get(seat)
+            if process is not None and seat not in table.faults:
+                _watch_process(driver, table, place, process)
+            place.begin(driver)
+        driver.start(table.faults)
+        return await driver.done
+    finally:
+        if server is not None:
+            server.remove_match(driver)
+
+
+def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:
+    """Turns the end of a started agent into its fault, and the end of its seat into the end of its process."""
+    seat = place.seat
+
+    async def report_crash() -> None:
+        ended = await process.ended()
+        driver.fault(seat, Fault(Ending.CRASH, ended))
+
+    async def report_disconnect() -> None:
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(process.ended(), EXIT_SECONDS)
+            return  # report_crash has the say
+        driver.fault(seat, Fault(Ending.DISCONNECT, "closed its connection"))
+
+    table.later(asyncio.create_task(report_crash()))
+    place.when_lost = lambda: table.later(asyncio.create_task(report_disconnect()))
+    place.when_out = lambda: table.later(asyncio.create_task(process.stop()))

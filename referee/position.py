@@ -1,0 +1,103 @@
+"""Position files: a match's state that people can read and write, with everything that is needed to play it on.
+
+A position is a JSON object with `game`, `seats`, `options` (those not at their defaults), `board` (only where it is not the
+one that ships) and `state`, whose entries each game's RULES.md describes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.document import Document
+from referee.errors import DoganaError
+from referee.game import Game, Setup, SetupError, State
+from referee.registry import UnknownGame, shipped_board
+
+MOST_BYTES = 1024 * 1024
+"""No position is longer."""
+
+
+class PositionError(DoganaError):
+    """A file is no position that can be played; `problems` has a line for each thing that is wrong."""
+
+    def __init__(self, path: Path, problems: list[str]) -> None:
+        more = f" (and {len(problems) - 1} more; `dogana position {path}` lists them)" if len(problems) > 1 else ""
+        super().__init__(f"position {path}: {problems[0]}{more}")
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A position that can be played."""
+
+    game: Game
+    setup: Setup
+    state: State
+
+
+def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
+    """Reads a position file.
+
+    Args:
+        path: the file.
+        find_game: gives the game of a name; raises `UnknownGame`.
+
+    Raises:
+        PositionError: if it is none, or cannot be played, with everything that is wrong.
+    """
+    document = Document(_load(path), "position")
+    name = document.text("game")
+    seats = document.integer("seats", 1, 100)
+    options = dict(_table(document, "options"))
+    board = dict(_table(document, "board"))
+    state_table = document.table("state")
+    if document.problems:
+        raise PositionError(path, document.problems)
+    try:
+        game = find_game(name)
+        setup = game.setup(seats, options, board or shipped_board(game))
+    except SetupError as error:
+        raise PositionError(path, error.problems) from error
+    except UnknownGame as error:
+        raise PositionError(path, [str(error)]) from error
+    state = game.read_state(setup, state_table)
+    document.finish()
+    problems = document.problems + state.problems()
+    if problems:
+        raise PositionError(path, problems)
+    return Position(game, setup, state)
+
+
+def _table(document: Document, key: str) -> dict[str, Any]:
+    """An entry that is handed on as it is; an empty table if it is missing."""
+    value = document.raw(key, {})
+    if isinstance(value, dict):
+        return value
+    document.note(key, "must be a table")
+    return {}
+
+
+def _load(path: Path) -> object:
+    try:
+        if path.stat().st_size > MOST_BYTES:
+            raise PositionError(path, [f"has more than {MOST_BYTES} bytes"])
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise PositionError(path, [f"cannot be read: {error.strerror}"]) from error
+    except (ValueError, RecursionError) as error:
+        raise PositionError(path, [f"is not JSON: {error}"]) from error
+
+
+def write_position(game: Game, setup: Setup, state: State) -> dict[str, Any]:
+    """A position as `read_position` reads it."""
+    defaults = {option.name: option.default for option in game.options}
+    options = {name: value for name, value in setup.options.items() if value != defaults[name]}
+    position: dict[str, Any] = {"game": game.name, "seats": setup.seats, "options": options}
+    if dict(setup.board_data) != shipped_board(game):
+        position["board"] = dict(setup.board_data)
+    position["state"] = state.to_json()
+    return position

@@ -1,0 +1,160 @@
+"""Records: what happened in a match, as JSON Lines, chained by hash. Writing and reading; `verify.py` judges.
+
+Every line is a JSON object whose last entry is `hash`: SHA-256 of the hash before it (64 zeros for the first line) and
+the line's own bytes without that entry. So a line cannot be changed, left out, added or moved without breaking
+the chain. `docs/records.md` lists the lines and their entries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from referee.chance import commitment
+from referee.errors import DoganaError
+from referee.plan import MatchPlan
+
+FORMAT = 1
+"""The version of the record format."""
+FIRST_HASH = "0" * 64
+MOST_BYTES = 64 * 1024 * 1024
+"""No record is longer; a file that claims to be one is not read."""
+
+
+class RecordError(DoganaError):
+    """A file is not a record that holds; the text names the file, the line and the reason."""
+
+    def __init__(self, path: Path, line: int, reason: str) -> None:
+        """`line` counts from 1; 0 is the file as a whole."""
+        super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
+        self.path = path
+        self.line = line
+        self.reason = reason
+
+
+def header(plan: MatchPlan) -> dict[str, Any]:
+    """The first line of a record."""
+    line: dict[str, Any] = {
+        "type": "header",
+        "format": FORMAT,
+        "dogana": version("dogana"),
+        "match": plan.match_id,
+        "game": plan.game.name,
+        "seats": plan.setup.seats,
+        "bots": list(plan.bots),
+        "options": dict(plan.setup.options),
+        "clock": str(plan.control),
+        "seed_commitment": commitment(plan.match_id, plan.seed),
+        "board": dict(plan.setup.board_data),
+    }
+    if plan.position is not None:
+        line["position"] = dict(plan.position)
+    return line
+
+
+class RecordWriter:
+    """Writes one record, line by line, each in the hands of the operating system before `append` returns.
+
+    The file is called `<name>.part` until the match is over: a file of the final name is always complete.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Opens `<path>.part`, over an unfinished one if there is any.
+
+        Raises:
+            OSError: if that is not possible.
+        """
+        self.path = path
+        self._part = path.with_name(path.name + ".part")
+        self._file: BinaryIO | None = self._part.open("wb", buffering=0)
+        self._hash = FIRST_HASH
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Writes a line."""
+        assert self._file is not None  # noqa: S101 only before finish and discard
+        body = json.dumps(line, separators=(",", ":")).encode()
+        self._hash = _chain(self._hash, body)
+        self._file.write(b'%s,"hash":"%s"}\n' % (body[:-1], self._hash.encode()))
+
+    def finish(self) -> str:
+        """Gives the complete file its name; returns the hash of its last line, which stands for the whole."""
+        self._close(sync=True)
+        self._part.rename(self.path)
+        return self._hash
+
+    def discard(self) -> None:
+        """Removes what was written."""
+        self._close(sync=False)
+        self._part.unlink(missing_ok=True)
+
+    def _close(self, *, sync: bool) -> None:
+        if self._file is not None:
+            if sync:
+                os.fsync(self._file.fileno())
+            self._file.close()
+            self._file = None
+
+
+def _chain(previous: str, body: bytes) -> str:
+    return hashlib.sha256(previous.encode() + body).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a record whose place in the chain has been checked."""
+
+    number: int
+    """Counted from 1."""
+    data: dict[str, Any]
+    """Its entries, without the hash."""
+
+
+_TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Reads a record and checks its chain.
+
+    Raises:
+        RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
+    """
+    try:
+        size = path.stat().st_size
+        if size > MOST_BYTES:
+            raise RecordError(path, 0, f"has {size} bytes; a record has at most {MOST_BYTES}")
+        data = path.read_bytes()
+    except OSError as error:
+        raise RecordError(path, 0, f"cannot be read: {error.strerror}") from error
+    if not data:
+        raise RecordError(path, 0, "is empty")
+    if not data.endswith(b"\n"):
+        raise RecordError(path, data.count(b"\n") + 1, "is cut off in the middle")
+    lines = []
+    previous = FIRST_HASH
+    for number, raw in enumerate(data[:-1].split(b"\n"), start=1):
+        tail = _TAIL.search(raw)
+        if tail is None:
+            raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
+        body = raw[: tail.start()] + b"}"
+        if _chain(previous, body) != tail[1].decode():
+            raise RecordError(path, number, "was changed, or does not follow the line before it (its hash does not fit)")
+        previous = tail[1].decode()
+        lines.append(Line(number, _parsed(path, number, body)))
+    return lines
+
+
+def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise RecordError(path, number, f"is not JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise RecordError(path, number, "is not a JSON object")
+    return data

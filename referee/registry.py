@@ -1,0 +1,85 @@
+"""Finds the games: every folder of `referee/games/` is one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType, ModuleType
+from typing import Any
+
+import referee.games
+from referee.errors import DoganaError
+from referee.game import Game
+
+
+class RegistryError(Exception):
+    """A game folder is broken. The program must stop: a missing game must never look like a wrong name."""
+
+
+class UnknownGame(DoganaError):
+    """There is no game of that name; the text lists those there are."""
+
+
+@cache
+def games() -> Mapping[str, Game]:
+    """All games that ship with Dogana, by name.
+
+    Raises:
+        RegistryError: if a folder has no game, or one of another name.
+        Exception: whatever importing a broken game raises.
+    """
+    return MappingProxyType(discover(referee.games))
+
+
+def discover(package: ModuleType) -> dict[str, Game]:
+    """The games in the folders of a package, by name; raises as `games` does."""
+    found = {}
+    for folder in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
+        game = getattr(importlib.import_module(f"{package.__name__}.{folder.name}"), "GAME", None)
+        if not isinstance(game, Game):
+            raise RegistryError(f"{package.__name__}.{folder.name} has no GAME; see docs/adding_a_game.md")
+        if game.name != folder.name:
+            raise RegistryError(f"the game in {package.__name__}.{folder.name} calls itself {game.name!r}")
+        found[game.name] = game
+    return found
+
+
+def find(name: str) -> Game:
+    """The game of a name.
+
+    Raises:
+        UnknownGame: if there is none.
+    """
+    if name not in games():
+        raise UnknownGame(f"there is no game {name!r}; the games are: {', '.join(games())}")
+    return games()[name]
+
+
+class BoardFileError(DoganaError):
+    """A board file cannot be read; the text says which and why."""
+
+
+@cache
+def shipped_board(game: Game) -> dict[str, Any]:
+    """The tables of the `board.toml` that ships with a game."""
+    text = resources.files(type(game).__module__).joinpath("board.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def read_board_file(path: Path) -> dict[str, Any]:
+    """The tables of an owner's corrected board; `Game.setup` checks what they say.
+
+    Raises:
+        BoardFileError: if there is no such file, or it is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise BoardFileError(f"cannot read board {path}: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BoardFileError(f"board {path} is not TOML: {error}") from error

@@ -1,0 +1,95 @@
+"""How a match ended: for each seat, and as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from referee.game import Seat
+
+
+class Ending(Enum):
+    """How a seat came through a match; the values are the words of records and tables."""
+
+    PLAYED = "played"
+    ILLEGAL = "illegal"
+    TIMEOUT = "timeout"
+    CRASH = "crash"
+    DISCONNECT = "disconnect"
+    PROTOCOL = "protocol"
+    START = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a seat is out."""
+
+    ending: Ending
+    detail: str
+    """One line for people, without anything that only its author may know."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatResult:
+    """How a match went for one seat."""
+
+    seat: Seat
+    bot: str
+    rank: int
+    score: int
+    ending: Ending
+    decisions: int
+    """How many actions were played for the seat."""
+    think_seconds: float
+    detail: str
+    """The fault's detail; empty for a seat that played to the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a match went."""
+
+    seats: tuple[SeatResult, ...]
+    decisions: int
+    digest: str
+    seed: int
+
+
+def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[int]:
+    """The places of a match in which some seats went out.
+
+    Args:
+        ranks: the places by the rules of the game.
+        out_order: for each seat, how many were out before it went out; None for a seat that played to the end.
+
+    Returns:
+        The seats that played to the end in the order of the rules, then the others, first out last.
+    """
+    keys = [(0, rank) if out is None else (1, -out) for rank, out in zip(ranks, out_order, strict=True)]
+    return [1 + sum(other < key for other in keys) for key in keys]
+
+
+def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
+    """The last lines of a record."""
+    return [
+        {
+            "type": "result",
+            "state": digest_of_state,
+            "decisions": result.decisions,
+            "seats": [
+                {
+                    "seat": seat.seat,
+                    "rank": seat.rank,
+                    "score": seat.score,
+                    "outcome": seat.ending.value,
+                    "decisions": seat.decisions,
+                    "think_ms": round(seat.think_seconds * 1000, 3),
+                }
+                for seat in result.seats
+            ],
+            "digest": result.digest,
+        },
+        {"type": "seed", "seed": result.seed},
+    ]

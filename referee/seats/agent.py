@@ -1,0 +1,229 @@
+"""The seat of an agent outside of the referee's process, and the stream that the agent plays it through."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable
+from typing import TypeAlias
+
+import grpc
+from grpc.aio import ServicerContext
+
+from dogana.v1 import referee_pb2 as pb
+from referee import wire
+from referee.driver import MatchDriver
+from referee.effects import Decision, Reject, Withdraw
+from referee.game import Seat
+from referee.result import Ending, Fault, Result
+
+_log = logging.getLogger(__name__)
+
+MESSAGES_AT_FIRST = 64
+MESSAGES_PER_DECISION = 16
+"""An agent may send so many messages, and so many more for each decision it is asked."""
+MAX_UNREAD_MESSAGES = 256
+"""An agent that leaves so many messages unread is cut off."""
+
+Context: TypeAlias = "ServicerContext[bytes, bytes]"
+
+
+class AgentSeat:
+    """The seat of an agent outside of the referee's process: its token, and its stream while it has one.
+
+    Attributes:
+        token: what the agent must show.
+        joined: done when the agent has joined for the first time.
+        may_come_back: whether the token can be used again, by a remote agent that has lost its connection.
+        when_lost: called when the stream of an agent that may not come back has ended before the match.
+        when_out: called when the seat is out.
+    """
+
+    def __init__(self, seat: Seat, *, may_come_back: bool) -> None:
+        self.seat = seat
+        self.token = secrets.token_urlsafe(24)
+        self.joined: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.may_come_back = may_come_back
+        self.when_lost: Callable[[], None] = lambda: None
+        self.when_out: Callable[[], None] = lambda: None
+        self._driver: MatchDriver | None = None
+        self._stream: _Stream | None = None
+        self._allowance = MESSAGES_AT_FIRST
+
+    def begin(self, driver: MatchDriver) -> None:
+        """Gives the seat its match."""
+        self._driver = driver
+        if self._stream is not None:
+            self._stream.send(wire.welcome(driver.plan, self.seat))
+
+    # what the driver says (`referee.driver.Connection`)
+
+    def ask(self, decision: Decision) -> None:
+        """Sends a decision."""
+        driver = self._driver
+        self._allowance += MESSAGES_PER_DECISION
+        if self._stream is None or driver is None:
+            return  # it is asked again when it comes back
+        spent = max(0.0, asyncio.get_running_loop().time() - decision.asked_at)
+        data = wire.decide(driver.codec, decision, self._stream.labels, spent)
+        self._stream.send(data, lambda: driver.sent(self.seat, decision.number))
+
+    def reject(self, reject: Reject) -> None:
+        """Sends a refusal."""
+        self._say(wire.rejected(reject))
+
+    def withdraw(self, withdraw: Withdraw) -> None:
+        """Sends a withdrawal."""
+        self._say(wire.withdrawn(withdraw))
+
+    def dismiss(self, fault: Fault) -> None:
+        """Ends the connection of a seat that is out."""
+        self._end(grpc.StatusCode.ABORTED, f"the seat is out ({fault.ending.value}): {fault.detail}")
+        self.when_out()
+
+    def finish(self, result: Result) -> None:
+        """Sends the result and ends the connection."""
+        self._say(pb.RefereeMessage(game_over=wire.game_over(result)).SerializeToString())
+        self._end(grpc.StatusCode.OK, "")
+
+    def void(self, reason: str) -> None:
+        """Ends the connection without a result."""
+        self._end(grpc.StatusCode.ABORTED, f"the match was voided: {reason}")
+
+    def _say(self, data: bytes) -> None:
+        if self._stream is not None:
+            self._stream.send(data)
+
+    def _end(self, code: grpc.StatusCode, text: str) -> None:
+        if self._stream is not None:
+            self._stream.end(code, text)
+
+    # what the agent says
+
+    async def serve(self, context: Context, join: pb.Join) -> None:
+        """Serves the stream of an agent that has shown the token, to its end."""
+        self._end(grpc.StatusCode.ABORTED, "replaced by a newer stream with the same token")
+        stream = self._stream = _Stream(context, self._receive, labels=join.labels)
+        driver = self._driver
+        if driver is not None:
+            stream.send(wire.welcome(driver.plan, self.seat))
+        if not self.joined.done():
+            self.joined.set_result(None)
+        elif driver is not None:
+            driver.back(self.seat)
+        try:
+            await stream.serve()
+        finally:
+            if self._stream is stream:
+                self._stream = None
+                self._stream_ended()
+
+    def _stream_ended(self) -> None:
+        driver = self._driver
+        if self.may_come_back and driver is not None:
+            driver.lost(self.seat)
+        elif driver is None or not (driver.done.done() or driver.is_out(self.seat)):
+            self.when_lost()
+
+    def _receive(self, data: bytes) -> None:
+        try:
+            self._judge(data)
+        except Exception as error:  # a fault of ours, whatever it is, must not look like the agent's
+            _log.exception("cannot handle a message of seat %d", self.seat)
+            if self._driver is not None:
+                self._driver.void(f"{type(error).__name__}: {error}")
+
+    def _judge(self, data: bytes) -> None:
+        driver = self._driver
+        self._allowance -= 1
+        if self._allowance < 0:
+            self.break_off("it sends more messages than it is asked for")
+            return
+        try:
+            message = wire.read_agent_message(data)
+        except wire.MalformedMessage as error:
+            self.break_off(f"it sent {error}")
+            return
+        if message.WhichOneof("message") == "join":
+            self.break_off("it sent a second Join")
+        elif driver is not None:
+            choice = wire.read_choice(driver.codec, message.choose)
+            driver.answer(self.seat, message.choose.decision, choice)
+
+    def break_off(self, detail: str) -> None:
+        """Ends a connection that does not keep to the protocol."""
+        fault = Fault(Ending.PROTOCOL, detail)
+        if self._driver is not None:
+            self._driver.fault(self.seat, fault)
+        self.dismiss(fault)
+
+
+class _Stream:
+    """One stream of an agent: its reader and its outbox."""
+
+    def __init__(self, context: Context, receive: Callable[[bytes], None], *, labels: bool) -> None:
+        self.labels = labels
+        self._context = context
+        self._receive = receive
+        self._outbox: deque[tuple[bytes, Callable[[], None] | None]] = deque()
+        self._writing = False
+        self._receiving = False
+        self._status: tuple[grpc.StatusCode, str] = (grpc.StatusCode.OK, "")
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def send(self, data: bytes, then: Callable[[], None] | None = None) -> None:
+        """Sends a message in the background, and calls `then` when it has gone out."""
+        if self._ended.done():
+            return
+        if len(self._outbox) >= MAX_UNREAD_MESSAGES:
+            self.end(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MAX_UNREAD_MESSAGES} messages are waiting to be read")
+            return
+        self._outbox.append((data, then))
+        if not self._writing and not self._receiving:
+            self._writer = asyncio.create_task(self._write())
+
+    def end(self, code: grpc.StatusCode, text: str) -> None:
+        """Ends the stream when everything has gone out that was sent."""
+        if not self._ended.done():
+            self._status = (code, text)
+            self._ended.set_result(None)
+
+    async def serve(self) -> None:
+        """Serves the stream to its end."""
+        reader = asyncio.create_task(self._read())
+        try:
+            await self._ended
+            await self._write()
+        finally:
+            reader.cancel()
+        code, text = self._status
+        if code is not grpc.StatusCode.OK:
+            await self._context.abort(code, text)
+
+    async def _read(self) -> None:
+        while True:
+            data = await self._context.read()
+            if not isinstance(data, bytes):  # grpc.aio.EOF
+                self.end(grpc.StatusCode.OK, "")
+                return
+            self._receiving = True
+            self._receive(data)
+            self._receiving = False
+            await self._write()  # from here, not in a task of its own: that saves a turn of the event loop
+
+    async def _write(self) -> None:
+        if self._writing:
+            return
+        self._writing = True
+        try:
+            while self._outbox:
+                data, then = self._outbox.popleft()
+                await self._context.write(data)
+                if then is not None:
+                    then()
+        except grpc.aio.BaseError:
+            self._outbox.clear()  # the agent is gone; the reader finds out by itself
+        finally:
+            self._writing = False

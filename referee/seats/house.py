@@ -1,0 +1,51 @@
+"""House bots: bots that come with Dogana and can play in the referee's own process.
+
+They are found by the entry points of the group `dogana.house_bots`, so the referee imports no agent by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Protocol
+
+from referee.game import Action, Game, Observation, Seat, Setup
+
+
+class HouseDecision(Protocol):
+    """What a house bot is asked; `referee.effects.Decision` is one."""
+
+    @property
+    def observation(self) -> Observation:
+        """What the seat may know."""
+        ...
+
+    @property
+    def actions(self) -> Sequence[Action]:
+        """The legal actions."""
+        ...
+
+
+class HouseBot(Protocol):
+    """A bot that plays one seat of one match."""
+
+    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
+        """Sits down. All chance a bot uses is derived from these arguments, so that matches can be repeated."""
+        ...
+
+    @staticmethod
+    def plays(game: Game) -> bool:
+        """Whether the bot can play a game."""
+        ...
+
+    def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
+        """Answers: an index into the legal actions, or actions to be played in a row."""
+        ...
+
+
+@cache
+def house_bots() -> dict[str, type[HouseBot]]:
+    """All house bots by name."""
+    found: dict[str, Any] = {entry.name: entry.load() for entry in entry_points(group="dogana.house_bots")}
+    return dict(sorted(found.items()))

@@ -1,0 +1,99 @@
+"""Runs one agent and sees to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
+
+The referee starts this small process for each agent and holds the other end of its standard input. Whatever the agent
+starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent ends
+(PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
+ends, the supervisor kills every descendant and then ends as the agent did: with its exit status, or by its signal.
+
+Needs nothing but the standard library and starts in about 15 ms. Linux only.
+"""
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import sys
+import time
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def _descendants() -> "list[int]":
+    """The processes below this one, parents first."""
+    found: "list[int]" = []
+    waiting = [os.getpid()]
+    while waiting:
+        pid = waiting.pop()
+        try:
+            with open(f"/proc/{pid}/task/{pid}/children") as children:  # noqa: PTH123 pathlib would double the start-up
+                below = [int(child) for child in children.read().split()]
+        except OSError:
+            continue
+        found += below
+        waiting += below
+    return found
+
+
+def _kill_all() -> None:
+    """Kills until nobody is left; what forks faster than it is found is stopped first."""
+    while True:
+        below = _descendants()
+        for sign in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in below:
+                try:
+                    os.kill(pid, sign)
+                except OSError:
+                    pass  # ended meanwhile
+        while True:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    break  # some are not dead yet, or new ones have come
+            except ChildProcessError:
+                return
+        time.sleep(0.001)
+
+
+def _end_as(status: int) -> None:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        signal.signal(number, signal.SIG_DFL) if number not in (signal.SIGKILL, signal.SIGSTOP) else None
+        os.kill(os.getpid(), number)
+    os._exit(os.WEXITSTATUS(status))
+
+
+def main() -> None:
+    """Runs the command of the command line."""
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input
+    supervisor = os.getpid()
+    agent = os.fork()
+    if agent == 0:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # if the supervisor itself is killed, the agent is too
+        if os.getppid() != supervisor:
+            os._exit(1)
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        try:
+            os.execv(sys.argv[1], sys.argv[1:])
+        except OSError as error:
+            os.write(2, f"cannot start {sys.argv[1]}: {error.strerror}\n".encode())
+            os._exit(127)
+    ended = os.pidfd_open(agent)
+    readable, _, _ = select.select([ended, 0], [], [])
+    status = None
+    if ended in readable:
+        _, status = os.waitpid(agent, 0)
+    _kill_all()
+    _end_as(signal.SIGKILL if status is None else status)
+
+
+if __name__ == "__main__":
+    main()

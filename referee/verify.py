@@ -1,0 +1,328 @@
+"""Plays a record again by the rules, and compares everything that it claims.
+
+A record that verifies was played by the rules, with the luck that its seed gives and that was committed to before the
+match, and its result is the one that follows. What it cannot show is how long agents thought, and who they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.chance import ChanceError, LiveChance, Outcome, ReplayChance, commitment
+from referee.clock import TimeControl
+from referee.document import Document
+from referee.effects import Decider
+from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
+from referee.match import STATE_DIGEST_EVERY, STRIKES_ALLOWED
+from referee.plan import MatchDigest, MatchPlan, state_digest
+from referee.record import FORMAT, Line, RecordError, read_lines
+from referee.registry import UnknownGame
+from referee.result import Ending, Result, SeatResult, closing_lines, final_ranks
+
+_DECIDERS = {decider.value: decider for decider in Decider}
+_FAULTS = {ending.value: ending for ending in Ending if ending is not Ending.PLAYED}
+_MOST = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An action of a record that was played again."""
+
+    n: int
+    """Counts the actions of the match, from 1."""
+    seat: Seat
+    action: Action
+    by: Decider
+    seconds: float
+    """What the seat was charged."""
+    drawn: list[tuple[str, Outcome]]
+    """(stream, outcome) of the luck that came with it."""
+
+
+@dataclass(slots=True)
+class _SeatRecord:
+    strikes: int = 0
+    last_strike: str = ""
+    ending: Ending = Ending.PLAYED
+    out_since: int | None = None
+    detail: str = ""
+    decisions: int = 0
+
+
+class Replay:
+    """Plays a record again. Iterate over it: each step has then been applied to `state`, and holds.
+
+    Attributes:
+        plan: what was fixed before the match; its seed is -1 if the record ends too early.
+        state: where the match stands.
+        result: how the match went; None until the iteration has come to its end.
+    """
+
+    def __init__(self, path: Path, find_game: Callable[[str], Game]) -> None:
+        """Reads the file, checks its chain of hashes, and sets up the start of the match.
+
+        Args:
+            path: the record.
+            find_game: gives the game of a name; raises `UnknownGame`.
+
+        Raises:
+            RecordError: if the file is no record, or its beginning does not hold.
+        """
+        self._path = path
+        self._lines = read_lines(path)
+        self._at = 0
+        seed = self._lines[-1].data.get("seed")
+        self._seed = seed if type(seed) is int and 0 <= seed < 1 << 63 else None
+        self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
+        self.plan = self._read_header(find_game)
+        self._digest = MatchDigest(self.plan)
+        self._seats = [_SeatRecord() for _ in range(self.plan.setup.seats)]
+        self._actions = 0
+        self._outs = 0
+        self.result: Result | None = None
+        self.state = self._read_start()
+
+    def __iter__(self) -> Iterator[Step]:
+        """Plays on.
+
+        Raises:
+            RecordError: at the first line that does not hold.
+        """
+        while not self.state.is_over():
+            line = self._take("action")
+            kind = line.data.get("type")
+            if kind == "action":
+                yield self._read_action(line)
+            elif kind == "strike":
+                self._read_strike(line)
+            elif kind == "out":
+                self._read_out(line)
+            else:
+                raise self._fail(line, "is not of type action, strike or out, but the match is not over")
+        self._read_end()
+
+    # lines
+
+    def _fail(self, line: Line, reason: str) -> RecordError:
+        return RecordError(self._path, line.number, reason)
+
+    def _take(self, wanted: str) -> Line:
+        if self._at >= len(self._lines):
+            raise RecordError(self._path, self._at + 1, f"is missing: the record is cut off (a line of type {wanted} comes here)")
+        self._at += 1
+        return self._lines[self._at - 1]
+
+    def _read_header(self, find_game: Callable[[str], Game]) -> MatchPlan:
+        line = self._take("header")
+        if line.data.get("type") != "header":
+            raise self._fail(line, "a record begins with a line of type header")
+        if line.data.get("format") != FORMAT:
+            raise self._fail(line, f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}")
+        document = Document(line.data, "header")
+        match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
+        seats = document.integer("seats", 1, 100)
+        bots = document.texts("bots")
+        committed = document.text("seed_commitment")
+        options, board = line.data.get("options"), line.data.get("board")
+        position = line.data.get("position")
+        if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
+            document.note("", "has options, a board or a position that is no JSON object")
+        if len(bots) != seats:
+            document.note("bots", f"has {len(bots)} names for {seats} seats")
+        if document.problems:
+            raise self._fail(line, "; ".join(document.problems))
+        assert isinstance(options, dict)  # noqa: S101 noted above if not
+        assert isinstance(board, dict)  # noqa: S101
+        try:
+            game = find_game(name)
+            setup = game.setup(seats, options, board)
+            control = TimeControl.parse(clock)
+        except (UnknownGame, SetupError, ValueError) as error:
+            raise self._fail(line, str(error)) from error
+        if self._seed is not None and commitment(match_id, self._seed) != committed:
+            raise self._fail(line, "the seed at the end is not the one that was committed to")
+        return MatchPlan(game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position)
+
+    def _read_start(self) -> State:
+        line = self._take("start")
+        if line.data.get("type") != "start":
+            raise self._fail(line, "the second line of a record is of type start")
+        plan = self.plan
+        self._give_luck(line)
+        try:
+            if plan.position is None:
+                state = plan.game.start(plan.setup, self._chance)
+            else:
+                state = self._read_position(line)
+        except ChanceError as error:
+            raise self._fail(line, f"the luck does not hold: {error}") from error
+        self._check_luck_is_used(line)
+        self._check_state(line, state)
+        return state
+
+    def _read_position(self, line: Line) -> State:
+        document = Document(self.plan.position, "position")
+        state = self.plan.game.read_state(self.plan.setup, document)
+        document.finish()
+        problems = document.problems or state.problems()
+        if problems:
+            raise self._fail(line, f"the position cannot be played: {'; '.join(problems)}")
+        return state
+
+    def _read_action(self, line: Line) -> Step:
+        data = line.data
+        seat, text, by = self._seat(line), data.get("action"), _DECIDERS.get(str(data.get("by")))
+        seconds = _seconds(data.get("ms"))
+        if data.get("n") != self._actions + 1:
+            raise self._fail(line, f"is action {data.get('n')!r}, but action {self._actions + 1} comes here")
+        if not isinstance(text, str) or by is None or seconds is None:
+            raise self._fail(line, "needs an action, who decided, and the milliseconds")
+        try:
+            action = self.plan.game.parse_action(text)
+        except ValueError as error:
+            raise self._fail(line, str(error)) from error
+        self._check_decider(line, seat, action, by)
+        drawn = self._give_luck(line)
+        try:
+            self.state.apply(seat, action, self._chance)
+        except IllegalAction as error:
+            raise self._fail(line, f"{text} of seat {seat} is not legal: {error}") from error
+        except ChanceError as error:
+            raise self._fail(line, f"the luck does not hold: {error}") from error
+        self._check_luck_is_used(line)
+        self._actions += 1
+        self._seats[seat].decisions += 1
+        self._digest.action(seat, action)
+        if self._actions % STATE_DIGEST_EVERY == 0:
+            self._check_state(line, self.state)
+        return Step(self._actions, seat, action, by, seconds, drawn)
+
+    def _check_decider(self, line: Line, seat: Seat, action: Action, by: Decider) -> None:
+        if seat not in self.state.seats_to_act():
+            raise self._fail(line, f"seat {seat} is not to act")
+        is_out = self._seats[seat].out_since is not None
+        if is_out != (by is Decider.DEFAULT):
+            raise self._fail(line, f"seat {seat} is {'out' if is_out else 'not out'}, but {by.value} decided")
+        if by in (Decider.DEFAULT, Decider.CLOCK):
+            default = self.state.default_action(seat)
+            if action != default:
+                raise self._fail(line, f"the default is {label(default)}, not {label(action)}")
+        elif (len(self.state.legal_actions(seat)) == 1) != (by is Decider.FORCED):
+            raise self._fail(line, f"{by.value} decided, which does not fit the number of legal actions")
+
+    def _read_strike(self, line: Line) -> None:
+        record = self._seats[self._seat(line)]
+        reason = line.data.get("reason")
+        if reason not in ("illegal", "timeout"):
+            raise self._fail(line, "a strike is for illegal or timeout")
+        if record.out_since is not None or record.strikes >= STRIKES_ALLOWED:
+            raise self._fail(line, "a strike for a seat that is out")
+        record.strikes += 1
+        record.last_strike = reason
+
+    def _read_out(self, line: Line) -> None:
+        record = self._seats[self._seat(line)]
+        ending = _FAULTS.get(str(line.data.get("reason")))
+        if ending is None or record.out_since is not None:
+            raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
+        by_strikes = ending in (Ending.ILLEGAL, Ending.TIMEOUT)
+        if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != ending.value):
+            raise self._fail(line, f"out for {ending.value}, but that was not the {STRIKES_ALLOWED}rd strike")
+        record.ending = ending
+        record.detail = str(line.data.get("detail", ""))
+        record.out_since = self._outs
+        self._outs += 1
+
+    def _read_end(self) -> None:
+        line = self._take("result")
+        if line.data.get("type") != "result":
+            raise self._fail(line, "the match is over, but this is not the result")
+        result = self._result(line)
+        expected = closing_lines(result, state_digest(self.state))
+        if line.data != expected[0]:
+            wrong = [key for key, value in expected[0].items() if line.data.get(key) != value] or ["its entries"]
+            raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
+        line = self._take("seed")
+        if self._seed is None or line.data != expected[1]:
+            raise self._fail(line, "the last line of a record reveals the seed")
+        if self._at < len(self._lines):
+            raise self._fail(self._lines[self._at], "comes after the end of the match")
+        self.result = result
+
+    def _result(self, line: Line) -> Result:
+        claimed = line.data.get("seats")
+        entries = claimed if isinstance(claimed, list) else []
+        times = [_seconds(entry.get("think_ms")) for entry in entries if isinstance(entry, dict)]
+        if len(times) != len(self._seats):
+            raise self._fail(line, "needs an entry for every seat")
+        ranks = final_ranks(self.state.ranks(), [record.out_since for record in self._seats])
+        scores = self.state.scores()
+        seats = tuple(
+            SeatResult(
+                seat=seat,
+                bot=self.plan.bots[seat],
+                rank=ranks[seat],
+                score=scores[seat],
+                ending=record.ending,
+                decisions=record.decisions,
+                think_seconds=times[seat] or 0.0,
+                detail=record.detail,
+            )
+            for seat, record in enumerate(self._seats)
+        )
+        return Result(seats, self._actions, self._digest.close(ranks, scores), self.plan.seed)
+
+    # what several lines have
+
+    def _seat(self, line: Line) -> Seat:
+        seat = line.data.get("seat")
+        if type(seat) is not int or not 0 <= seat < len(self._seats):
+            raise self._fail(line, f"names seat {seat!r}; there are {len(self._seats)}")
+        return seat
+
+    def _give_luck(self, line: Line) -> list[tuple[str, Outcome]]:
+        recorded = line.data.get("chance", [])
+        if not isinstance(recorded, list):
+            raise self._fail(line, "chance must be a list")
+        drawn: list[tuple[str, Outcome]] = []
+        for draw in recorded:
+            if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_outcome(draw[1])):
+                raise self._fail(line, "chance must have pairs of stream and outcome")
+            drawn.append((draw[0], draw[1]))
+        self._chance.outcomes = drawn[:]
+        self._digest.draws(drawn)
+        return drawn
+
+    def _check_luck_is_used(self, line: Line) -> None:
+        if self._chance.outcomes:
+            raise self._fail(line, "luck is recorded that the rules do not draw")
+
+    def _check_state(self, line: Line, state: State) -> None:
+        if line.data.get("state") != state_digest(state):
+            raise self._fail(line, "the state is another one than was recorded (the digests differ)")
+
+
+def _seconds(milliseconds: Any) -> float | None:
+    if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
+        return float(milliseconds / 1000)
+    return None
+
+
+def _is_outcome(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, list) and all(type(entry) is int for entry in value))
+
+
+def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
+    """Plays a record again and compares everything that it claims.
+
+    Raises:
+        RecordError: at the first line that does not hold, with the reason.
+    """
+    replay = Replay(path, find_game)
+    for _ in replay:
+        pass
+    assert replay.result is not None  # noqa: S101 the iteration came to its end
+    return replay.result

@@ -1,0 +1,178 @@
+"""Puts the envelope messages together and takes them apart (`proto/dogana/v1/referee.proto` describes them)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from google.protobuf.any_pb2 import Any
+from google.protobuf.message import DecodeError
+from google.protobuf.struct_pb2 import Struct
+
+from dogana.v1 import referee_pb2 as pb
+from referee.chance import commitment
+from referee.codec import Codec, CodecError
+from referee.effects import Decision, Played, Reject, Withdraw
+from referee.game import Action, Observation, Seat, label
+from referee.match import STRIKES_ALLOWED
+from referee.plan import MatchPlan
+from referee.result import Result
+
+PROTOCOL = 1
+"""The version of the protocol."""
+MAX_MESSAGE_BYTES = 64 * 1024
+"""The largest message that an agent may send."""
+
+
+class MalformedMessage(ValueError):
+    """Bytes that are no message of the protocol; the text says why."""
+
+
+def read_agent_message(data: bytes) -> pb.AgentMessage:
+    """Parses what an agent sent.
+
+    Raises:
+        MalformedMessage: if the bytes are none, too many, or neither Join nor Choose.
+    """
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise MalformedMessage(f"a message of {len(data)} bytes; at most {MAX_MESSAGE_BYTES} are accepted")
+    try:
+        message = pb.AgentMessage.FromString(data)
+    except DecodeError as error:
+        raise MalformedMessage("a message that is no dogana.v1.AgentMessage") from error
+    if message.WhichOneof("message") is None:
+        raise MalformedMessage("a message that is neither Join nor Choose")
+    return message
+
+
+def read_choice(codec: Codec, choose: pb.Choose) -> int | list[Action] | str:
+    """The index or the actions of an answer, or a text that says why it has neither."""
+    which = choose.WhichOneof("choice")
+    if which == "index":
+        return choose.index
+    if which is None:
+        return "the answer has neither an index nor actions"
+    if choose.actions.type_url != codec.actions_url:
+        return f"actions must be a {codec.actions_url}, not {choose.actions.type_url[:120]!r}"
+    try:
+        return codec.read_actions(choose.actions.value)
+    except CodecError as error:
+        return str(error)
+
+
+def options_text(plan: MatchPlan) -> dict[str, str]:
+    """All options of a match, as they would be written on the command line."""
+    return {name: str(value).lower() for name, value in plan.setup.options.items()}
+
+
+def board_struct(plan: MatchPlan) -> Struct:
+    """The printed numbers of a match."""
+    board = Struct()
+    board.update(dict(plan.setup.board_data))
+    return board
+
+
+def welcome(plan: MatchPlan, seat: Seat) -> bytes:
+    """The answer to Join."""
+    control = plan.control
+    return pb.RefereeMessage(
+        welcome=pb.Welcome(
+            protocol=PROTOCOL,
+            match_id=plan.match_id,
+            game=plan.game.name,
+            seat=seat,
+            seats=plan.setup.seats,
+            options=options_text(plan),
+            board=board_struct(plan),
+            clock=pb.TimeControl(
+                bank_ms=control.bank * 1000, increment_ms=control.increment * 1000, cap_ms=control.cap * 1000
+            ),
+            strikes_allowed=STRIKES_ALLOWED,
+            seed_commitment=commitment(plan.match_id, plan.seed),
+            max_message_bytes=MAX_MESSAGE_BYTES,
+        )
+    ).SerializeToString()
+
+
+def decide(codec: Codec, decision: Decision, labels: bool, spent: float) -> bytes:
+    """A question. `spent` is how much of its time is gone already, in seconds: for a seat that has come back."""
+    window = decision.window_left
+    budget = decision.budget if window is None else min(decision.budget, window)
+    return pb.RefereeMessage(
+        decide=pb.Decide(
+            decision=decision.number,
+            observation=Any(
+                type_url=codec.observation_url, value=codec.observation_bytes(decision.observation)
+            ),
+            actions=Any(type_url=codec.actions_url, value=codec.actions_bytes(decision.actions)),
+            action_count=len(decision.actions),
+            labels=map(label, decision.actions) if labels else (),
+            played=played(codec, decision.played, labels),
+            clock=pb.Clock(
+                bank_ms=max(0.0, decision.bank - spent) * 1000,
+                budget_ms=max(0.0, budget - spent) * 1000,
+                charged_ms=decision.charged * 1000,
+                window_ms=None if window is None else max(0.0, window - spent) * 1000,
+            ),
+            dropped=decision.dropped,
+        )
+    ).SerializeToString()
+
+
+def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
+    """What was played."""
+    return pb.Played(
+        seats=[entry.seat for entry in actions],
+        actions=Any(type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])),
+        labels=[label(entry.action) for entry in actions] if labels else (),
+    )
+
+
+def rejected(reject: Reject) -> bytes:
+    """A refusal."""
+    return pb.RefereeMessage(
+        rejected=pb.Rejected(
+            decision=reject.number,
+            reason=f"REASON_{reject.refusal.name}",
+            rule=reject.rule,
+            message=reject.message,
+            strikes=reject.strikes,
+            left_ms=reject.left * 1000,
+        )
+    ).SerializeToString()
+
+
+def withdrawn(withdraw: Withdraw) -> bytes:
+    """A withdrawal."""
+    message = pb.Withdrawn(decision=withdraw.number, reason=f"REASON_{withdraw.reason.name}")
+    return pb.RefereeMessage(withdrawn=message).SerializeToString()
+
+
+def game_over(result: Result) -> pb.GameOver:
+    """The end of a match."""
+    return pb.GameOver(
+        seats=[
+            pb.SeatResult(
+                seat=seat.seat,
+                rank=seat.rank,
+                score=seat.score,
+                outcome=f"OUTCOME_{seat.ending.name}",
+            )
+            for seat in result.seats
+        ],
+        seed=str(result.seed),
+        digest=result.digest,
+    )
+
+
+def happened(
+    plan: MatchPlan, codec: Codec, actions: Sequence[Played], labels: bool, observation: Observation, result: Result | None
+) -> pb.Happened:
+    """What spectators are shown."""
+    return pb.Happened(
+        match_id=plan.match_id,
+        game=plan.game.name,
+        seats=plan.setup.seats,
+        played=played(codec, actions, labels),
+        observation=Any(type_url=codec.observation_url, value=codec.observation_bytes(observation)),
+        game_over=None if result is None else game_over(result),
+    )
