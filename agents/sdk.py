@@ -82,7 +82,9 @@ class Match:
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
-            raise AgentError(f"the messages of {self.game} ({name}) are not installed; update the package dogana") from error
+            raise AgentError(
+                f"the messages of {self.game} ({name}) are not installed; update the package dogana"
+            ) from error
 
 
 class Decision:
@@ -272,7 +274,9 @@ def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.Agen
     choice = choose(decision)
     if isinstance(choice, int):
         if choice < 0:
-            raise AgentError(f"choose returned {choice}; an index counts from 0 to {decision.action_count - 1}")
+            raise AgentError(
+                f"choose returned {choice}; an index counts from 0 to {decision.action_count - 1}"
+            )
         return pb.AgentMessage(choose=pb.Choose(decision=decision.number, index=choice))
     actions = [choice] if isinstance(choice, Message) else list(choice)
     action_type = decision.match.messages.Action

@@ -6,6 +6,7 @@ import sys
 
 import typer
 
+from ladder.commands import app as ladder
 from referee.commands.games import games
 from referee.commands.play import play
 from referee.commands.position import position
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 for command in (games, play, verify, replay, position):
     app.command()(command)
+app.add_typer(ladder, name="ladder")
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from enum import IntEnum
 from referee.chance import FastChance, LiveChance
 from referee.codec import Codec, codec
 from referee.document import Document
-from referee.game import Action, Game, IllegalAction, Observation, Seat, Setup, State, label
+from referee.game import Action, Chance, Game, IllegalAction, Observation, Seat, Setup, State, label
 
 DEEP_CHECKS = 40
 """How many states of a match, spread evenly at random, the costly checks look at."""
@@ -89,7 +89,9 @@ class _Examination:
                     self.check_knowledge(state, viewer)
             seat = self.random.choice(seats)
             default = state.default_action(seat)
-            self.check(9, default in lists[seat], f"default_action gives {label(default)}, which is not legal")
+            self.check(
+                9, default in lists[seat], f"default_action gives {label(default)}, which is not legal"
+            )
             action = default if self.random.random() < 0.05 else self.random.choice(lists[seat])
             self.play(state, seat, action)
             played.add(type(action))
@@ -107,19 +109,46 @@ class _Examination:
         twin = state.clone()
         before = [state.observation(viewer) for viewer in self.everyone]
         public = state.is_public(seat, action)
-        others_to_act = [other for other in state.seats_to_act() if other != seat]
+        to_act = state.seats_to_act()
         luck = self.random.getrandbits(62)
         try:
             state.apply(seat, action, LiveChance(luck))
         except IllegalAction as error:
-            raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
+            raise BrokenContract(
+                3, f"{self.game.name} lists {label(action)}, but rejects it: {error}"
+            ) from error
         twin.apply(seat, action, LiveChance(luck))
         self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
-        if not public and seat in state.seats_to_act():
-            for viewer in self.everyone:
-                if viewer in others_to_act or viewer is None:
-                    same = state.observation(viewer) == before[self.everyone.index(viewer)]
-                    self.check(13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes")
+        if (
+            not public and state.seats_to_act() == to_act
+        ):  # else the rules may show that a seat is done, or reveal
+            for viewer, seen in zip(self.everyone, before, strict=True):
+                same = viewer == seat or state.observation(viewer) == seen
+                self.check(
+                    13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes"
+                )
+
+    def apply(self, state: State, seat: Seat, action: Action, chance: Chance) -> None:
+        """Plays an action from a legal list."""
+        try:
+            state.apply(seat, action, chance)
+        except IllegalAction as error:
+            raise BrokenContract(
+                3, f"{self.game.name} lists {label(action)}, but rejects it: {error}"
+            ) from error
+
+    def play_on(self, state: State, actions: int) -> list[Action]:
+        """Plays at random for some actions; returns all that were legal on the way."""
+        chance = FastChance(self.random.getrandbits(30))
+        listed: list[Action] = []
+        for _ in range(actions):
+            if not state.seats_to_act():
+                break
+            seat = self.random.choice(state.seats_to_act())
+            legal = state.legal_actions(seat)
+            listed += legal
+            self.apply(state, seat, self.random.choice(legal), chance)
+        return listed
 
     def check_lists(self, state: State, seats: tuple[Seat, ...]) -> dict[Seat, list[Action]]:
         self.check(1, bool(seats), "no seat is to act, but the match is not over")
@@ -128,9 +157,15 @@ class _Examination:
         lists = {}
         for seat in range(self.setup.seats):
             actions = lists[seat] = state.legal_actions(seat)
-            self.check(2, bool(actions) == (seat in seats), f"seat {seat} has {len(actions)} legal actions out of turn")
+            self.check(
+                2,
+                bool(actions) == (seat in seats),
+                f"seat {seat} has {len(actions)} legal actions out of turn",
+            )
             self.check(2, len(set(actions)) == len(actions), f"seat {seat} has an action twice: {actions}")
-            self.check(2, len({label(action) for action in actions}) == len(actions), f"equal labels in {actions}")
+            self.check(
+                2, len({label(action) for action in actions}) == len(actions), f"equal labels in {actions}"
+            )
             self.check(2, len(actions) <= self.game.max_actions, f"{len(actions)} legal actions")
             again = state.legal_actions(seat)
             self.check(2, again == actions, f"seat {seat} has another list when asked again")
@@ -151,20 +186,17 @@ class _Examination:
                     self.check(3, bool(error.reason), f"{label(action)} is rejected without a reason")
                     rejected.append(label(action))
                     continue
-                raise BrokenContract(3, f"{self.game.name} accepts {label(action)} of seat {seat}, which is not listed")
-            self.check(3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace")
+                raise BrokenContract(
+                    3, f"{self.game.name} accepts {label(action)} of seat {seat}, which is not listed"
+                )
+            self.check(
+                3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace"
+            )
 
     def _candidates(self, state: State, lists: dict[Seat, list[Action]]) -> list[Action]:
         """Actions near the legal ones: those of the other seats, of a later state, and with changed numbers."""
         near = [action for actions in lists.values() for action in actions]
-        later = state.clone()
-        for _ in range(4):
-            if later.is_over():
-                break
-            seat = later.seats_to_act()[0]
-            actions = later.legal_actions(seat)
-            near += actions
-            later.apply(seat, self.random.choice(actions), FastChance(self.random.getrandbits(30)))
+        near += self.play_on(state.clone(), 4)
         changed = []
         for action in self.random.sample(near, min(len(near), 12)):
             for name in action.__dataclass_fields__:  # type: ignore[attr-defined]
@@ -181,12 +213,7 @@ class _Examination:
         before = _text(state)
         copy = state.clone()
         self.check(5, _same(copy, state), "a clone differs")
-        chance = FastChance(self.random.getrandbits(30))
-        for _ in range(40):
-            if copy.is_over():
-                break
-            seat = self.random.choice(copy.seats_to_act())
-            copy.apply(seat, self.random.choice(copy.legal_actions(seat)), chance)
+        self.play_on(copy, 40)
         self.check(5, _text(state) == before, "playing on with a clone changes the original")
 
     def check_position(self, state: State) -> None:
@@ -204,19 +231,29 @@ class _Examination:
         """Observation, codec, sample and non-interference for one seat or a spectator."""
         seen = state.observation(viewer)
         data = self.codec.observation_bytes(seen)
-        self.check(15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes")
+        self.check(
+            15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes"
+        )
         legal = [] if viewer is None else state.legal_actions(viewer)
-        self.check(15, self.codec.read_actions(self.codec.actions_bytes(legal)) == legal, "the codec changes actions")
+        self.check(
+            15, self.codec.read_actions(self.codec.actions_bytes(legal)) == legal, "the codec changes actions"
+        )
         for action in legal:
-            self.check(15, self.game.parse_action(label(action)) == action, f"{label(action)} cannot be read back")
+            self.check(
+                15, self.game.parse_action(label(action)) == action, f"{label(action)} cannot be read back"
+            )
         for _ in range(3):
             chance = FastChance(self.random.getrandbits(30))
             other = self.game.sample(self.setup, seen, chance)
             self.check(11, not other.problems(), f"sample breaks: {'; '.join(other.problems())}")
-            self.check(11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation")
+            self.check(
+                11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation"
+            )
             if viewer is None:
                 continue
-            self.check(12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list")
+            self.check(
+                12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list"
+            )
             if legal:
                 same = other.default_action(viewer) == state.default_action(viewer)
                 self.check(9, same, f"the default of {_name(viewer)} looks at hidden things")
@@ -229,9 +266,14 @@ class _Examination:
         """A step without luck shows its seat the same in both worlds, as long as the seat stays to act."""
         ours, theirs = state.clone(), other.clone()
         luck, their_luck = LiveChance(1), LiveChance(1)
-        ours.apply(viewer, action, luck)
-        theirs.apply(viewer, action, their_luck)
-        if luck.drawn or their_luck.drawn or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
+        self.apply(ours, viewer, action, luck)
+        self.apply(theirs, viewer, action, their_luck)
+        if (
+            luck.drawn
+            or their_luck.drawn
+            or viewer not in ours.seats_to_act()
+            or len(state.seats_to_act()) == 1
+        ):
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
@@ -247,18 +289,24 @@ class _Examination:
         if first is not None and second is not None:
             for viewer in watchers:
                 ours, theirs = self._sent(first, viewer), self._sent(second, viewer)
-                self.check(13, ours == theirs, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart")
+                self.check(
+                    13, ours == theirs, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart"
+                )
         if not self.game.order_matters(self.setup):
             other = rest[0]
             action = self.random.choice(state.legal_actions(planner))
             answer = self.random.choice(state.legal_actions(other))
             one, two = state.clone(), state.clone()
-            one.apply(planner, action, LiveChance(2))
-            two.apply(other, answer, LiveChance(2))
+            self.apply(one, planner, action, LiveChance(2))
+            self.apply(two, other, answer, LiveChance(2))
             if other in one.seats_to_act() and planner in two.seats_to_act():
-                one.apply(other, answer, LiveChance(2))
-                two.apply(planner, action, LiveChance(2))
-                self.check(1, _same(one, two), f"{label(action)} and {label(answer)} give another state in another order")
+                self.apply(one, other, answer, LiveChance(2))
+                self.apply(two, planner, action, LiveChance(2))
+                self.check(
+                    1,
+                    _same(one, two),
+                    f"{label(action)} and {label(answer)} give another state in another order",
+                )
 
     def _after_plan(self, state: State, planner: Seat) -> State | None:
         """The state after the planner has played at random until it has to wait for the others; checks each step."""
@@ -268,7 +316,7 @@ class _Examination:
             action = self.random.choice(copy.legal_actions(planner))
             if copy.is_public(planner, action):
                 return None
-            copy.apply(planner, action, LiveChance(3))
+            self.apply(copy, planner, action, LiveChance(3))
             if any(seat not in copy.seats_to_act() for seat in others):
                 return None
         return copy

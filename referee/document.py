@@ -85,7 +85,9 @@ class Document:
             self.note(key, f"must be one of {', '.join(choices)}, not {_shown(value)}")
         return next(iter(choices.values())) if isinstance(default, _Required) else default
 
-    def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
+    def choices(
+        self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED
+    ) -> list[T]:
         """A list of some words, each at most once; returns what the words stand for."""
         chosen: list[T] = []
         if not isinstance(default, _Required) and key not in self._data:
@@ -100,7 +102,12 @@ class Document:
         return chosen
 
     def integers(
-        self, key: str, low: int, high: int, length: int | None = None, default: Sequence[int] | _Required = REQUIRED
+        self,
+        key: str,
+        low: int,
+        high: int,
+        length: int | None = None,
+        default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
         """A list of integers from `low` to `high`, of a given length if there is one."""
         if not isinstance(default, _Required) and key not in self._data:
@@ -128,7 +135,9 @@ class Document:
                 self.note(place, f"must be a text, not {_shown(value)}")
         return values
 
-    def counts(self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None) -> list[int]:
+    def counts(
+        self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None
+    ) -> list[int]:
         """How many there are of each name, written as a table with the names that are not 0.
 
         With a default, the entry may be missing.

@@ -141,13 +141,23 @@ def read_lines(path: Path) -> list[Line]:
     for number, raw in enumerate(data[:-1].split(b"\n"), start=1):
         tail = _TAIL.search(raw)
         if tail is None:
-            raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
+            raise RecordError(
+                path, number, "does not end with its hash; the line is damaged, or this is no record"
+            )
         body = raw[: tail.start()] + b"}"
         if _chain(previous, body) != tail[1].decode():
-            raise RecordError(path, number, "was changed, or does not follow the line before it (its hash does not fit)")
+            raise RecordError(
+                path, number, "was changed, or does not follow the line before it (its hash does not fit)"
+            )
         previous = tail[1].decode()
         lines.append(Line(number, _parsed(path, number, body)))
     return lines
+
+
+def last_hash(path: Path) -> str:
+    """The hash of a record's last line, which stands for the whole; raises as `read_lines` does."""
+    read_lines(path)
+    return path.read_bytes()[-67:-3].decode()
 
 
 def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:

@@ -111,7 +111,11 @@ class Replay:
 
     def _take(self, wanted: str) -> Line:
         if self._at >= len(self._lines):
-            raise RecordError(self._path, self._at + 1, f"is missing: the record is cut off (a line of type {wanted} comes here)")
+            raise RecordError(
+                self._path,
+                self._at + 1,
+                f"is missing: the record is cut off (a line of type {wanted} comes here)",
+            )
         self._at += 1
         return self._lines[self._at - 1]
 
@@ -120,7 +124,10 @@ class Replay:
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
         if line.data.get("format") != FORMAT:
-            raise self._fail(line, f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}")
+            raise self._fail(
+                line,
+                f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}",
+            )
         document = Document(line.data, "header")
         match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
         seats = document.integer("seats", 1, 100)
@@ -128,7 +135,11 @@ class Replay:
         committed = document.text("seed_commitment")
         options, board = line.data.get("options"), line.data.get("board")
         position = line.data.get("position")
-        if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
+        if (
+            not isinstance(options, dict)
+            or not isinstance(board, dict)
+            or not isinstance(position, dict | None)
+        ):
             document.note("", "has options, a board or a position that is no JSON object")
         if len(bots) != seats:
             document.note("bots", f"has {len(bots)} names for {seats} seats")
@@ -144,7 +155,9 @@ class Replay:
             raise self._fail(line, str(error)) from error
         if self._seed is not None and commitment(match_id, self._seed) != committed:
             raise self._fail(line, "the seed at the end is not the one that was committed to")
-        return MatchPlan(game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position)
+        return MatchPlan(
+            game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position
+        )
 
     def _read_start(self) -> State:
         line = self._take("start")
@@ -240,13 +253,17 @@ class Replay:
         line = self._take("result")
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
+        if self._seed is None:
+            raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(line)
         expected = closing_lines(result, state_digest(self.state))
         if line.data != expected[0]:
-            wrong = [key for key, value in expected[0].items() if line.data.get(key) != value] or ["its entries"]
+            wrong = [key for key, value in expected[0].items() if line.data.get(key) != value] or [
+                "its entries"
+            ]
             raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
         line = self._take("seed")
-        if self._seed is None or line.data != expected[1]:
+        if line.data != expected[1]:
             raise self._fail(line, "the last line of a record reveals the seed")
         if self._at < len(self._lines):
             raise self._fail(self._lines[self._at], "comes after the end of the match")
@@ -289,7 +306,12 @@ class Replay:
             raise self._fail(line, "chance must be a list")
         drawn: list[tuple[str, Outcome]] = []
         for draw in recorded:
-            if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_outcome(draw[1])):
+            if not (
+                isinstance(draw, list)
+                and len(draw) == 2
+                and isinstance(draw[0], str)
+                and _is_outcome(draw[1])
+            ):
                 raise self._fail(line, "chance must have pairs of stream and outcome")
             drawn.append((draw[0], draw[1]))
         self._chance.outcomes = drawn[:]

@@ -122,7 +122,9 @@ def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
     """What was played."""
     return pb.Played(
         seats=[entry.seat for entry in actions],
-        actions=Any(type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])),
+        actions=Any(
+            type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])
+        ),
         labels=[label(entry.action) for entry in actions] if labels else (),
     )
 
@@ -165,7 +167,12 @@ def game_over(result: Result) -> pb.GameOver:
 
 
 def happened(
-    plan: MatchPlan, codec: Codec, actions: Sequence[Played], labels: bool, observation: Observation, result: Result | None
+    plan: MatchPlan,
+    codec: Codec,
+    actions: Sequence[Played],
+    labels: bool,
+    observation: Observation,
+    result: Result | None,
 ) -> pb.Happened:
     """What spectators are shown."""
     return pb.Happened(

@@ -38,32 +38,49 @@ class PlayError(DoganaError):
 def play(
     game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.")],
     seat: Annotated[
-        list[str], typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT...")
+        list[str],
+        typer.Argument(
+            help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT..."
+        ),
     ],
     seed: Annotated[
-        int | None, typer.Option(help="Makes the luck repeatable; with --games the seeds count up from it.", min=0, max=2**62)
+        int | None,
+        typer.Option(
+            help="Makes the luck repeatable; with --games the seeds count up from it.", min=0, max=2**62
+        ),
     ] = None,
-    option: Annotated[list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
+    ] = None,
     clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
     games: Annotated[int, typer.Option(help="Play so many matches.", min=1, max=1_000_000)] = 1,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
     ] = False,
     record: Annotated[
-        Path | None, typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR")
+        Path | None,
+        typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR"),
     ] = None,
-    board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
-    start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
+    board: Annotated[
+        Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")
+    ] = None,
     logs: Annotated[
         Path | None, typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR")
     ] = None,
     listen: Annotated[
-        str, typer.Option(help="Where remote agents and spectators can reach the referee.", metavar="HOST:PORT")
+        str,
+        typer.Option(help="Where remote agents and spectators can reach the referee.", metavar="HOST:PORT"),
     ] = "127.0.0.1:0",
-    tls_cert: Annotated[Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")
+    ] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     wait: Annotated[
-        float | None, typer.Option(help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1)
+        float | None,
+        typer.Option(help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each match.")] = False,
 ) -> None:
@@ -250,7 +267,12 @@ async def _play_all(
             for match in planned:
                 path = records.path(match.plan)
                 report = await play_match(
-                    match.plan, match.players, server=server, record=path, announce=announce, all_must_start=True
+                    match.plan,
+                    match.players,
+                    server=server,
+                    record=path,
+                    announce=announce,
+                    all_must_start=True,
                 )
                 _keep_logs(logs, match.plan, report)
                 tally.add(report, match.turn)
@@ -299,7 +321,16 @@ def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[st
 
 def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> None:
     result = report.result
-    table = Table("rank", "seat", "bot", "score", "outcome", "decisions", "thought", title=f"{plan.game.title}, seed {plan.seed}")
+    table = Table(
+        "rank",
+        "seat",
+        "bot",
+        "score",
+        "outcome",
+        "decisions",
+        "thought",
+        title=f"{plan.game.title}, seed {plan.seed}",
+    )
     for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
         table.add_row(
             str(seat.rank),
@@ -343,7 +374,9 @@ class _Tally:
     def print(self) -> None:
         """Prints a line for each player."""
         count = len(self._scores[0])
-        table = Table("player", "bot", "wins", "mean rank", "mean score", "out", title=f"{count} matches, mean ± 95 %")
+        table = Table(
+            "player", "bot", "wins", "mean rank", "mean score", "out", title=f"{count} matches, mean ± 95 %"
+        )
         for player, name in enumerate(self._names):
             faults = ", ".join(f"{number} {kind}" for kind, number in self._faults[player].items()) or "-"
             table.add_row(

@@ -73,7 +73,9 @@ def main() -> None:
     supervisor = os.getpid()
     agent = os.fork()
     if agent == 0:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # if the supervisor itself is killed, the agent is too
+        prctl(
+            _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0
+        )  # if the supervisor itself is killed, the agent is too
         if os.getppid() != supervisor:
             os._exit(1)
         os.setsid()

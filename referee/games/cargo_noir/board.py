@@ -98,7 +98,10 @@ def read_board(document: Document) -> CargoNoirBoard:
     start_coins = family.integer("start_coins", 0, _MOST)
     coins_total = family.integer("coins_total", 0, _MOST)
     if coins_total < 5 * start_coins:
-        family.note("coins_total", f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)")
+        family.note(
+            "coins_total",
+            f"must be at least {5 * start_coins}: five players start with {start_coins} each (S4)",
+        )
 
     track = document.table("track")
     track.text("provenance")
@@ -165,7 +168,10 @@ def read_board(document: Document) -> CargoNoirBoard:
     for seats in range(2, 6):
         needed = board.black_market_spaces + sum(board.spaces[port] for port in board.open_ports(seats))
         if needed > 9 * tokens_per_kind + seats:
-            document.note("", f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}")
+            document.note(
+                "",
+                f"needs {needed} tokens on the table with {seats} players, but has {9 * tokens_per_kind + seats}",
+            )
     return board
 
 

@@ -396,7 +396,7 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
             text(54, 0, _titled(card), 13.5, fit=104),
             text(162, 0, powers.get(card, ""), 11, FADED, fit=76),
             text(271, 0, board.cost[card], 14, INK, "end", bold=True, fit=30),
-            text(360, 0, left or "sold out", 13 if left else 12, INK, "end", bold=left > 0),
+            text(360, 0, left or "sold out", 13, INK, "end", bold=left > 0, fit=24 if left else 56),
             *(box(330 - 7 * copy, -9, 5, 9, colour, "none", 0, 1) for copy in range(min(left, 8))),
         ]
         parts.append(group(0, 46 + 20.6 * card, "".join(row), opacity=1 if left else 0.4))

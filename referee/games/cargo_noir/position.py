@@ -120,21 +120,32 @@ def read(state: CargoNoirState, document: Document) -> None:
 
     in_phase_1 = state.phase is Phase.P1
     own_ports = [Port(port) for port in state.open_ports if state.stacks[port][state.seat]]
-    state.todo_casino = document.integer("todo_casino", 0, _MOST, state.casino[state.seat] if in_phase_1 else 0)
-    state.todo_market = document.integer("todo_market", 0, _MOST, state.black_market[state.seat] if in_phase_1 else 0)
+    state.todo_casino = document.integer(
+        "todo_casino", 0, _MOST, state.casino[state.seat] if in_phase_1 else 0
+    )
+    state.todo_market = document.integer(
+        "todo_market", 0, _MOST, state.black_market[state.seat] if in_phase_1 else 0
+    )
     state.todo_ports = frozenset(document.choices("todo_ports", _PORTS, own_ports if in_phase_1 else ()))
     state.banned_ports = frozenset(document.choices("banned_ports", _PORTS, ()))
     state.syndicate_used = document.integer("syndicate_used", 0, _MOST, 0)
     state.credit = document.integer("credit", 0, _MOST, 0)
     state.diff_kinds = tuple(document.choices("diff_kinds", _REAL_KINDS, ()))
-    if state.phase is Phase.STAKE or (document.has("pending_stake") and document.table("pending_stake").keys()):
+    if state.phase is Phase.STAKE or (
+        document.has("pending_stake") and document.table("pending_stake").keys()
+    ):
         table = document.table("pending_stake")
         state.pending_stake = PendingStake(
-            table.choice("kind", _PURPOSES), table.choice("port", _PORTS), table.integer("min", 1, _MOST), table.integer("max", 1, _MOST)
+            table.choice("kind", _PURPOSES),
+            table.choice("port", _PORTS),
+            table.integer("min", 1, _MOST),
+            table.integer("max", 1, _MOST),
         )
     state.ships_home = state.fleet(state.seat) - state.on_board(state.seat)
     if document.integer("ships_home", 0, _MOST, state.ships_home) != state.ships_home:
-        document.note("ships_home", f"is {state.ships_home} by the ships on the board and the Cargo Ship cards")
+        document.note(
+            "ships_home", f"is {state.ships_home} by the ships on the board and the Cargo Ship cards"
+        )
 
 
 def _seat_tables(document: Document, key: str, seats: int) -> list[Document]:
@@ -181,7 +192,9 @@ def problems(state: CargoNoirState) -> list[str]:
         name = card.name.lower()
         owned = [state.cards[owner][card] for owner in seats]
         if sum(owned) + state.supply[card] != board.copies[card]:
-            found.append(f"I4: there are {sum(owned) + state.supply[card]} {name} cards, not {board.copies[card]}")
+            found.append(
+                f"I4: there are {sum(owned) + state.supply[card]} {name} cards, not {board.copies[card]}"
+            )
         if card in SMUGGLER_CARDS:
             found += [
                 f"I4: seat {owner} owns {count} {name} cards; {board.cap[card]} are allowed"
@@ -196,7 +209,9 @@ def problems(state: CargoNoirState) -> list[str]:
         has_played = _has_played(state, owner)
         if owner != seat and phase is not Phase.OVER and not state.is_final_turn():
             if has_played and away != fleet:
-                found.append(f"I5: seat {owner} has {fleet - away} ships at home, but it is not its turn (R23)")
+                found.append(
+                    f"I5: seat {owner} has {fleet - away} ships at home, but it is not its turn (R23)"
+                )
             if not has_played and state.turn == 1 and away:
                 found.append(f"I5: seat {owner} has ships on the board before its first turn")
 
@@ -209,7 +224,13 @@ def problems(state: CargoNoirState) -> list[str]:
 
     for owner in seats:
         count = sum(state.goods[owner])
-        may_exceed = owner == seat and phase in (Phase.P1, Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD, Phase.STAKE)
+        may_exceed = owner == seat and phase in (
+            Phase.P1,
+            Phase.P2,
+            Phase.P2_DIFF,
+            Phase.P2_DISCARD,
+            Phase.STAKE,
+        )
         if count > state.storage(owner) and not may_exceed:
             found.append(f"I8: seat {owner} has {count} goods, but storage for {state.storage(owner)}")
 
@@ -300,7 +321,9 @@ def _stake_problems(state: CargoNoirState, pending: PendingStake) -> list[str]:
     low = max(state.board.min_stake, highest + 1)
     found = []
     if (pending.min, pending.max) != (low, own + state.safe[seat]):
-        found.append(f"pending_stake must be from {low} to {own + state.safe[seat]} coins, not {pending.min} to {pending.max}")
+        found.append(
+            f"pending_stake must be from {low} to {own + state.safe[seat]} coins, not {pending.min} to {pending.max}"
+        )
     if pending.min > pending.max:
         found.append("pending_stake leaves no legal height")
     if pending.purpose is Purpose.RAISE:

@@ -438,7 +438,9 @@ def _play_diff_start(state: CargoNoirState, action: act.DiffStart, chance: Chanc
     _check_phase(state, P2, "C4.1")
     goods, kind = state.goods[state.seat], action.kind
     if kind == WILD or not goods[kind]:
-        raise IllegalAction("a set of different kinds begins with a kind that is held, not with a wild", "C4.2")
+        raise IllegalAction(
+            "a set of different kinds begins with a kind that is held, not with a wild", "C4.2"
+        )
     if not any(goods[kind + 1 : 9]):
         raise IllegalAction("there is no higher kind to go on with", "C4.2")
     state.diff_kinds = (kind,)
@@ -528,7 +530,9 @@ def _play_send(state: CargoNoirState, action: act.Send, chance: Chance) -> None:
             raise IllegalAction(f"this seat withdrew from {name} in this turn", "C3.5")
         low = _lowest_stake(state, row)
         if state.safe[seat] < low:
-            raise IllegalAction(f"a ship to {name} needs {low} coins, the safe has {state.safe[seat]}", "C6.3")
+            raise IllegalAction(
+                f"a ship to {name} needs {low} coins, the safe has {state.safe[seat]}", "C6.3"
+            )
         state.pending_stake = PendingStake(Purpose.SEND, Port(port), low, state.safe[seat])
         state.phase = STAKE
         return

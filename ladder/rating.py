@@ -1,0 +1,133 @@
+"""Ratings: TrueSkill for free-for-all matches with ties. Pure: old ratings and a result give new ratings.
+
+Source: R. Herbrich, T. Minka, T. Graepel, "TrueSkill(TM): A Bayesian Skill Rating System", NIPS 2006; the package
+`trueskill` does the inference. Two things are added. The package updates players with equal ranks unequally, after the order in
+which they are given; here the updates of all orders are averaged. And a new version of a bot does not start from nothing: it
+starts at its predecessor's mu, with more doubt (`inherit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+from math import fsum, sqrt
+from typing import Protocol
+
+import trueskill
+
+MU = 25.0
+"""Where an unknown bot starts."""
+SIGMA = MU / 3
+"""How uncertain that is."""
+NEW_VERSION_SIGMA = SIGMA / 2
+"""How much doubt a new version adds to its predecessor's."""
+
+# beta: by how much skill must differ for the better one to win in about 76 % of two-player matches. tau: how much skill may drift
+# with each match, so that ratings never freeze. draw_probability: ties are rare in these games.
+_ENVIRONMENT = trueskill.TrueSkill(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=SIGMA / 100, draw_probability=0.02)
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What is known of a version's skill at a game."""
+
+    mu: float = MU
+    """The estimate."""
+    sigma: float = SIGMA
+    """The standard deviation of the estimate."""
+
+    @property
+    def low(self) -> float:
+        """mu - 3 sigma: the skill that it has almost certainly; ladders are sorted by it."""
+        return self.mu - 3 * self.sigma
+
+
+def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
+    """The ratings after a match.
+
+    Args:
+        ratings: of the players, in any order.
+        ranks: their places, 1 for the first; equal places are ties.
+
+    Returns:
+        The new ratings, in the same order. Players with equal ratings and equal ranks get equal ones.
+    """
+    sums: list[list[tuple[float, float]]] = [[] for _ in ratings]
+    for order in _orders(ranks):
+        groups = [(trueskill.Rating(ratings[player].mu, ratings[player].sigma),) for player in order]
+        updated = _ENVIRONMENT.rate(groups, ranks=[ranks[player] for player in order])
+        for player, (rating,) in zip(order, updated, strict=True):
+            sums[player].append((rating.mu, rating.sigma))
+    return [
+        Rating(fsum(mu for mu, _ in values) / len(values), fsum(sigma for _, sigma in values) / len(values))
+        for values in sums
+    ]
+
+
+def _orders(ranks: Sequence[int]) -> Iterable[list[int]]:
+    """All orders of the players by rank: players who tied, in each order."""
+    tied = [[player for player, rank in enumerate(ranks) if rank == place] for place in sorted(set(ranks))]
+    for arrangement in product(*(permutations(group) for group in tied)):
+        yield [player for group in arrangement for player in group]
+
+
+def inherit(parent: Rating) -> Rating:
+    """Where a new version starts: at its predecessor's mu, with sigma widened, but never beyond that of an unknown bot."""
+    return Rating(parent.mu, min(SIGMA, sqrt(parent.sigma**2 + NEW_VERSION_SIGMA**2)))
+
+
+def quality(ratings: Sequence[Rating]) -> float:
+    """How even a match would be, from 0 to 1: the chance of a draw against that of one among equals."""
+    return float(_ENVIRONMENT.quality([(trueskill.Rating(rating.mu, rating.sigma),) for rating in ratings]))
+
+
+class RatedMatch(Protocol):
+    """What a rating needs of a match."""
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The version in each seat."""
+        ...
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The place of each seat."""
+        ...
+
+
+def rate(
+    known: Mapping[int, Rating], match: RatedMatch, parents: Mapping[int, int | None]
+) -> dict[int, Rating]:
+    """The new ratings of the versions in a match.
+
+    Args:
+        known: the ratings before the match.
+        match: who played, and the places.
+        parents: for each version, the version before it, if there is one.
+    """
+    before = [current(known, version, parents) for version in match.versions]
+    return dict(zip(match.versions, update(before, match.ranks), strict=True))
+
+
+def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
+    """The rating of a version: its own, else what it inherits, else that of an unknown bot."""
+    if version in known:
+        return known[version]
+    parent = parents.get(version)
+    while parent is not None and parent not in known:
+        parent = parents.get(parent)
+    return Rating() if parent is None else inherit(known[parent])
+
+
+def rate_all(
+    matches: Iterable[RatedMatch], parents: Mapping[int, int | None]
+) -> tuple[dict[int, Rating], dict[int, int]]:
+    """All ratings of a game from its matches in their order, and how many matches each version has."""
+    known: dict[int, Rating] = {}
+    played: dict[int, int] = {}
+    for match in matches:
+        known.update(rate(known, match, parents))
+        for version in match.versions:
+            played[version] = played.get(version, 0) + 1
+    return known, played

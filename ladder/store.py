@@ -1,0 +1,503 @@
+"""What a ladder knows, in one SQLite file. Facts are only ever added; ratings are derived and can be made again.
+
+bots, versions          who takes part; a version is immutable and known by its content
+qualifications          whether a version got through a short match of a game
+blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
+results, seat_results   what came out; `results.number` is the order in which matches count
+voids                   matches that the referee spoilt; they are played again
+ratings                 derived by `rating.py` from the results, in their order
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+from ladder.errors import LadderError
+from ladder.rating import Rating
+from referee.result import Ending, Result
+
+migrations = Migrations("ladder")
+
+
+@migrations()
+def facts_and_ratings(db: Database) -> None:
+    """The first layout."""
+    db.executescript(
+        """
+        create table bots (
+            id integer primary key,
+            name text not null unique,
+            author text not null,
+            created_at text not null
+        ) strict;
+        create table versions (
+            id integer primary key,
+            bot integer not null references bots (id),
+            number integer not null,
+            content_hash text not null,
+            run text not null,
+            games text not null,
+            submitted_at text not null,
+            unique (bot, number),
+            unique (bot, content_hash)
+        ) strict;
+        create table qualifications (
+            version integer not null references versions (id),
+            game text not null,
+            passed integer not null,
+            reason text not null,
+            at text not null,
+            primary key (version, game)
+        ) strict;
+        create table blocks (
+            id integer primary key,
+            game text not null,
+            seats integer not null,
+            seed integer not null,
+            options text not null,
+            clock text not null,
+            created_at text not null
+        ) strict;
+        create table matches (
+            id text primary key,
+            block integer not null references blocks (id),
+            rotation integer not null,
+            unique (block, rotation)
+        ) strict;
+        create table seats (
+            match text not null references matches (id),
+            seat integer not null,
+            version integer not null references versions (id),
+            primary key (match, seat)
+        ) strict;
+        create table results (
+            number integer primary key,
+            match text not null unique references matches (id),
+            digest text not null,
+            record_hash text not null,
+            decisions integer not null,
+            finished_at text not null
+        ) strict;
+        create table seat_results (
+            match text not null references results (match),
+            seat integer not null,
+            rank integer not null,
+            score integer not null,
+            outcome text not null,
+            decisions integer not null,
+            think_ms real not null,
+            detail text not null,
+            primary key (match, seat)
+        ) strict;
+        create table voids (
+            match text not null references matches (id),
+            reason text not null,
+            at text not null
+        ) strict;
+        create table ratings (
+            game text not null,
+            version integer not null references versions (id),
+            mu real not null,
+            sigma real not null,
+            matches integer not null,
+            primary key (game, version)
+        ) strict;
+        """
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a bot."""
+
+    id: int
+    bot: str
+    author: str
+    number: int
+    content_hash: str
+    run: tuple[str, ...]
+    games: tuple[str, ...]
+    parent: int | None
+    """The version before it, of the same bot."""
+
+    @property
+    def label(self) -> str:
+        """How tables and records call it."""
+        return f"{self.bot} v{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMatch:
+    """A match that was scheduled."""
+
+    id: str
+    block: int
+    game: str
+    seats: tuple[int, ...]
+    """The version in each seat."""
+    seed: int
+    options: Mapping[str, Any]
+    clock: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountedMatch:
+    """A match that counts."""
+
+    number: int
+    match: str
+    game: str
+    versions: tuple[int, ...]
+    """The version in each seat."""
+    ranks: tuple[int, ...]
+    endings: tuple[Ending, ...]
+    digest: str
+    record_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A version's place on a ladder."""
+
+    version: Version
+    rating: Rating
+    matches: int
+    wins: int
+    faults: int
+
+
+class Store:
+    """The SQLite file of a ladder."""
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        """Opens the file, and brings it to the current layout.
+
+        Raises:
+            LadderError: if it is no ladder, or one of a newer version.
+        """
+        if not create and not path.is_file():
+            raise LadderError(
+                f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one"
+            )
+        try:
+            connection = sqlite3.connect(path, timeout=30)
+            self._db = Database(connection)
+            self._db.execute("pragma journal_mode = wal").close()
+            self._db.execute("pragma foreign_keys = on").close()
+            known = {migration.name for migration in migrations.applied(self._db)}
+            if known - {migration.name for migration in migrations._migrations}:
+                raise LadderError(f"{path} was made by a newer version of Dogana; update this one")
+            if not known and self._db.table_names():
+                raise LadderError(f"{path} is an SQLite file, but not a ladder")
+            migrations.apply(self._db)
+        except sqlite3.DatabaseError as error:
+            raise LadderError(f"{path} is not a ladder: {error}") from error
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
+
+    def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        return list(self._db.query(sql, parameters))
+
+    # bots and versions
+
+    def add_version(
+        self, bot: str, author: str, content_hash: str, run: Sequence[str], games: Sequence[str]
+    ) -> tuple[Version, bool]:
+        """Adds a version, and the bot if it is new; returns it, and whether it is new.
+
+        Raises:
+            LadderError: if the bot belongs to another author.
+        """
+        with self._db.atomic():
+            rows = self._rows("select * from bots where name = ?", [bot])
+            if not rows:
+                self._db.table("bots").insert({"name": bot, "author": author, "created_at": _now()})
+                rows = self._rows("select * from bots where name = ?", [bot])
+            if rows[0]["author"] != author:
+                raise LadderError(
+                    f"bot {bot} belongs to {rows[0]['author']}, not to {author}; choose another name"
+                )
+            bot_id = rows[0]["id"]
+            known = self._rows(
+                "select id from versions where bot = ? and content_hash = ?", [bot_id, content_hash]
+            )
+            if not known:
+                number = 1 + self._rows("select count(*) as n from versions where bot = ?", [bot_id])[0]["n"]
+                self._db.table("versions").insert(
+                    {
+                        "bot": bot_id,
+                        "number": number,
+                        "content_hash": content_hash,
+                        "run": json.dumps(list(run)),
+                        "games": json.dumps(list(games)),
+                        "submitted_at": _now(),
+                    }
+                )
+                added = self._rows("select max(id) as id from versions where bot = ?", [bot_id])
+                return self.versions()[added[0]["id"]], True
+            return self.versions()[known[0]["id"]], False
+
+    def versions(self) -> dict[int, Version]:
+        """All versions by id."""
+        found: dict[int, Version] = {}
+        latest: dict[str, int] = {}
+        for row in self._rows(
+            "select versions.*, bots.name, bots.author from versions join bots on bots.id = versions.bot order by versions.id"
+        ):
+            found[row["id"]] = Version(
+                id=row["id"],
+                bot=row["name"],
+                author=row["author"],
+                number=row["number"],
+                content_hash=row["content_hash"],
+                run=tuple(json.loads(row["run"])),
+                games=tuple(json.loads(row["games"])),
+                parent=latest.get(row["name"]),
+            )
+            latest[row["name"]] = row["id"]
+        return found
+
+    def qualify(self, version: int, game: str, *, passed: bool, reason: str) -> None:
+        """Notes whether a version got through its qualification for a game."""
+        with self._db.atomic():
+            self._db.table("qualifications").insert(
+                {"version": version, "game": game, "passed": int(passed), "reason": reason, "at": _now()}
+            )
+
+    def qualifications(self, game: str) -> dict[int, tuple[bool, str]]:
+        """For each version that has tried: whether it got through, and why not."""
+        rows = self._rows("select version, passed, reason from qualifications where game = ?", [game])
+        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows}
+
+    # matches
+
+    def add_block(
+        self,
+        game: str,
+        seed: int,
+        options: Mapping[str, Any],
+        clock: str,
+        matches: Mapping[str, Sequence[int]],
+    ) -> None:
+        """Schedules a block: match ids, and for each the versions in its seats, in the order of the rotations."""
+        with self._db.atomic():
+            self._db.table("blocks").insert(
+                {
+                    "game": game,
+                    "seats": len(next(iter(matches.values()))),
+                    "seed": seed,
+                    "options": json.dumps(dict(options)),
+                    "clock": clock,
+                    "created_at": _now(),
+                }
+            )
+            block = self._rows("select max(id) as id from blocks")[0]["id"]
+            for rotation, (match, versions) in enumerate(matches.items()):
+                self._db.table("matches").insert({"id": match, "block": block, "rotation": rotation})
+                self._db.table("seats").insert_all(
+                    [
+                        {"match": match, "seat": seat, "version": version}
+                        for seat, version in enumerate(versions)
+                    ]
+                )
+
+    def unfinished(self, game: str) -> list[PlannedMatch]:
+        """Matches that were scheduled and do not count yet, in their order."""
+        rows = self._rows(
+            """
+            select matches.id, matches.block, blocks.seed, blocks.options, blocks.clock,
+                   (select group_concat(version) from
+                       (select version from seats where match = matches.id order by seat)) as versions
+            from matches join blocks on blocks.id = matches.block
+            where blocks.game = ? and matches.id not in (select match from results)
+            order by matches.block, matches.rotation
+            """,
+            [game],
+        )
+        return [
+            PlannedMatch(
+                id=row["id"],
+                block=row["block"],
+                game=game,
+                seats=tuple(map(int, row["versions"].split(","))),
+                seed=row["seed"],
+                options=json.loads(row["options"]),
+                clock=row["clock"],
+            )
+            for row in rows
+        ]
+
+    def count(
+        self, match: PlannedMatch, result: Result, record_hash: str, ratings: Mapping[int, Rating]
+    ) -> bool:
+        """Makes a match count, with the ratings that follow from it; false if it counts already.
+
+        One transaction: whenever the process is killed, either all of it is there or nothing.
+        """
+        with self._db.atomic():
+            if self._rows("select 1 from results where match = ?", [match.id]):
+                return False
+            self._db.table("results").insert(
+                {
+                    "match": match.id,
+                    "digest": result.digest,
+                    "record_hash": record_hash,
+                    "decisions": result.decisions,
+                    "finished_at": _now(),
+                }
+            )
+            self._db.table("seat_results").insert_all(
+                [
+                    {
+                        "match": match.id,
+                        "seat": seat.seat,
+                        "rank": seat.rank,
+                        "score": seat.score,
+                        "outcome": seat.ending.value,
+                        "decisions": seat.decisions,
+                        "think_ms": round(seat.think_seconds * 1000, 3),
+                        "detail": seat.detail,
+                    }
+                    for seat in result.seats
+                ]
+            )
+            for version, rating in ratings.items():
+                self._db.execute(
+                    """
+                    insert into ratings (game, version, mu, sigma, matches) values (?, ?, ?, ?, 1)
+                    on conflict do update set mu = excluded.mu, sigma = excluded.sigma, matches = matches + 1
+                    """,
+                    [match.game, version, rating.mu, rating.sigma],
+                ).close()
+            return True
+
+    def void(self, match: str, reason: str) -> int:
+        """Notes that the referee spoilt a match; returns how often by now."""
+        with self._db.atomic():
+            self._db.table("voids").insert({"match": match, "reason": reason, "at": _now()})
+            return int(self._rows("select count(*) as n from voids where match = ?", [match])[0]["n"])
+
+    def counted(self, game: str | None = None) -> list[CountedMatch]:
+        """All matches that count, in the order in which they do; of one game, or of all."""
+        rows = self._rows(
+            """
+            select results.number, results.match, results.digest, results.record_hash, blocks.game,
+                   seats.version, seat_results.rank, seat_results.outcome
+            from results
+            join matches on matches.id = results.match
+            join blocks on blocks.id = matches.block
+            join seats on seats.match = results.match
+            join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
+            where ? is null or blocks.game = ?
+            order by results.number, seats.seat
+            """,
+            [game, game],
+        )
+        grouped: dict[int, list[dict[str, Any]]] = {}
+        for row in rows:
+            grouped.setdefault(row["number"], []).append(row)
+        return [
+            CountedMatch(
+                number=number,
+                match=seats[0]["match"],
+                game=seats[0]["game"],
+                versions=tuple(row["version"] for row in seats),
+                ranks=tuple(row["rank"] for row in seats),
+                endings=tuple(Ending(row["outcome"]) for row in seats),
+                digest=seats[0]["digest"],
+                record_hash=seats[0]["record_hash"],
+            )
+            for number, seats in grouped.items()
+        ]
+
+    def block_versions(self, game: str) -> list[tuple[int, ...]]:
+        """The versions of every block, in their order."""
+        rows = self._rows(
+            """
+            select blocks.id, seats.version from blocks
+            join matches on matches.block = blocks.id and matches.rotation = 0
+            join seats on seats.match = matches.id
+            where blocks.game = ? order by blocks.id, seats.seat
+            """,
+            [game],
+        )
+        grouped: dict[int, list[int]] = {}
+        for row in rows:
+            grouped.setdefault(row["id"], []).append(row["version"])
+        return [tuple(versions) for versions in grouped.values()]
+
+    def blocks_by_seats(self, game: str) -> dict[int, int]:
+        """How many blocks were scheduled, by number of seats."""
+        rows = self._rows("select seats, count(*) as n from blocks where game = ? group by seats", [game])
+        return {row["seats"]: row["n"] for row in rows}
+
+    # ratings
+
+    def ratings(self, game: str) -> dict[int, Rating]:
+        """The rating of every version that has played."""
+        rows = self._rows("select version, mu, sigma from ratings where game = ?", [game])
+        return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
+
+    def replace_ratings(self, game: str, ratings: Mapping[int, Rating], matches: Mapping[int, int]) -> None:
+        """Puts recomputed ratings in the place of the old ones."""
+        with self._db.atomic():
+            self._db.execute("delete from ratings where game = ?", [game]).close()
+            self._db.table("ratings").insert_all(
+                [
+                    {
+                        "game": game,
+                        "version": version,
+                        "mu": rating.mu,
+                        "sigma": rating.sigma,
+                        "matches": matches[version],
+                    }
+                    for version, rating in ratings.items()
+                ]
+            )
+
+    def rated_games(self) -> list[str]:
+        """The games that have ratings."""
+        return [row["game"] for row in self._rows("select distinct game from ratings order by game")]
+
+    def standings(self, game: str) -> list[Standing]:
+        """Everybody who is rated, best first by mu - 3 sigma."""
+        rows = self._rows(
+            """
+            select ratings.*,
+                   (select count(*) from seats join seat_results using (match, seat)
+                        join matches on matches.id = seats.match join blocks on blocks.id = matches.block
+                        where seats.version = ratings.version and blocks.game = ratings.game and rank = 1) as wins,
+                   (select count(*) from seats join seat_results using (match, seat)
+                        join matches on matches.id = seats.match join blocks on blocks.id = matches.block
+                        where seats.version = ratings.version and blocks.game = ratings.game
+                        and outcome <> 'played') as faults
+            from ratings where game = ? order by mu - 3 * sigma desc, version
+            """,
+            [game],
+        )
+        versions = self.versions()
+        return [
+            Standing(
+                versions[row["version"]],
+                Rating(row["mu"], row["sigma"]),
+                row["matches"],
+                row["wins"],
+                row["faults"],
+            )
+            for row in rows
+        ]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

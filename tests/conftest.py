@@ -1,0 +1,29 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+TOY = Path(__file__).resolve().parent / "toy"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Builds the toy game's messages, once, before the workers start; and lets them be found beside the real ones."""
+    messages = TOY / "messages" / "dogana"
+    if not hasattr(config, "workerinput"):
+        spec = importlib.util.spec_from_file_location("generate", ROOT / "proto" / "generate.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        messages.parent.mkdir(exist_ok=True)
+        module.generate(TOY / "proto", messages)
+    sys.path.insert(0, str(ROOT))
+    import dogana.games
+
+    dogana.games.__path__.append(str(messages / "games"))

@@ -1,0 +1,73 @@
+"""Reading what people wrote: all problems at once, each with its place, and never an exception."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.document import Document
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def read_everything(document: Document) -> tuple[object, ...]:
+    inner = document.table("g")
+    return (
+        document.integer("a", 1, 5),
+        document.boolean("b"),
+        document.text("c"),
+        document.choice("d", {"x": 1, "y": 2}),
+        document.choices("e", {"x": 1, "y": 2}),
+        document.integers("f", 0, 9, 2),
+        inner.integer("a", 0, 1),
+        document.counts("h", ["x", "y"], 3),
+        document.texts("i"),
+        [table.integer("a", 0, 9) for table in document.tables("j")],
+    )
+
+
+GOOD = {
+    "a": 3,
+    "b": True,
+    "c": "text",
+    "d": "y",
+    "e": ["x"],
+    "f": [1, 2],
+    "g": {"a": 1},
+    "h": {"y": 2},
+    "i": ["p"],
+    "j": [{"a": 4}],
+}
+
+
+def test_a_good_document_is_read_without_problems() -> None:
+    document = Document(GOOD, "file")
+    assert read_everything(document) == (3, True, "text", 2, [1], [1, 2], 1, [0, 2], ["p"], [4])
+    document.finish()
+    assert sorted(document.problems) == [
+        "file.a must be an integer from 1 to 5, not 9",
+        "file.d must be one of x, y, not 'z'",
+        "file.f[1] must be an integer from 0 to 9, not '2'",
+        "file.g.a must be an integer from 0 to 1, not true",
+        "file.j[0].a is missing",
+        "file.k is not known here; known are: a, b, c, d, e, f, g, h, i, j",
+    ]
+
+
+@given(JSON)
+def test_nothing_makes_reading_raise_and_types_are_always_right(data: object) -> None:
+    document = Document(data, "file")
+    values = read_everything(document)
+    document.finish()
+    assert [type(value) for value in values] == [int, bool, str, int, list, list, int, list, list, list]
+
+
+@given(st.dictionaries(st.sampled_from(list("abcdefghij")), JSON))
+def test_what_cannot_be_read_is_always_a_problem(data: dict[str, object]) -> None:
+    document = Document(data, "file")
+    read_everything(document)
+    assert document.problems or data.keys() == GOOD.keys()

@@ -1,0 +1,299 @@
+"""Records: what is written can be verified, and no change of a record goes unnoticed."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.house.random_bot import RandomBot
+from referee.game import Game
+from referee.plan import MatchPlan
+from referee.play import House, play_match
+from referee.record import FIRST_HASH, RecordError, RecordWriter, read_lines
+from referee.registry import find
+from referee.verify import Replay, verify
+from tests.tables import Table, plan_of
+from tests.toy.games.sealed import GAME as SEALED
+from tests.toy.games.sealed import Commit, Lay
+
+
+def find_any(name: str) -> Game:
+    return SEALED if name == "sealed" else find(name)
+
+
+def write(plan: MatchPlan, path: Path) -> Path:
+    asyncio.run(play_match(plan, [House(RandomBot)] * plan.setup.seats, record=path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(
+        plan_of(seats=3, options={"last_turn": 3}), tmp_path_factory.mktemp("records") / "match.jsonl"
+    )
+
+
+def damaged(record: Path, folder: Path, change: Callable[[list[bytes]], list[bytes]]) -> Path:
+    path = folder / "damaged.jsonl"
+    path.write_bytes(b"".join(change(record.read_bytes().splitlines(keepends=True))))
+    return path
+
+
+def chained(lines: list[dict[str, Any]]) -> bytes:
+    """A record whose chain is right whatever its lines say: what somebody forges who knows the format."""
+    previous, whole = FIRST_HASH, b""
+    for line in lines:
+        body = json.dumps(
+            {key: value for key, value in line.items() if key != "hash"}, separators=(",", ":")
+        ).encode()
+        previous = hashlib.sha256(previous.encode() + body).hexdigest()
+        whole += body[:-1] + b',"hash":"' + previous.encode() + b'"}\n'
+    return whole
+
+
+def test_a_record_verifies_and_gives_the_result(record: Path) -> None:
+    result = verify(record, find)
+    assert sorted(seat.seat for seat in result.seats) == [0, 1, 2]
+    assert result.decisions == sum(seat.decisions for seat in result.seats)
+
+
+def test_the_digest_is_the_same_for_the_same_match(record: Path, tmp_path: Path) -> None:
+    again = write(plan_of(seats=3, options={"last_turn": 3}), tmp_path / "again.jsonl")
+    other = write(plan_of(seats=3, options={"last_turn": 3}, seed=2), tmp_path / "other.jsonl")
+    assert verify(again, find).digest == verify(record, find).digest != verify(other, find).digest
+
+
+def test_the_digest_has_no_names_and_no_times(tmp_path: Path) -> None:
+    slow, quick = (Table(plan_of(options={"last_turn": 2})) for _ in range(2))
+    slow.wait(3)
+    assert slow.play_out().digest == quick.play_out().digest
+
+
+def test_every_changed_byte_of_every_line_is_noticed(record: Path, tmp_path: Path) -> None:
+    lines = record.read_bytes().splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        for place in range(0, len(line), max(1, len(line) // 12)):
+            changed = bytes([line[place] ^ 1])
+            path = damaged(
+                record,
+                tmp_path,
+                lambda all_lines: (
+                    all_lines[:number]
+                    + [line[:place] + changed + line[place + 1 :]]
+                    + all_lines[number + 1 :]
+                ),  # noqa: B023
+            )
+            with pytest.raises(RecordError) as caught:
+                verify(path, find)
+            assert caught.value.line in (number + 1, number + 2, 0) or b"\n" in line[place : place + 1]
+
+
+def test_every_deleted_line_is_noticed(record: Path, tmp_path: Path) -> None:
+    for number in range(len(record.read_bytes().splitlines())):
+        with pytest.raises(RecordError):
+            verify(damaged(record, tmp_path, lambda lines: lines[:number] + lines[number + 1 :]), find)  # noqa: B023
+
+
+def test_every_swap_of_two_lines_is_noticed(record: Path, tmp_path: Path) -> None:
+    count = len(record.read_bytes().splitlines())
+    for number in range(count - 1):
+        for other in {number + 1, count - 1} - {number}:
+
+            def swap(lines: list[bytes], one: int = number, two: int = other) -> list[bytes]:
+                lines[one], lines[two] = lines[two], lines[one]
+                return lines
+
+            with pytest.raises(RecordError):
+                verify(damaged(record, tmp_path, swap), find)
+
+
+def test_every_truncation_is_noticed_and_says_where(record: Path, tmp_path: Path) -> None:
+    lines = record.read_bytes().splitlines(keepends=True)
+    for number in range(len(lines)):
+        with pytest.raises(RecordError) as caught:
+            verify(damaged(record, tmp_path, lambda whole: whole[:number]), find)  # noqa: B023
+        assert caught.value.line in (0, number + 1)
+        with pytest.raises(RecordError):
+            verify(damaged(record, tmp_path, lambda whole: [*whole[:number], whole[number][:-20]]), find)  # noqa: B023
+
+
+def test_a_doubled_or_added_line_is_noticed(record: Path, tmp_path: Path) -> None:
+    for change in (
+        lambda lines: [lines[0], *lines],
+        lambda lines: [*lines, lines[-1]],
+        lambda lines: [*lines, b"\n"],
+        lambda lines: [*lines[:5], b"{}\n", *lines[5:]],
+    ):
+        with pytest.raises(RecordError):
+            verify(damaged(record, tmp_path, change), find)
+
+
+FORGERIES: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
+    ("another action", lambda lines: lines[2].update(action="send(tanger)"), "not legal"),
+    ("no action of the game", lambda lines: lines[2].update(action="castle"), "not an action"),
+    ("another seat", lambda lines: lines[2].update(seat=(lines[2]["seat"] + 1) % 3), "is not to act"),
+    ("a seat that is not there", lambda lines: lines[2].update(seat=7), "names seat 7"),
+    ("a wrong count", lambda lines: lines[2].update(n=9), "action 1 comes here"),
+    ("another decider", lambda lines: lines[2].update(by="forced"), "forced decided"),
+    ("a default for a seat that is in", lambda lines: lines[2].update(by="default"), "is not out"),
+    ("a time that is none", lambda lines: lines[2].update(ms="long"), "milliseconds"),
+    ("luck that is not drawn", lambda lines: lines[2].update(chance=[["bag", 1]]), "do not draw"),
+    ("another start", lambda lines: lines[1]["chance"].reverse(), "luck"),
+    ("another score", lambda lines: lines[-2]["seats"][0].update(score=99), "differs in seats"),
+    ("another rank", lambda lines: lines[-2]["seats"][0].update(rank=1 + lines[-2]["seats"][0]["rank"]), "differs in seats"),
+    ("another digest", lambda lines: lines[-2].update(digest="0" * 64), "differs in digest"),
+    ("another seed", lambda lines: lines[-1].update(seed=2), "committed to"),
+    ("no seed", lambda lines: lines.pop(), "is missing"),
+    ("no result", lambda lines: lines.pop(-2), "not the result"),
+    ("another game", lambda lines: lines[0].update(game="chess"), "there is no game 'chess'"),
+    ("another board", lambda lines: lines[0]["board"]["family"].update(start_coins=8), "state"),
+    ("a broken board", lambda lines: lines[0].update(board={}), "is missing"),
+    ("another option", lambda lines: lines[0]["options"].update(last_turn=4), "not legal|not over"),
+    ("a later format", lambda lines: lines[0].update(format=99), "format 99"),
+    ("too many bots", lambda lines: lines[0]["bots"].append("one more"), "names for 3 seats"),
+    ("a clock that is none", lambda lines: lines[0].update(clock="fast"), "clock"),
+    ("nonsense for options", lambda lines: lines[0].update(options=[1]), "JSON object"),
+    ("a strike without end", lambda lines: lines.insert(2, {"type": "strike", "seat": 0, "reason": "rude"}), "strike"),
+    ("out without strikes", lambda lines: lines.insert(2, {"type": "out", "seat": 0, "reason": "illegal", "detail": ""}), "strike"),
+    ("a line of no type", lambda lines: lines.insert(2, {"type": "joke"}), "not of type action"),
+    ("something after the end", lambda lines: lines.append({"type": "seed", "seed": 1}), "comes after the end"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [(change, reason) for _, change, reason in FORGERIES],
+    ids=[name for name, _, _ in FORGERIES],
+)
+def test_a_forged_record_with_a_right_chain_is_found_out_by_playing_it_again(
+    record: Path, tmp_path: Path, change: Callable[[list[dict[str, Any]]], Any], reason: str
+) -> None:
+    lines = [json.loads(line) for line in record.read_bytes().splitlines()]
+    change(lines)
+    path = tmp_path / "forged.jsonl"
+    path.write_bytes(chained(lines))
+    with pytest.raises(RecordError, match=reason):
+        verify(path, find)
+
+
+def test_luck_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None:
+    path = write(plan_of(SEALED, 2), tmp_path / "match.jsonl")
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    pot = next(line for line in lines if line["type"] == "action" and "chance" in line)
+    pot["chance"][0][1] = (pot["chance"][0][1] + 1) % 6
+    path.write_bytes(chained(lines))
+    with pytest.raises(RecordError, match="by the seed it gives"):
+        verify(path, find_any)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "is empty"),
+        (b"hello\n", "this is no record"),
+        (b"{}\n", "this is no record"),
+        (b"\xff\xfe\x00\n", "this is no record"),
+        (b"[" * 100_000 + b"\n", "this is no record"),
+        (chained([{"type": "header"}]), "format"),
+        (chained([{"a": 1}]), "type header"),
+    ],
+)
+def test_a_file_that_is_no_record_is_refused(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "no.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(RecordError, match=reason):
+        verify(path, find)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RecordError, match="No such file"):
+        verify(tmp_path / "nothing", find)
+
+
+def test_a_line_of_deeply_nested_json_is_refused(tmp_path: Path) -> None:
+    body = b'{"a":' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+    digest = hashlib.sha256(FIRST_HASH.encode() + body).hexdigest().encode()
+    path = tmp_path / "deep.jsonl"
+    path.write_bytes(body[:-1] + b',"hash":"' + digest + b'"}\n')
+    with pytest.raises(RecordError):
+        verify(path, find)
+
+
+def test_a_match_with_faults_verifies(tmp_path: Path) -> None:
+    table = Table(plan_of(seats=3, options={"last_turn": 3, "first_player": 0}, clock="0+10/10"))
+    for _ in range(3):
+        table.answer(0, 99)
+    table.wait(10.1)
+    table.open.pop(0, None)
+    table.play_out()
+    path = save(table, tmp_path)
+    result = verify(path, find)
+    assert [seat.ending.value for seat in result.seats] == ["illegal", "played", "played"]
+
+
+def test_a_match_with_a_window_verifies_without_a_clock(tmp_path: Path) -> None:
+    table = Table(plan_of(SEALED, 3, options={"timer": 5}, clock="99+0/99"))
+    while table.match.result is None:
+        table.answer(
+            0, [action for action in table.open[0].actions if isinstance(action, Lay)][:1] + [Commit()]
+        )
+        if table.match.result is None and 0 not in table.open:
+            table.wait(5.1)
+    assert verify(save(table, tmp_path), find_any).digest == table.match.result.digest
+
+
+def save(table: Table, folder: Path) -> Path:
+    from referee.record import header
+
+    writer = RecordWriter(folder / "table.jsonl")
+    writer.append(header(table.match.plan))
+    for line in table.lines:
+        writer.append(line)
+    writer.finish()
+    return writer.path
+
+
+def test_a_corrected_board_goes_whole_into_the_record(tmp_path: Path) -> None:
+    game = find("cargo_noir")
+    from copy import deepcopy
+
+    from referee.registry import shipped_board
+
+    board = deepcopy(shipped_board(game))
+    board["cards"]["yacht"]["cost"] = 9
+    plan = plan_of(options={"last_turn": 3})
+    corrected = MatchPlan(game, game.setup(2, {"last_turn": 3}, board), "m", 1, plan.bots, plan.control)
+    path = write(corrected, tmp_path / "corrected.jsonl")
+    assert json.loads(path.read_bytes().splitlines()[0])["board"]["cards"]["yacht"]["cost"] == 9
+    verify(path, find)
+
+
+def test_a_match_from_a_position_verifies(tmp_path: Path) -> None:
+    table = Table(plan_of(options={"last_turn": 4}))
+    for _ in range(12):
+        table.answer(min(table.open), 0)
+    plan = plan_of(options={"last_turn": 4}, position=table.match.state.to_json(), seed=5)
+    path = write(plan, tmp_path / "from.jsonl")
+    assert verify(path, find).seats
+
+
+def test_an_unfinished_record_does_not_have_the_final_name(tmp_path: Path) -> None:
+    writer = RecordWriter(tmp_path / "match.jsonl")
+    writer.append({"type": "header"})
+    assert [path.name for path in tmp_path.iterdir()] == ["match.jsonl.part"]
+    assert len(read_lines(tmp_path / "match.jsonl.part")) == 1
+    writer.discard()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_replay_gives_the_state_after_every_action(record: Path) -> None:
+    replay = Replay(record, find)
+    turns = [(step.n, replay.state.is_over()) for step in replay]
+    assert turns[-1] == (len(turns), True)
+    assert replay.result is not None

@@ -1,0 +1,122 @@
+"""Small tables for tests: plans, and a match machine whose clock is a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from referee.chance import LiveChance
+from referee.clock import TimeControl
+from referee.document import Document
+from referee.effects import Ask, Decision, Effect, Finish, Reject, Store, Withdraw
+from referee.game import Action, Game, Seat, State
+from referee.match import Match
+from referee.plan import MatchPlan
+from referee.registry import find, shipped_board
+from referee.result import Fault, Result
+from tests.toy.games.sealed import GAME as SEALED
+
+E = TypeVar("E")
+
+
+def plan_of(
+    game: Game | str = "cargo_noir",
+    seats: int = 2,
+    *,
+    seed: int = 1,
+    clock: str = "60+0.5/10",
+    options: Mapping[str, object] | None = None,
+    position: Mapping[str, Any] | None = None,
+    match_id: str = "test",
+) -> MatchPlan:
+    """A plan with what tests seldom care about filled in."""
+    chosen = find(game) if isinstance(game, str) else game
+    return MatchPlan(
+        game=chosen,
+        setup=chosen.setup(seats, options or {}, shipped_board(chosen)),
+        match_id=match_id,
+        seed=seed,
+        bots=[f"bot{seat}" for seat in range(seats)],
+        control=TimeControl.parse(clock),
+        position=position,
+    )
+
+
+class Table:
+    """A match machine, and what it has said."""
+
+    def __init__(self, plan: MatchPlan, absent: Mapping[Seat, Fault] | None = None) -> None:
+        chance = LiveChance(plan.seed)
+        if plan.position is None:
+            state: State = plan.game.start(plan.setup, chance)
+        else:
+            state = plan.game.read_state(plan.setup, Document(plan.position, "position"))
+        self.match = Match(plan, state, chance)
+        self.now = 100.0
+        self.open: dict[Seat, Decision] = {}
+        self.lines: list[dict[str, Any]] = []
+        self.effects: list[Effect] = []
+        self._take(self.match.start(self.now, absent or {}))
+
+    def _take(self, effects: list[Effect]) -> list[Effect]:
+        for effect in effects:
+            match effect:
+                case Store(line):
+                    self.lines.append(line)
+                case Ask(decision):
+                    self.open[decision.seat] = decision
+                    self.match.sent(decision.seat, decision.number, self.now)
+                case Withdraw(seat=seat):
+                    self.open.pop(seat, None)
+        self.effects = effects
+        return effects
+
+    def wait(self, seconds: float) -> list[Effect]:
+        """Time passes."""
+        self.now += seconds
+        return self._take(self.match.tick(self.now))
+
+    def answer(
+        self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None
+    ) -> list[Effect]:
+        """A seat answers its open decision, or the one of that number."""
+        asked = self.open[seat].number if number is None else number
+        effects = self.match.choose(seat, asked, choice, self.now)
+        if not any(isinstance(effect, Reject) for effect in effects):
+            self.open = {other: decision for other, decision in self.open.items() if decision.number != asked}
+        return self._take(effects)
+
+    def fault(self, seat: Seat, fault: Fault) -> list[Effect]:
+        """A seat cannot go on."""
+        self.open.pop(seat, None)
+        return self._take(self.match.fault(seat, fault, self.now))
+
+    def back(self, seat: Seat) -> list[Effect]:
+        """A remote seat comes back."""
+        return self._take(self.match.back(seat))
+
+    def play_out(self) -> Result:
+        """Everybody still in plays their first legal action to the end."""
+        while self.match.result is None:
+            seat = min(self.open)
+            self.answer(seat, 0)
+        return self.match.result
+
+    def said(self, kind: type[E]) -> list[E]:
+        """The effects of one kind, of the last event."""
+        return [effect for effect in self.effects if isinstance(effect, kind)]
+
+    def actions(self) -> list[dict[str, Any]]:
+        """The recorded actions."""
+        return [line for line in self.lines if line["type"] == "action"]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last event ended the match."""
+        return bool(self.said(Finish))
+
+
+def sealed(seats: int = 2, *, timer: int | None = None, clock: str = "60+0.5/10", seed: int = 1) -> Table:
+    """A table with the toy game."""
+    options = {} if timer is None else {"timer": timer}
+    return Table(plan_of(SEALED, seats, clock=clock, options=options, seed=seed))

@@ -1,0 +1,190 @@
+"""The contract suite over every registered game and the toy; and that the suite notices what is broken."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.chance import LiveChance
+from referee.contract import BrokenContract, examine_match, unplayed_actions
+from referee.game import Action, Chance, Game, IllegalAction, Seat, Setup
+from referee.registry import games, shipped_board
+from tests.toy.games.sealed import GAME as SEALED
+from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState, SeatView
+
+ALL = [*games().values(), SEALED]
+
+
+def setups(game: Game) -> list[Setup]:
+    """Every number of seats with default options, and every other value of every option with some number of seats."""
+    board = shipped_board(game)
+    found = [game.setup(seats, {}, board) for seats in game.seat_counts]
+    seats = list(game.seat_counts)
+    for option in game.options:
+        for choice in option.values:
+            for value in (choice[0], choice[-1]) if isinstance(choice, range) else (choice,):
+                if value != option.default:
+                    count = (
+                        seats[-1]
+                        if game.check_options(seats[0], {**found[0].options, option.name: value})
+                        else seats[len(found) % len(seats)]
+                    )
+                    found.append(game.setup(count, {option.name: value}, board))
+    return found
+
+
+CASES = [
+    pytest.param(game, setup, id=f"{game.name}-{setup.seats}-{index}")
+    for game in ALL
+    for index, setup in enumerate(setups(game))
+]
+
+
+@pytest.mark.parametrize(("game", "setup"), CASES)
+def test_every_sentence_of_the_contract_holds(game: Game, setup: Setup) -> None:
+    examine_match(game, setup, seed=setup.seats)
+
+
+@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+def test_every_kind_of_action_occurs_in_play(game: Game) -> None:
+    played: set[type[Action]] = set()
+    seed = 0
+    while unplayed_actions(game, played) and seed < 200:
+        setup = game.setup(game.seat_counts[seed % len(game.seat_counts)], {}, shipped_board(game))
+        state, chance = game.start(setup, LiveChance(seed)), LiveChance(seed)
+        step = 0
+        while not state.is_over():
+            seat = state.seats_to_act()[0]
+            legal = state.legal_actions(seat)
+            step += 7 + seed
+            action = legal[step % len(legal)]
+            played.add(type(action))
+            state.apply(seat, action, chance)
+        seed += 1
+    assert not unplayed_actions(game, played)
+
+
+# --- broken games: each breaks one sentence, which the suite must name -----------------------------------
+
+
+def broken(sentence: int, **methods: object) -> object:
+    """A case: the toy with some of its state's methods replaced, and the sentence that breaks."""
+    state = type("Broken", (SealedState,), {"__slots__": (), **methods})
+    game = type("BrokenGame", (Sealed,), {"state_type": state})()
+    return pytest.param(sentence, game, id=f"{sentence}-{'-'.join(methods)}")
+
+
+def _nobody_acts(self: SealedState) -> tuple[Seat, ...]:
+    return () if self.round == 2 else SealedState.seats_to_act(self)
+
+
+def _twice(self: SealedState, seat: Seat) -> list[Action]:
+    return SealedState.legal_actions(self, seat) * 2
+
+
+def _out_of_turn(self: SealedState, seat: Seat) -> list[Action]:
+    return SealedState.legal_actions(self, seat) or [Commit()]
+
+
+def _incomplete(self: SealedState, seat: Seat) -> list[Action]:
+    legal = SealedState.legal_actions(self, seat)
+    return legal[1:] if len(legal) > 1 else legal
+
+
+def _refuses(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
+    if isinstance(action, Lay) and action.card == 7:
+        raise IllegalAction("not seven")
+    SealedState.apply(self, seat, action, chance)
+
+
+def _leaves_traces(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
+    self.score[seat] += 1
+    SealedState.apply(self, seat, action, chance)
+    self.score[seat] -= 1
+
+
+_TOSS = iter(range(10**9))
+
+
+def _own_luck(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
+    SealedState.apply(self, seat, action, chance)
+    self.pot = 1 + next(_TOSS) % 6
+
+
+def _shallow(self: SealedState) -> SealedState:
+    new = SealedState.clone(self)
+    new.hands = self.hands
+    return new
+
+
+def _forgets(self: SealedState) -> dict[str, object]:
+    return {**SealedState.to_json(self), "pot": 1, "score": [0] * len(self.score)}
+
+
+def _complains(self: SealedState) -> list[str]:
+    return ["something"] if self.round == 2 else []
+
+
+def _illegal_default(self: SealedState, seat: Seat) -> Action:
+    return Lay(99)
+
+
+def _leaks_plans(self: SealedState, viewer: Seat | None) -> SealedObservation:
+    seen = SealedState.observation(self, viewer)
+    seats = tuple(
+        SeatView(view.cards, view.committed or len(plan) == 2, view.score)
+        for view, plan in zip(seen.seats, self.plans, strict=True)
+    )
+    return SealedObservation(seen.viewer, seen.round, seats, seen.hand, seen.plan, seen.rounds)
+
+
+def _leaks_pot(self: SealedState, viewer: Seat | None) -> SealedObservation:
+    seen = SealedState.observation(self, viewer)
+    return SealedObservation(
+        seen.viewer, seen.round + (self.pot == 6), seen.seats, seen.hand, seen.plan, seen.rounds
+    )
+
+
+def _leaks_by_order(self: SealedState, seat: Seat) -> list[Action]:
+    legal = SealedState.legal_actions(self, seat)
+    return legal[::-1] if self.pot > 3 else legal
+
+
+def _public_by_pot(self: SealedState, seat: Seat, action: Action) -> bool:
+    return self.pot > 3
+
+
+def _bad_ranks(self: SealedState) -> list[int]:
+    return [2] * len(self.score)
+
+
+BROKEN = [
+    broken(1, seats_to_act=_nobody_acts),
+    broken(2, legal_actions=_twice),
+    broken(2, legal_actions=_out_of_turn),
+    broken(3, legal_actions=_incomplete),
+    broken(3, apply=_refuses),
+    broken(3, apply=_leaves_traces),
+    broken(4, apply=_own_luck),
+    broken(5, clone=_shallow),
+    broken(6, to_json=_forgets),
+    broken(7, problems=_complains),
+    broken(9, default_action=_illegal_default),
+    broken(11, observation=_leaks_pot),
+    broken(12, legal_actions=_leaks_by_order),
+    broken(11, observation=_leaks_plans),
+    broken(13, is_public=_public_by_pot),
+    broken(14, ranks=_bad_ranks),
+]
+
+
+@pytest.mark.parametrize(("sentence", "game"), BROKEN)
+def test_a_broken_game_is_found_out(sentence: int, game: Game) -> None:
+    setup = game.setup(3, {}, shipped_board(SEALED))
+    with pytest.raises(BrokenContract) as caught:
+        for seed in range(20):
+            examine_match(game, setup, seed)
+    assert caught.value.sentence == sentence
+
+
+def test_an_action_that_never_occurs_is_reported() -> None:
+    assert unplayed_actions(SEALED, {Commit}) == ["Lay"]

@@ -1,0 +1,275 @@
+"""Sealed: a toy game with secret simultaneous plans, private hands, a hidden pot and a sand timer (RULES.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, cast
+
+from referee.document import Document
+from referee.game import (
+    Action,
+    Board,
+    Chance,
+    CountedBy,
+    Game,
+    IllegalAction,
+    JsonObject,
+    Observation,
+    Option,
+    Seat,
+    Setup,
+    State,
+    Window,
+)
+
+ROUNDS = 3
+MOST_LAID = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lay(Action):
+    card: int
+
+
+@dataclass(frozen=True, slots=True)
+class Commit(Action):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SealedBoard(Board):
+    highest: int
+    hand: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatView:
+    cards: int
+    committed: bool
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanView:
+    cards: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RoundView:
+    pot: int
+    plans: tuple[PlanView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedObservation(Observation):
+    viewer: int | None
+    round: int
+    seats: Annotated[tuple[SeatView, ...], CountedBy(None)]
+    hand: tuple[int, ...]
+    plan: tuple[int, ...]
+    rounds: tuple[RoundView, ...]
+
+
+class SealedState(State):
+    __slots__ = ("committed", "hands", "past", "plans", "pot", "round", "score")
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.round = 1
+        self.pot = 1
+        self.hands: list[list[int]] = [[] for _ in range(setup.seats)]
+        self.plans: list[list[int]] = [[] for _ in range(setup.seats)]
+        self.committed = [False] * setup.seats
+        self.score = [0] * setup.seats
+        self.past: list[RoundView] = []
+
+    def seats_to_act(self) -> tuple[Seat, ...]:
+        if self.is_over():
+            return ()
+        return tuple(seat for seat, done in enumerate(self.committed) if not done)
+
+    def legal_actions(self, seat: Seat) -> list[Action]:
+        if seat not in self.seats_to_act():
+            return []
+        lays: list[Action] = (
+            [Lay(card) for card in self.hands[seat]] if len(self.plans[seat]) < MOST_LAID else []
+        )
+        return [*lays, Commit()]
+
+    def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
+        if seat not in self.seats_to_act():
+            raise IllegalAction("this seat is not planning", "T3")
+        if isinstance(action, Lay):
+            if action.card not in self.hands[seat]:
+                raise IllegalAction(f"there is no card {action.card} in the hand", "T3")
+            if len(self.plans[seat]) >= MOST_LAID:
+                raise IllegalAction(f"at most {MOST_LAID} cards are laid", "T3")
+            self.hands[seat].remove(action.card)
+            self.plans[seat].append(action.card)
+        elif isinstance(action, Commit):
+            self.committed[seat] = True
+            if all(self.committed):
+                self._reveal(chance)
+        else:
+            raise IllegalAction("not an action of sealed")
+
+    def _reveal(self, chance: Chance) -> None:  # T5
+        self.past.append(RoundView(self.pot, tuple(PlanView(tuple(plan)) for plan in self.plans)))
+        totals = [sum(plan) for plan in self.plans]
+        best = max(totals)
+        winners = [seat for seat, total in enumerate(totals) if total == best and total]
+        for seat in winners:
+            self.score[seat] += self.pot // len(winners)
+        self.plans = [[] for _ in self.plans]
+        self.committed = [False] * len(self.committed)
+        self.round += 1
+        if not self.is_over():
+            self.pot = 1 + chance.stream("pot").below(6)
+
+    def default_action(self, seat: Seat) -> Action:
+        return Commit()
+
+    def window(self) -> Window | None:
+        seconds = self.setup.options["timer"]
+        if (
+            isinstance(seconds, bool)
+            or not isinstance(seconds, int)
+            or self.is_over()
+            or not any(self.committed)
+        ):
+            return None
+        return Window(f"planning {self.round}", seconds)
+
+    def observation(self, viewer: Seat | None) -> SealedObservation:
+        return SealedObservation(
+            viewer=viewer,
+            round=self.round,
+            seats=tuple(
+                SeatView(
+                    len(self.hands[seat]) + len(self.plans[seat]), self.committed[seat], self.score[seat]
+                )
+                for seat in range(self.setup.seats)
+            ),
+            hand=() if viewer is None else tuple(self.hands[viewer]),
+            plan=() if viewer is None else tuple(self.plans[viewer]),
+            rounds=tuple(self.past),
+        )
+
+    def is_public(self, seat: Seat, action: Action) -> bool:
+        return isinstance(action, Commit)
+
+    def is_over(self) -> bool:
+        return self.round > ROUNDS
+
+    def scores(self) -> list[int]:
+        return list(self.score)
+
+    def ranks(self) -> list[int]:
+        return [1 + sum(other > own for other in self.score) for own in self.score]
+
+    def clone(self) -> SealedState:
+        new = type(self)(self.setup)
+        new.round = self.round
+        new.pot = self.pot
+        new.hands = [hand[:] for hand in self.hands]
+        new.plans = [plan[:] for plan in self.plans]
+        new.committed = self.committed[:]
+        new.score = self.score[:]
+        new.past = self.past[:]
+        return new
+
+    def to_json(self) -> JsonObject:
+        return {
+            "round": self.round,
+            "pot": self.pot,
+            "hands": self.hands,
+            "plans": self.plans,
+            "committed": [int(done) for done in self.committed],
+            "score": self.score,
+            "past": [
+                {"pot": past.pot, "plans": [list(plan.cards) for plan in past.plans]} for past in self.past
+            ],
+        }
+
+    def problems(self) -> list[str]:
+        seen = [card for row in (*self.hands, *self.plans) for card in row]
+        seen += [card for past in self.past for plan in past.plans for card in plan.cards]
+        return [] if len(set(seen)) == len(seen) else ["T1: a card is there twice"]
+
+
+class Sealed(Game):
+    name = "sealed"
+    title = "Sealed"
+    seat_counts = range(2, 5)
+    options = (Option("timer", ("off", range(1, 601)), "off", "seconds after the first commit", "T4"),)
+    action_types = (Lay, Commit)
+    observation_type = SealedObservation
+    max_actions = 5  # 4 cards and commit
+    max_decisions = 4 * ROUNDS * 3  # a seat lays 2 cards and commits in each round
+
+    state_type: type[SealedState] = SealedState
+
+    def read_board(self, document: Document) -> Board:
+        cards = document.table("cards")
+        cards.text("provenance")
+        return SealedBoard(cards.integer("highest", 16, 20), cards.integer("hand", 1, 4))
+
+    def start(self, setup: Setup, chance: Chance) -> State:
+        state = self.state_type(setup)
+        board = cast("SealedBoard", setup.board)
+        deck = [card + 1 for card in chance.stream("deck").permutation(board.highest)]
+        for seat in range(setup.seats):
+            state.hands[seat] = sorted(deck[seat * board.hand : (seat + 1) * board.hand])
+        state.pot = 1 + chance.stream("pot").below(6)
+        return state
+
+    def order_matters(self, setup: Setup) -> bool:
+        return setup.options["timer"] != "off"
+
+    def read_state(self, setup: Setup, document: Document) -> State:
+        state = self.state_type(setup)
+        state.round = document.integer("round", 1, ROUNDS + 1)
+        state.pot = document.integer("pot", 1, 6)
+        for key, target in (("hands", state.hands), ("plans", state.plans)):
+            rows = document.raw(key, [])
+            for seat, row in enumerate(rows if isinstance(rows, list) else []):
+                target[seat] = list(row)
+        state.committed = [bool(done) for done in document.integers("committed", 0, 1, setup.seats)]
+        state.score = document.integers("score", 0, 100, setup.seats)
+        past = document.raw("past", [])
+        state.past = [
+            RoundView(entry["pot"], tuple(PlanView(tuple(plan)) for plan in entry["plans"]))
+            for entry in (past if isinstance(past, list) else [])
+        ]
+        return state
+
+    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+        seen = cast("SealedObservation", observation)
+        board = cast("SealedBoard", setup.board)
+        state = self.state_type(setup)
+        state.round = seen.round
+        state.past = list(seen.rounds)
+        state.committed = [view.committed for view in seen.seats]
+        state.score = [view.score for view in seen.seats]
+        known = {*seen.hand, *seen.plan} | {
+            card for past in seen.rounds for plan in past.plans for card in plan.cards
+        }
+        unknown = [card for card in range(1, board.highest + 1) if card not in known]
+        order = [unknown[place] for place in chance.stream("sample").permutation(len(unknown))]
+        for seat, view in enumerate(seen.seats):
+            if seat == seen.viewer:
+                state.hands[seat], state.plans[seat] = list(seen.hand), list(seen.plan)
+            else:
+                own = [order.pop() for _ in range(view.cards)]
+                laid = chance.stream("sample").below(min(MOST_LAID, len(own)) + 1)
+                state.plans[seat], state.hands[seat] = own[:laid], sorted(own[laid:])
+        state.pot = 1 + chance.stream("sample").below(6)
+        if seen.round > ROUNDS:
+            state.pot = seen.rounds[-1].pot
+        return state
+
+    def draw(self, setup: Setup, observation: Observation) -> str:
+        return '<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+GAME = Sealed()
