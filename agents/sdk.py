@@ -274,9 +274,7 @@ def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.Agen
     choice = choose(decision)
     if isinstance(choice, int):
         if choice < 0:
-            raise AgentError(
-                f"choose returned {choice}; an index counts from 0 to {decision.action_count - 1}"
-            )
+            raise AgentError(f"choose returned {choice}; an index counts from 0 to {decision.action_count - 1}")
         return pb.AgentMessage(choose=pb.Choose(decision=decision.number, index=choice))
     actions = [choice] if isinstance(choice, Message) else list(choice)
     action_type = decision.match.messages.Action

@@ -50,9 +50,7 @@ def _open(home: Path, *, create: bool = False) -> Iterator[Ladder]:
 
 @app.command()
 def submit(
-    path: Annotated[
-        Path, typer.Argument(help="An executable, a .py file, a folder, or a .zip or .tar archive.")
-    ],
+    path: Annotated[Path, typer.Argument(help="An executable, a .py file, a folder, or a .zip or .tar archive.")],
     name: Annotated[str, typer.Option(help="The bot's name.")],
     author: Annotated[str, typer.Option(help="Its author.")],
     home: Home,
@@ -71,9 +69,7 @@ def submit(
     """
     for value, what in ((name, "--name"), (author, "--author")):
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", value, re.ASCII):
-            raise LadderError(
-                f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {value!r}"
-            )
+            raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {value!r}")
     if not path.exists():
         raise LadderError(f"there is no file or folder {path}")
     with _open(home, create=True) as ladder:
@@ -97,12 +93,8 @@ def submit(
 def run(
     home: Home,
     game: Annotated[str, typer.Option(help="The game.")],
-    matches: Annotated[
-        int, typer.Option(help="Play at least so many matches, in whole blocks.", min=1, max=1_000_000)
-    ],
-    workers: Annotated[
-        int, typer.Option(help="Play so many matches at a time.", min=1, max=256)
-    ] = os.cpu_count() or 1,
+    matches: Annotated[int, typer.Option(help="Play at least so many matches, in whole blocks.", min=1, max=1_000_000)],
+    workers: Annotated[int, typer.Option(help="Play so many matches at a time.", min=1, max=256)] = os.cpu_count() or 1,
     clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
     same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
     unconfined: Annotated[
@@ -198,13 +190,7 @@ def _entries(ladder: Ladder, game: str) -> list[dict[str, object]]:
     entries: list[dict[str, object]] = []
     for place, standing in enumerate(ladder.store.standings(game), start=1):
         version = standing.version
-        status = (
-            "suspended"
-            if version.id in suspended
-            else ""
-            if newest[version.bot] == version.id
-            else "replaced"
-        )
+        status = "suspended" if version.id in suspended else "" if newest[version.bot] == version.id else "replaced"
         entries.append(
             {
                 "game": game,

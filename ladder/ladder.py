@@ -88,9 +88,7 @@ class Ladder:
 
     # running
 
-    def run(
-        self, game: Game, matches: int, workers: int, clock: str, *, same_author: bool
-    ) -> Iterator[Progress]:
+    def run(self, game: Game, matches: int, workers: int, clock: str, *, same_author: bool) -> Iterator[Progress]:
         """Plays at least so many matches, in whole blocks, and rates them; first finishes what an earlier run has left.
 
         Raises:
@@ -124,12 +122,8 @@ class Ladder:
     def _qualify(self, game: Game, pool: Pool) -> Iterator[Progress]:
         """Lets every version that has not tried yet play a short match against `random`."""
         tried = self.store.qualifications(game.name)
-        latest = [
-            version for version in self._latest() if game.name in version.games and version.id not in tried
-        ]
-        partner = next(
-            version for version in self._latest() if version.author == HOUSE and version.bot == "random"
-        )
+        latest = [version for version in self._latest() if game.name in version.games and version.id not in tried]
+        partner = next(version for version in self._latest() if version.author == HOUSE and version.bot == "random")
         jobs = {}
         for version in latest:
             match = f"qualify-{version.id}-{secrets.token_hex(8)}"
@@ -145,11 +139,7 @@ class Ladder:
                 passed = seat.ending is Ending.PLAYED
                 reason = "" if passed else f"{seat.ending.value}: {seat.detail}"
                 self.store.qualify(version.id, game.name, passed=passed, reason=reason)
-                text = (
-                    "qualifies"
-                    if passed
-                    else f"does not qualify: {reason} (its log: {job.logs / 'seat0.log'})"
-                )
+                text = "qualifies" if passed else f"does not qualify: {reason} (its log: {job.logs / 'seat0.log'})"
                 yield Progress(f"{version.label} {text}", 0, 0)
             else:
                 yield Progress(
@@ -158,9 +148,7 @@ class Ladder:
                     0,
                 )
 
-    def _play(
-        self, game: Game, pool: Pool, matches: int, clock: str, *, same_author: bool
-    ) -> Iterator[Progress]:
+    def _play(self, game: Game, pool: Pool, matches: int, clock: str, *, same_author: bool) -> Iterator[Progress]:
         waiting = self.store.unfinished(game.name)
         planned = {match.id: match for match in waiting}
         counts = 0
@@ -338,9 +326,7 @@ class Ladder:
                     continue
                 ranks = tuple(seat.rank for seat in result.seats)
                 if ranks != match.ranks or result.digest != match.digest:
-                    problems.append(
-                        f"match {match.match}: the record has another result than the one that was counted"
-                    )
+                    problems.append(f"match {match.match}: the record has another result than the one that was counted")
                 rated.append(_Rated(match.versions, ranks))
             ratings, played = rate_all(rated, parents)
             known = self.store.ratings(game)

@@ -39,7 +39,7 @@ class Rating:
 
     @property
     def low(self) -> float:
-        """mu - 3 sigma: the skill that it has almost certainly; ladders are sorted by it."""
+        """Mu - 3 sigma: the skill that it has almost certainly; ladders are sorted by it."""
         return self.mu - 3 * self.sigma
 
 
@@ -96,9 +96,7 @@ class RatedMatch(Protocol):
         ...
 
 
-def rate(
-    known: Mapping[int, Rating], match: RatedMatch, parents: Mapping[int, int | None]
-) -> dict[int, Rating]:
+def rate(known: Mapping[int, Rating], match: RatedMatch, parents: Mapping[int, int | None]) -> dict[int, Rating]:
     """The new ratings of the versions in a match.
 
     Args:

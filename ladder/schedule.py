@@ -73,9 +73,7 @@ def next_block(
         )
     table = [first]
     while len(table) < seats:
-        others = [
-            candidate for candidate in candidates if _may_join(candidate, table, same_author=same_author)
-        ]
+        others = [candidate for candidate in candidates if _may_join(candidate, table, same_author=same_author)]
         weights = [_interest(candidate, table, meetings) for candidate in others]
         table.append(chance.choices(others, weights)[0])
     chance.shuffle(table)
@@ -84,10 +82,7 @@ def next_block(
 
 def rotations(versions: Sequence[int]) -> list[list[int]]:
     """The seats of each match of a block: everybody sits in every seat once."""
-    return [
-        [versions[(seat + turn) % len(versions)] for seat in range(len(versions))]
-        for turn in range(len(versions))
-    ]
+    return [[versions[(seat + turn) % len(versions)] for seat in range(len(versions))] for turn in range(len(versions))]
 
 
 def _most_seats(candidates: Sequence[Candidate]) -> int:
@@ -104,9 +99,7 @@ def _may_join(candidate: Candidate, table: Sequence[Candidate], *, same_author: 
     return all(candidate.author != other.author for other in table)
 
 
-def _interest(
-    candidate: Candidate, table: Sequence[Candidate], meetings: Mapping[frozenset[int], int]
-) -> float:
+def _interest(candidate: Candidate, table: Sequence[Candidate], meetings: Mapping[frozenset[int], int]) -> float:
     even = quality([candidate.rating, table[0].rating])
     met = sum(meetings.get(frozenset((candidate.version, other.version)), 0) for other in table)
     return float((even**2 + 0.001) / (1 + met))

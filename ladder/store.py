@@ -185,9 +185,7 @@ class Store:
             LadderError: if it is no ladder, or one of a newer version.
         """
         if not create and not path.is_file():
-            raise LadderError(
-                f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one"
-            )
+            raise LadderError(f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one")
         try:
             connection = sqlite3.connect(path, timeout=30)
             self._db = Database(connection)
@@ -225,13 +223,9 @@ class Store:
                 self._db.table("bots").insert({"name": bot, "author": author, "created_at": _now()})
                 rows = self._rows("select * from bots where name = ?", [bot])
             if rows[0]["author"] != author:
-                raise LadderError(
-                    f"bot {bot} belongs to {rows[0]['author']}, not to {author}; choose another name"
-                )
+                raise LadderError(f"bot {bot} belongs to {rows[0]['author']}, not to {author}; choose another name")
             bot_id = rows[0]["id"]
-            known = self._rows(
-                "select id from versions where bot = ? and content_hash = ?", [bot_id, content_hash]
-            )
+            known = self._rows("select id from versions where bot = ? and content_hash = ?", [bot_id, content_hash])
             if not known:
                 number = 1 + self._rows("select count(*) as n from versions where bot = ?", [bot_id])[0]["n"]
                 self._db.table("versions").insert(
@@ -306,10 +300,7 @@ class Store:
             for rotation, (match, versions) in enumerate(matches.items()):
                 self._db.table("matches").insert({"id": match, "block": block, "rotation": rotation})
                 self._db.table("seats").insert_all(
-                    [
-                        {"match": match, "seat": seat, "version": version}
-                        for seat, version in enumerate(versions)
-                    ]
+                    [{"match": match, "seat": seat, "version": version} for seat, version in enumerate(versions)]
                 )
 
     def unfinished(self, game: str) -> list[PlannedMatch]:
@@ -338,9 +329,7 @@ class Store:
             for row in rows
         ]
 
-    def count(
-        self, match: PlannedMatch, result: Result, record_hash: str, ratings: Mapping[int, Rating]
-    ) -> bool:
+    def count(self, match: PlannedMatch, result: Result, record_hash: str, ratings: Mapping[int, Rating]) -> bool:
         """Makes a match count, with the ratings that follow from it; false if it counts already.
 
         One transaction: whenever the process is killed, either all of it is there or nothing.

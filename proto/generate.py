@@ -41,9 +41,7 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
             raise ProtoError(f"the .proto files under {sources} do not compile")
         built = Path(scratch) / target.name
         for folder in [built, *(path for path in built.rglob("*") if path.is_dir())]:
-            (folder / "__init__.py").write_text(
-                '"""Messages generated from the .proto files; do not edit."""\n'
-            )
+            (folder / "__init__.py").write_text('"""Messages generated from the .proto files; do not edit."""\n')
         (built / "py.typed").touch()
         shutil.rmtree(target, ignore_errors=True)
         built.rename(target)

@@ -42,10 +42,10 @@ class LiveStream:
     def pick(self, weights: Sequence[int]) -> int:
         """See `referee.game.Stream`."""
         place = self._below(sum(weights))
-        for index, weight in enumerate(weights):
-            if place < weight:
-                break
-            place -= weight
+        index = 0
+        while place >= weights[index]:
+            place -= weights[index]
+            index += 1
         self._drawn.append((self._name, index))
         return index
 
@@ -197,11 +197,11 @@ class FastChance:
     def pick(self, weights: Sequence[int]) -> int:
         """See `referee.game.Stream`."""
         place = int(self._random.random() * sum(weights))
-        for index, weight in enumerate(weights):
-            if place < weight:
-                return index
-            place -= weight
-        raise ValueError("nothing to draw from")
+        index = 0
+        while place >= weights[index]:
+            place -= weights[index]
+            index += 1
+        return index
 
     def permutation(self, n: int) -> list[int]:
         """See `referee.game.Stream`."""

@@ -35,11 +35,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
             continue
         if is_dataclass(old) and is_dataclass(new):
             yield from _changes(f"{place}.", old, new)
-        elif (
-            isinstance(new, tuple)
-            and len(new) == len(old)
-            and (_mark(type(after), name) or is_dataclass(new[0]))
-        ):
+        elif isinstance(new, tuple) and len(new) == len(old) and (_mark(type(after), name) or is_dataclass(new[0])):
             for (key, entry), old_entry in zip(_named(after, name, new), old, strict=True):
                 if is_dataclass(entry):
                     yield from _changes(f"{place}.{key}.", old_entry, entry)
@@ -97,16 +93,12 @@ def _text(value: Any, mark: CountedBy | None = None) -> str:
         if mark is not None:
             names = [name.name.lower() for name in mark.names] if mark.names else map(str, range(len(value)))
             return (
-                ", ".join(f"{name} {_text(entry)}" for name, entry in zip(names, value, strict=True) if entry)
-                or "none"
+                ", ".join(f"{name} {_text(entry)}" for name, entry in zip(names, value, strict=True) if entry) or "none"
             )
         return " ".join(map(_text, value)) or "none"
     if is_dataclass(value):
-        parts = [
-            (name, entry, _mark(type(value), name)) for name, entry in _entries(value) if not _is_empty(entry)
-        ]
+        parts = [(name, entry, _mark(type(value), name)) for name, entry in _entries(value) if not _is_empty(entry)]
         return ", ".join(
-            f"{name} ({_text(entry, mark)})" if mark else f"{name} {_text(entry)}"
-            for name, entry, mark in parts
+            f"{name} ({_text(entry, mark)})" if mark else f"{name} {_text(entry)}" for name, entry, mark in parts
         )
     return str(value)

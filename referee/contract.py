@@ -89,9 +89,7 @@ class _Examination:
                     self.check_knowledge(state, viewer)
             seat = self.random.choice(seats)
             default = state.default_action(seat)
-            self.check(
-                9, default in lists[seat], f"default_action gives {label(default)}, which is not legal"
-            )
+            self.check(9, default in lists[seat], f"default_action gives {label(default)}, which is not legal")
             action = default if self.random.random() < 0.05 else self.random.choice(lists[seat])
             self.play(state, seat, action)
             played.add(type(action))
@@ -114,28 +112,20 @@ class _Examination:
         try:
             state.apply(seat, action, LiveChance(luck))
         except IllegalAction as error:
-            raise BrokenContract(
-                3, f"{self.game.name} lists {label(action)}, but rejects it: {error}"
-            ) from error
+            raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
         twin.apply(seat, action, LiveChance(luck))
         self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
-        if (
-            not public and state.seats_to_act() == to_act
-        ):  # else the rules may show that a seat is done, or reveal
+        if not public and state.seats_to_act() == to_act:  # else the rules may show that a seat is done, or reveal
             for viewer, seen in zip(self.everyone, before, strict=True):
                 same = viewer == seat or state.observation(viewer) == seen
-                self.check(
-                    13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes"
-                )
+                self.check(13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes")
 
     def apply(self, state: State, seat: Seat, action: Action, chance: Chance) -> None:
         """Plays an action from a legal list."""
         try:
             state.apply(seat, action, chance)
         except IllegalAction as error:
-            raise BrokenContract(
-                3, f"{self.game.name} lists {label(action)}, but rejects it: {error}"
-            ) from error
+            raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
 
     def play_on(self, state: State, actions: int) -> list[Action]:
         """Plays at random for some actions; returns all that were legal on the way."""
@@ -163,9 +153,7 @@ class _Examination:
                 f"seat {seat} has {len(actions)} legal actions out of turn",
             )
             self.check(2, len(set(actions)) == len(actions), f"seat {seat} has an action twice: {actions}")
-            self.check(
-                2, len({label(action) for action in actions}) == len(actions), f"equal labels in {actions}"
-            )
+            self.check(2, len({label(action) for action in actions}) == len(actions), f"equal labels in {actions}")
             self.check(2, len(actions) <= self.game.max_actions, f"{len(actions)} legal actions")
             again = state.legal_actions(seat)
             self.check(2, again == actions, f"seat {seat} has another list when asked again")
@@ -186,12 +174,8 @@ class _Examination:
                     self.check(3, bool(error.reason), f"{label(action)} is rejected without a reason")
                     rejected.append(label(action))
                     continue
-                raise BrokenContract(
-                    3, f"{self.game.name} accepts {label(action)} of seat {seat}, which is not listed"
-                )
-            self.check(
-                3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace"
-            )
+                raise BrokenContract(3, f"{self.game.name} accepts {label(action)} of seat {seat}, which is not listed")
+            self.check(3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace")
 
     def _candidates(self, state: State, lists: dict[Seat, list[Action]]) -> list[Action]:
         """Actions near the legal ones: those of the other seats, of a later state, and with changed numbers."""
@@ -231,29 +215,19 @@ class _Examination:
         """Observation, codec, sample and non-interference for one seat or a spectator."""
         seen = state.observation(viewer)
         data = self.codec.observation_bytes(seen)
-        self.check(
-            15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes"
-        )
+        self.check(15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes")
         legal = [] if viewer is None else state.legal_actions(viewer)
-        self.check(
-            15, self.codec.read_actions(self.codec.actions_bytes(legal)) == legal, "the codec changes actions"
-        )
+        self.check(15, self.codec.read_actions(self.codec.actions_bytes(legal)) == legal, "the codec changes actions")
         for action in legal:
-            self.check(
-                15, self.game.parse_action(label(action)) == action, f"{label(action)} cannot be read back"
-            )
+            self.check(15, self.game.parse_action(label(action)) == action, f"{label(action)} cannot be read back")
         for _ in range(3):
             chance = FastChance(self.random.getrandbits(30))
             other = self.game.sample(self.setup, seen, chance)
             self.check(11, not other.problems(), f"sample breaks: {'; '.join(other.problems())}")
-            self.check(
-                11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation"
-            )
+            self.check(11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation")
             if viewer is None:
                 continue
-            self.check(
-                12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list"
-            )
+            self.check(12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list")
             if legal:
                 same = other.default_action(viewer) == state.default_action(viewer)
                 self.check(9, same, f"the default of {_name(viewer)} looks at hidden things")
@@ -268,12 +242,7 @@ class _Examination:
         luck, their_luck = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, luck)
         self.apply(theirs, viewer, action, their_luck)
-        if (
-            luck.drawn
-            or their_luck.drawn
-            or viewer not in ours.seats_to_act()
-            or len(state.seats_to_act()) == 1
-        ):
+        if luck.drawn or their_luck.drawn or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
@@ -289,9 +258,7 @@ class _Examination:
         if first is not None and second is not None:
             for viewer in watchers:
                 ours, theirs = self._sent(first, viewer), self._sent(second, viewer)
-                self.check(
-                    13, ours == theirs, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart"
-                )
+                self.check(13, ours == theirs, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart")
         if not self.game.order_matters(self.setup):
             other = rest[0]
             action = self.random.choice(state.legal_actions(planner))

@@ -85,9 +85,7 @@ class Document:
             self.note(key, f"must be one of {', '.join(choices)}, not {_shown(value)}")
         return next(iter(choices.values())) if isinstance(default, _Required) else default
 
-    def choices(
-        self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED
-    ) -> list[T]:
+    def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
         """A list of some words, each at most once; returns what the words stand for."""
         chosen: list[T] = []
         if not isinstance(default, _Required) and key not in self._data:
@@ -135,9 +133,7 @@ class Document:
                 self.note(place, f"must be a text, not {_shown(value)}")
         return values
 
-    def counts(
-        self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None
-    ) -> list[int]:
+    def counts(self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None) -> list[int]:
         """How many there are of each name, written as a table with the names that are not 0.
 
         With a default, the entry may be missing.
@@ -145,8 +141,7 @@ class Document:
         if default is not None and key not in self._data:
             return list(default)
         table = self.table(key)
-        counted = [table.integer(name, 0, high, 0) for name in names]
-        return counted
+        return [table.integer(name, 0, high, 0) for name in names]
 
     def table(self, key: str) -> Document:
         """A table inside this one; an empty one if the entry is missing or something else."""
@@ -209,7 +204,10 @@ def _shown(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return str(value).lower()
-    return _shortened(repr(value))
+    try:
+        return _shortened(repr(value))
+    except ValueError:  # Python does not write out integers of thousands of digits
+        return "a huge number"
 
 
 def _shortened(text: str) -> str:

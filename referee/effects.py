@@ -81,9 +81,7 @@ class Decision:
         "window_name",
     )
 
-    def __init__(
-        self, number: int, seat: Seat, state: State, actions: list[Action], clock: SeatClock
-    ) -> None:
+    def __init__(self, number: int, seat: Seat, state: State, actions: list[Action], clock: SeatClock) -> None:
         self.number = number
         self.seat = seat
         self.actions = actions

@@ -198,9 +198,7 @@ class Option:
     def describe_values(self) -> str:
         """What the option can be, for people: `random, or a number from 0 to 4`."""
         return " or ".join(
-            f"a number from {choice.start} to {choice.stop - 1}"
-            if isinstance(choice, range)
-            else _text(choice)
+            f"a number from {choice.start} to {choice.stop - 1}" if isinstance(choice, range) else _text(choice)
             for choice in self.values
         )
 

@@ -136,9 +136,7 @@ class Match:
         if decision is not None and decision.number == number:
             decision.asked_at = now
 
-    def choose(
-        self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float
-    ) -> list[Effect]:
+    def choose(self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float) -> list[Effect]:
         """An answer came in at `now`.
 
         Args:
@@ -258,14 +256,14 @@ class Match:
             if not rest:
                 break
             if seat not in self.state.seats_to_act():
-                player.dropped = (
-                    f"{len(rest)} of {len(actions)} actions dropped: the seat is not to act any more"
-                )
+                player.dropped = f"{len(rest)} of {len(actions)} actions dropped: the seat is not to act any more"
                 break
             if rest[0] not in self.state.legal_actions(seat):
                 reason, rule = self._why_illegal(seat, rest[0])
                 rule = f" ({rule})" if rule else ""
-                player.dropped = f"{len(rest)} of {len(actions)} actions dropped: {label(rest[0])} is not legal: {reason}{rule}"
+                player.dropped = (
+                    f"{len(rest)} of {len(actions)} actions dropped: {label(rest[0])} is not legal: {reason}{rule}"
+                )
                 break
             self._apply(seat, rest.pop(0), Decider.AGENT, 0.0)
         self._go_on()
@@ -302,11 +300,7 @@ class Match:
 
     def _tick(self) -> None:
         while self.result is None:
-            late = [
-                player.open
-                for player in self._seats
-                if player.open and self._deadline(player.open) < self._now
-            ]
+            late = [player.open for player in self._seats if player.open and self._deadline(player.open) < self._now]
             if not late:
                 return
             decision = min(late, key=lambda decision: (self._deadline(decision), decision.seat))
@@ -326,9 +320,7 @@ class Match:
             return
         player.strikes += 1
         detail = f"decision {decision.number} took more than its {decision.budget:.3f} s"
-        self._effects.append(
-            Store({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""})
-        )
+        self._effects.append(Store({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""}))
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Ending.TIMEOUT, detail))
             return
@@ -392,11 +384,7 @@ class Match:
             decision = player.open
             if decision is None:
                 continue
-            if (
-                seat in seats
-                and name == decision.window_name
-                and self.state.legal_actions(seat) == decision.actions
-            ):
+            if seat in seats and name == decision.window_name and self.state.legal_actions(seat) == decision.actions:
                 continue
             self._close(decision)
             self._effects.append(Withdraw(seat, decision.number, Withdrawal.OVERTAKEN))
@@ -494,9 +482,7 @@ class Match:
         self._effects.append(Finish(self.result))
 
     def _final_ranks(self) -> list[int]:
-        return final_ranks(
-            self.state.ranks(), [player.out_since if player.fault else None for player in self._seats]
-        )
+        return final_ranks(self.state.ranks(), [player.out_since if player.fault else None for player in self._seats])
 
     def _take_drawn(self) -> list[tuple[str, Outcome]]:
         drawn = self._chance.drawn[:]

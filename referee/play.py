@@ -184,7 +184,7 @@ async def _fill_seats(
 async def _wait_for_remote(table: _Table, place: AgentSeat, player: Remote) -> None:
     try:
         await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
-    except asyncio.TimeoutError:
+    except TimeoutError:
         table.faults[place.seat] = Fault(Ending.START, f"did not join within {player.join_seconds:g} s")
 
 

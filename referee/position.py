@@ -25,11 +25,7 @@ class PositionError(DoganaError):
     """A file is no position that can be played; `problems` has a line for each thing that is wrong."""
 
     def __init__(self, path: Path, problems: list[str]) -> None:
-        more = (
-            f" (and {len(problems) - 1} more; `dogana position {path}` lists them)"
-            if len(problems) > 1
-            else ""
-        )
+        more = f" (and {len(problems) - 1} more; `dogana position {path}` lists them)" if len(problems) > 1 else ""
         super().__init__(f"position {path}: {problems[0]}{more}")
         self.problems = problems
 

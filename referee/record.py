@@ -141,9 +141,7 @@ def read_lines(path: Path) -> list[Line]:
     for number, raw in enumerate(data[:-1].split(b"\n"), start=1):
         tail = _TAIL.search(raw)
         if tail is None:
-            raise RecordError(
-                path, number, "does not end with its hash; the line is damaged, or this is no record"
-            )
+            raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
         body = raw[: tail.start()] + b"}"
         if _chain(previous, body) != tail[1].decode():
             raise RecordError(

@@ -81,5 +81,5 @@ def read_board_file(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_bytes().decode("utf-8"))
     except OSError as error:
         raise BoardFileError(f"cannot read board {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise BoardFileError(f"board {path} is not TOML: {error}") from error

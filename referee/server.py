@@ -177,16 +177,12 @@ class RefereeServer:
             if not isinstance(data, bytes):  # grpc.aio.EOF
                 raise wire.MalformedMessage("none")
             message = wire.read_agent_message(data)
-        except (asyncio.TimeoutError, wire.MalformedMessage) as error:
+        except (TimeoutError, wire.MalformedMessage) as error:
             seen = str(error) or f"none within {JOIN_SECONDS:g} s"
-            await context.abort(
-                grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {seen}"
-            )
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {seen}")
             raise
         if message.WhichOneof("message") != "join":
-            await context.abort(
-                grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose"
-            )
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose")
         if message.join.protocol != wire.PROTOCOL:
             await context.abort(
                 grpc.StatusCode.FAILED_PRECONDITION,

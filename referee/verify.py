@@ -135,11 +135,7 @@ class Replay:
         committed = document.text("seed_commitment")
         options, board = line.data.get("options"), line.data.get("board")
         position = line.data.get("position")
-        if (
-            not isinstance(options, dict)
-            or not isinstance(board, dict)
-            or not isinstance(position, dict | None)
-        ):
+        if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
             document.note("", "has options, a board or a position that is no JSON object")
         if len(bots) != seats:
             document.note("bots", f"has {len(bots)} names for {seats} seats")
@@ -155,9 +151,7 @@ class Replay:
             raise self._fail(line, str(error)) from error
         if self._seed is not None and commitment(match_id, self._seed) != committed:
             raise self._fail(line, "the seed at the end is not the one that was committed to")
-        return MatchPlan(
-            game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position
-        )
+        return MatchPlan(game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position)
 
     def _read_start(self) -> State:
         line = self._take("start")
@@ -166,10 +160,8 @@ class Replay:
         plan = self.plan
         self._give_luck(line)
         try:
-            if plan.position is None:
-                state = plan.game.start(plan.setup, self._chance)
-            else:
-                state = self._read_position(line)
+            new = plan.position is None
+            state = plan.game.start(plan.setup, self._chance) if new else self._read_position(line)
         except ChanceError as error:
             raise self._fail(line, f"the luck does not hold: {error}") from error
         self._check_luck_is_used(line)
@@ -258,9 +250,7 @@ class Replay:
         result = self._result(line)
         expected = closing_lines(result, state_digest(self.state))
         if line.data != expected[0]:
-            wrong = [key for key, value in expected[0].items() if line.data.get(key) != value] or [
-                "its entries"
-            ]
+            wrong = [key for key, value in expected[0].items() if line.data.get(key) != value] or ["its entries"]
             raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
         line = self._take("seed")
         if line.data != expected[1]:
@@ -306,12 +296,7 @@ class Replay:
             raise self._fail(line, "chance must be a list")
         drawn: list[tuple[str, Outcome]] = []
         for draw in recorded:
-            if not (
-                isinstance(draw, list)
-                and len(draw) == 2
-                and isinstance(draw[0], str)
-                and _is_outcome(draw[1])
-            ):
+            if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_outcome(draw[1])):
                 raise self._fail(line, "chance must have pairs of stream and outcome")
             drawn.append((draw[0], draw[1]))
         self._chance.outcomes = drawn[:]

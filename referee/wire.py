@@ -100,9 +100,7 @@ def decide(codec: Codec, decision: Decision, labels: bool, spent: float) -> byte
     return pb.RefereeMessage(
         decide=pb.Decide(
             decision=decision.number,
-            observation=Any(
-                type_url=codec.observation_url, value=codec.observation_bytes(decision.observation)
-            ),
+            observation=Any(type_url=codec.observation_url, value=codec.observation_bytes(decision.observation)),
             actions=Any(type_url=codec.actions_url, value=codec.actions_bytes(decision.actions)),
             action_count=len(decision.actions),
             labels=map(label, decision.actions) if labels else (),
@@ -122,9 +120,7 @@ def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
     """What was played."""
     return pb.Played(
         seats=[entry.seat for entry in actions],
-        actions=Any(
-            type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])
-        ),
+        actions=Any(type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])),
         labels=[label(entry.action) for entry in actions] if labels else (),
     )
 

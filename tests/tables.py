@@ -76,9 +76,7 @@ class Table:
         self.now += seconds
         return self._take(self.match.tick(self.now))
 
-    def answer(
-        self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None
-    ) -> list[Effect]:
+    def answer(self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None) -> list[Effect]:
         """A seat answers its open decision, or the one of that number."""
         asked = self.open[seat].number if number is None else number
         effects = self.match.choose(seat, asked, choice, self.now)

@@ -139,9 +139,7 @@ def _leaks_plans(self: SealedState, viewer: Seat | None) -> SealedObservation:
 
 def _leaks_pot(self: SealedState, viewer: Seat | None) -> SealedObservation:
     seen = SealedState.observation(self, viewer)
-    return SealedObservation(
-        seen.viewer, seen.round + (self.pot == 6), seen.seats, seen.hand, seen.plan, seen.rounds
-    )
+    return SealedObservation(seen.viewer, seen.round + (self.pot == 6), seen.seats, seen.hand, seen.plan, seen.rounds)
 
 
 def _leaks_by_order(self: SealedState, seat: Seat) -> list[Action]:
@@ -177,12 +175,16 @@ BROKEN = [
 ]
 
 
+def _examine_matches(game: Game, setup: Setup) -> None:
+    for seed in range(20):
+        examine_match(game, setup, seed)
+
+
 @pytest.mark.parametrize(("sentence", "game"), BROKEN)
 def test_a_broken_game_is_found_out(sentence: int, game: Game) -> None:
     setup = game.setup(3, {}, shipped_board(SEALED))
     with pytest.raises(BrokenContract) as caught:
-        for seed in range(20):
-            examine_match(game, setup, seed)
+        _examine_matches(game, setup)
     assert caught.value.sentence == sentence
 
 

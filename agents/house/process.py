@@ -51,9 +51,7 @@ def play_as(name: str) -> None:
         choice = playing[0].choose(_Decision(translation, asked))
         if isinstance(choice, int):
             return choice
-        actions: list[Message] = asked.match.messages.ActionList.FromString(
-            translation.actions_bytes(choice)
-        ).actions
+        actions: list[Message] = asked.match.messages.ActionList.FromString(translation.actions_bytes(choice)).actions
         return actions
 
     sdk.play(choose, on_start=sit_down)

@@ -39,15 +39,11 @@ def play(
     game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.")],
     seat: Annotated[
         list[str],
-        typer.Argument(
-            help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT..."
-        ),
+        typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT..."),
     ],
     seed: Annotated[
         int | None,
-        typer.Option(
-            help="Makes the luck repeatable; with --games the seeds count up from it.", min=0, max=2**62
-        ),
+        typer.Option(help="Makes the luck repeatable; with --games the seeds count up from it.", min=0, max=2**62),
     ] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
@@ -61,12 +57,8 @@ def play(
         Path | None,
         typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR"),
     ] = None,
-    board: Annotated[
-        Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")
-    ] = None,
-    start: Annotated[
-        Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")
-    ] = None,
+    board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
+    start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
         Path | None, typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR")
     ] = None,
@@ -74,9 +66,7 @@ def play(
         str,
         typer.Option(help="Where remote agents and spectators can reach the referee.", metavar="HOST:PORT"),
     ] = "127.0.0.1:0",
-    tls_cert: Annotated[
-        Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")
-    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     wait: Annotated[
         float | None,
@@ -374,9 +364,7 @@ class _Tally:
     def print(self) -> None:
         """Prints a line for each player."""
         count = len(self._scores[0])
-        table = Table(
-            "player", "bot", "wins", "mean rank", "mean score", "out", title=f"{count} matches, mean ± 95 %"
-        )
+        table = Table("player", "bot", "wins", "mean rank", "mean score", "out", title=f"{count} matches, mean ± 95 %")
         for player, name in enumerate(self._names):
             faults = ", ".join(f"{number} {kind}" for kind, number in self._faults[player].items()) or "-"
             table.add_row(

@@ -32,18 +32,14 @@ class ReplayError(DoganaError):
 
 def replay(
     file: Annotated[Path, typer.Argument(help="A record.")],
-    viewer: Annotated[
-        int | None, typer.Option("--as", help="Show what this seat knew.", metavar="SEAT", min=0)
-    ] = None,
+    viewer: Annotated[int | None, typer.Option("--as", help="Show what this seat knew.", metavar="SEAT", min=0)] = None,
     svg: Annotated[Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR")] = None,
     at: Annotated[
         int | None, typer.Option(help="Show only the position after so many actions.", metavar="N", min=0)
     ] = None,
     as_json: Annotated[
         bool,
-        typer.Option(
-            "--json", help="With --at: print the position as JSON. Else: a JSON object for each step."
-        ),
+        typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step."),
     ] = False,
 ) -> None:
     """Show a record step by step; every step is played again by the rules.
@@ -160,6 +156,4 @@ def _print_result(record: Replay, *, as_json: bool) -> None:
         return
     for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
         ending = "" if seat.ending is Ending.PLAYED else f", out ({seat.ending.value}): {seat.detail}"
-        out.print(
-            f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{ending}", markup=False
-        )
+        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{ending}", markup=False)

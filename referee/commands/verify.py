@@ -40,9 +40,7 @@ def verify(
                 out.print(f"[red]broken[/] {escape(str(error))}", soft_wrap=True)
             continue
         if as_json:
-            print_json(
-                {"file": str(path), "holds": True, "digest": result.digest, "decisions": result.decisions}
-            )
+            print_json({"file": str(path), "holds": True, "digest": result.digest, "decisions": result.decisions})
         else:
             out.print(f"[green]holds[/]  {escape(str(path))}: {result.decisions} decisions", soft_wrap=True)
     if broken:

@@ -178,9 +178,7 @@ class _Stream:
         if self._ended.done():
             return
         if len(self._outbox) >= MAX_UNREAD_MESSAGES:
-            self.end(
-                grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MAX_UNREAD_MESSAGES} messages are waiting to be read"
-            )
+            self.end(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MAX_UNREAD_MESSAGES} messages are waiting to be read")
             return
         self._outbox.append((data, then))
         if not self._writing and not self._receiving:

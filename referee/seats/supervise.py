@@ -8,6 +8,7 @@ ends, the supervisor kills every descendant and then ends as the agent did: with
 Needs nothing but the standard library and starts in about 15 ms. Linux only.
 """
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -22,7 +23,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 def _descendants() -> "list[int]":
     """The processes below this one, parents first."""
-    found: "list[int]" = []
+    found: list[int] = []
     waiting = [os.getpid()]
     while waiting:
         pid = waiting.pop()
@@ -42,10 +43,8 @@ def _kill_all() -> None:
         below = _descendants()
         for sign in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
-                try:
+                with contextlib.suppress(OSError):  # it may have ended meanwhile
                     os.kill(pid, sign)
-                except OSError:
-                    pass  # ended meanwhile
         while True:
             try:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:
@@ -73,9 +72,7 @@ def main() -> None:
     supervisor = os.getpid()
     agent = os.fork()
     if agent == 0:
-        prctl(
-            _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0
-        )  # if the supervisor itself is killed, the agent is too
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # if the supervisor itself is killed, the agent is too
         if os.getppid() != supervisor:
             os._exit(1)
         os.setsid()
@@ -84,7 +81,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         try:
-            os.execv(sys.argv[1], sys.argv[1:])
+            os.execv(sys.argv[1], sys.argv[1:])  # noqa: S606 no shell: that is the point
         except OSError as error:
             os.write(2, f"cannot start {sys.argv[1]}: {error.strerror}\n".encode())
             os._exit(127)

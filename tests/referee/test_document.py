@@ -48,6 +48,13 @@ def test_a_good_document_is_read_without_problems() -> None:
     document = Document(GOOD, "file")
     assert read_everything(document) == (3, True, "text", 2, [1], [1, 2], 1, [0, 2], ["p"], [4])
     document.finish()
+    assert document.problems == []
+
+
+def test_all_problems_are_found_at_once_each_with_its_place() -> None:
+    document = Document({**GOOD, "a": 9, "d": "z", "f": [1, "2"], "g": {"a": True}, "j": [{}], "k": 0}, "file")
+    read_everything(document)
+    document.finish()
     assert sorted(document.problems) == [
         "file.a must be an integer from 1 to 5, not 9",
         "file.d must be one of x, y, not 'z'",

@@ -34,9 +34,7 @@ def write(plan: MatchPlan, path: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write(
-        plan_of(seats=3, options={"last_turn": 3}), tmp_path_factory.mktemp("records") / "match.jsonl"
-    )
+    return write(plan_of(seats=3, options={"last_turn": 3}), tmp_path_factory.mktemp("records") / "match.jsonl")
 
 
 def damaged(record: Path, folder: Path, change: Callable[[list[bytes]], list[bytes]]) -> Path:
@@ -49,9 +47,7 @@ def chained(lines: list[dict[str, Any]]) -> bytes:
     """A record whose chain is right whatever its lines say: what somebody forges who knows the format."""
     previous, whole = FIRST_HASH, b""
     for line in lines:
-        body = json.dumps(
-            {key: value for key, value in line.items() if key != "hash"}, separators=(",", ":")
-        ).encode()
+        body = json.dumps({key: value for key, value in line.items() if key != "hash"}, separators=(",", ":")).encode()
         previous = hashlib.sha256(previous.encode() + body).hexdigest()
         whole += body[:-1] + b',"hash":"' + previous.encode() + b'"}\n'
     return whole
@@ -76,22 +72,14 @@ def test_the_digest_has_no_names_and_no_times(tmp_path: Path) -> None:
 
 
 def test_every_changed_byte_of_every_line_is_noticed(record: Path, tmp_path: Path) -> None:
-    lines = record.read_bytes().splitlines(keepends=True)
-    for number, line in enumerate(lines):
-        for place in range(0, len(line), max(1, len(line) // 12)):
-            changed = bytes([line[place] ^ 1])
-            path = damaged(
-                record,
-                tmp_path,
-                lambda all_lines: (
-                    all_lines[:number]
-                    + [line[:place] + changed + line[place + 1 :]]
-                    + all_lines[number + 1 :]
-                ),  # noqa: B023
-            )
-            with pytest.raises(RecordError) as caught:
-                verify(path, find)
-            assert caught.value.line in (number + 1, number + 2, 0) or b"\n" in line[place : place + 1]
+    data = record.read_bytes()
+    for place in range(0, len(data), 61):
+        path = tmp_path / "damaged.jsonl"
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises(RecordError) as caught:
+            verify(path, find)
+        number = 1 + data.count(b"\n", 0, place)
+        assert caught.value.line in (number, number + 1)
 
 
 def test_every_deleted_line_is_noticed(record: Path, tmp_path: Path) -> None:
@@ -240,9 +228,7 @@ def test_a_match_with_faults_verifies(tmp_path: Path) -> None:
 def test_a_match_with_a_window_verifies_without_a_clock(tmp_path: Path) -> None:
     table = Table(plan_of(SEALED, 3, options={"timer": 5}, clock="99+0/99"))
     while table.match.result is None:
-        table.answer(
-            0, [action for action in table.open[0].actions if isinstance(action, Lay)][:1] + [Commit()]
-        )
+        table.answer(0, [*(action for action in table.open[0].actions[:1] if isinstance(action, Lay)), Commit()])
         if table.match.result is None and 0 not in table.open:
             table.wait(5.1)
     assert verify(save(table, tmp_path), find_any).digest == table.match.result.digest

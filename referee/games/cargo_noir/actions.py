@@ -153,9 +153,7 @@ RAISES = tuple(Raise(port) for port in Port)
 WITHDRAWS = tuple(Withdraw(port) for port in Port)
 WAITS = tuple(Wait(port) for port in Port)
 STAKES = [Stake(coins) for coins in range(201)]
-SELLS = tuple(
-    tuple(tuple(SellSame(kind, n, wilds) for wilds in range(10)) for n in range(10)) for kind in Kind
-)
+SELLS = tuple(tuple(tuple(SellSame(kind, n, wilds) for wilds in range(10)) for n in range(10)) for kind in Kind)
 DIFF_STARTS = tuple(DiffStart(kind) for kind in Kind)
 DIFF_ADDS = tuple(DiffAdd(kind) for kind in Kind)
 DIFF_CLOSES = tuple(DiffClose(wilds) for wilds in range(10))

@@ -8,7 +8,8 @@ from referee.document import Document
 from referee.game import Board
 from referee.games.cargo_noir.names import KINDS, SMUGGLER_CARDS, Card, Port
 
-_MOST = 1000  # a bound on every printed number, so that no file can make a match endless
+_MOST = 1000  # bounds every printed number, so that no file can make a match endless
+_MOST_INCOME = 20  # with an unlimited bank, incomes add up
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,9 @@ def read_board(document: Document) -> CargoNoirBoard:
     different = _set_values(smuggling, "different")
     same = _set_values(smuggling, "same")
 
+    if any(one < other for one, other in zip(same, different, strict=True)):
+        smuggling.note("same", "must never be lower than different for as many tokens (C4.3)")
+
     macao = document.table("macao")
     macao.text("provenance")
     family = document.table("family")
@@ -133,7 +137,7 @@ def read_board(document: Document) -> CargoNoirBoard:
         if card is Card.WAREHOUSE:
             warehouse_storage = table.integer("storage", 0, _MOST)
         if card is Card.SYNDICATE:
-            syndicate_income = table.integer("income", 0, _MOST)
+            syndicate_income = table.integer("income", 0, _MOST_INCOME)
     if start_ships + cap[Card.CARGO_SHIP] > max_ships:
         family.note(
             "max_ships",
@@ -146,7 +150,7 @@ def read_board(document: Document) -> CargoNoirBoard:
         different=tuple(different),
         same=tuple(same),
         black_market_spaces=macao.integer("black_market_spaces", 1, 100),
-        casino_income=macao.integer("casino_income", 0, _MOST),
+        casino_income=macao.integer("casino_income", 0, _MOST_INCOME),
         min_stake=macao.integer("min_stake", 1, _MOST),
         families=tuple(families),
         storage=family.integer("storage", 0, _MOST),

@@ -120,18 +120,14 @@ def _doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
         winners = [str(seat) for seat, place in enumerate(_places(board, seen)) if place == 1]
         return f"The game is over and won by seat {' and seat '.join(winners)}"
     if pending is not None:
-        height = (
-            f"{pending.min} to {pending.max} coins" if pending.min < pending.max else f"{pending.min} coins"
-        )
+        height = f"{pending.min} to {pending.max} coins" if pending.min < pending.max else f"{pending.min} coins"
         if pending.purpose is Purpose.RAISE:
             return f"Raising its stack in {_titled(pending.port)} to a height of {height}"
         return f"Sending a ship to {_titled(pending.port)} on a stack of {height}"
     if seen.phase is Phase.P1:
         todo = {"at the Casino": seen.todo_casino, "at the Black Market": seen.todo_market}
         todo["in ports"] = len(seen.todo_ports)
-        return (
-            f"Resolving its ships: {', '.join(f'{count} {place}' for place, count in todo.items() if count)}"
-        )
+        return f"Resolving its ships: {', '.join(f'{count} {place}' for place, count in todo.items() if count)}"
     if seen.phase is Phase.P2_DIFF:
         return f"Collecting different goods: worth {board.different[len(seen.diff_kinds)]}"
     if seen.phase is Phase.P2_DISCARD:
@@ -180,9 +176,7 @@ def _header(seen: CargoNoirObservation) -> str:
     reached, step = seen.last_turn + 1 if over else seen.turn, min(34, 600 / seen.last_turn)
     parts = [
         text(_MARGIN, 42, "CARGO NOIR", 27, BRASS, serif=True, bold=True),
-        text(
-            252, 40, "Game over" if over else f"Turn {seen.turn} of {seen.last_turn}", 16, bold=True, fit=118
-        ),
+        text(252, 40, "Game over" if over else f"Turn {seen.turn} of {seen.last_turn}", 16, bold=True, fit=118),
         path(f"M390 35h{round(step * (seen.last_turn - 1), 2):g}", stroke=LINE, thick=2),
         text(1138, 40, "first player", 12, FADED, "end"),
         ship(1164, 36, seen.first_seat),
@@ -236,9 +230,7 @@ def _sea() -> str:
         parts.append(element("circle", cx=_COLUMNS[1], cy=_ROWS[1], r=radius, fill=SEA, opacity=0.55))
     parts.append(path(f"{middle}L{left} 190V286z{middle}L{right} 400V500z", LAMP, opacity=0.07))
     parts.append(path(lanes, stroke=BRASS, thick=1.5, stroke_dasharray="2 7", opacity=0.5))
-    parts.append(
-        path("".join(f"M{x} {y}q5-5 10 0t10 0t10 0" for x, y in crests), stroke="#3d5c6b", thick=1.5)
-    )
+    parts.append(path("".join(f"M{x} {y}q5-5 10 0t10 0t10 0" for x, y in crests), stroke="#3d5c6b", thick=1.5))
     return "".join(parts)
 
 
@@ -461,9 +453,7 @@ def _panel(
         parts[0] = box(0, 0, width, height, LIT, SEAT_COLOURS[seat] if active else BRASS, 2.5)
     in_ports = sum(1 for view in seen.ports if view.stacks[seat])
     numbers = (has.safe, has.ships_home, has.casino, has.black_market, in_ports)
-    for cell, (words, count) in enumerate(
-        zip(("coins", "home", "casino", "market", "ports"), numbers, strict=True)
-    ):
+    for cell, (words, count) in enumerate(zip(("coins", "home", "casino", "market", "ports"), numbers, strict=True)):
         middle = 12 + room * (cell + 0.5) / len(numbers)
         parts.append(figure(middle, 72, short(count), 16, INK if cell else BRASS, fit=room / 5 - 4))
         parts.append(text(middle, 86, words, 10.5, FADED, "middle"))

@@ -87,9 +87,7 @@ def _width(words: str) -> float:
     return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
 
 
-_WIDTHS = {
-    c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsczJ/"), (0.92, "mwMW")) for c in run
-}
+_WIDTHS = {c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsczJ/"), (0.92, "mwMW")) for c in run}
 
 
 def figure(x: float, y: float, content: object, size: float = 12, fill: str = INK, fit: float = 0) -> str:
@@ -114,13 +112,7 @@ def printable(name: str) -> str:
 
 def short(count: int) -> str:
     """A number of at most five characters, for where there is little room."""
-    return (
-        str(count)
-        if count < 10_000
-        else f"{count // 1000}k"
-        if count < 1_000_000
-        else f"{count // 1_000_000}M"
-    )
+    return str(count) if count < 10_000 else f"{count // 1000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
 
 
 def box(
@@ -153,9 +145,7 @@ def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1
 # --- pieces ---------------------------------------------------------------------------------------
 
 
-def ship(
-    x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1
-) -> str:
+def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1) -> str:
     """A ship of a seat, 36 wide and 24 high, with the seat's number; with a lamp if it is to be resolved."""
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
     parts = [
@@ -163,18 +153,14 @@ def ship(
         figure(0, 8.5, seat, 12.5, DARK),
     ]
     if waiting:
-        parts += [
-            element("circle", cx=15, cy=-9, r=r, fill=LAMP, opacity=dim) for r, dim in ((8, 0.3), (4, 1))
-        ]
+        parts += [element("circle", cx=15, cy=-9, r=r, fill=LAMP, opacity=dim) for r, dim in ((8, 0.3), (4, 1))]
     return group(x, y, "".join(parts), scale, opacity)
 
 
 def coins(x: float, y: float, height: int) -> str:
     """A pile that stands on y, of as many coins as there are up to seven."""
     return "".join(
-        element(
-            "ellipse", cx=x, cy=y - 4 - 3 * level, rx=12, ry=4, fill=BRASS, stroke="#5d4413", stroke_width=1
-        )
+        element("ellipse", cx=x, cy=y - 4 - 3 * level, rx=12, ry=4, fill=BRASS, stroke="#5d4413", stroke_width=1)
         for level in range(min(height, 7))
     )
 

@@ -79,11 +79,15 @@ def read(state: CargoNoirState, document: Document) -> None:
     seats = state.setup.seats
     board = state.board
     seat_names = [str(seat) for seat in range(seats)]
+    open_ports = {name: port for name, port in _PORTS.items() if port in state.open_ports}
     none = [0] * seats
     state.turn = document.integer("turn", 1, state.last_turn)
     if document.integer("last_turn", 2, 20, state.last_turn) != state.last_turn:
         document.note("last_turn", f"is {state.last_turn} by the option of that name; change the option")
-    state.first_seat = document.integer("first_seat", 0, seats - 1, 0)
+    first = state.setup.options["first_player"]
+    state.first_seat = document.integer("first_seat", 0, seats - 1, first if isinstance(first, int) else 0)
+    if isinstance(first, int) and state.first_seat != first:
+        document.note("first_seat", f"is {first} by the option first_player; change the option")
     state.seat = document.integer("seat", 0, seats - 1)
     state.phase = document.choice("phase", _PHASES)
 
@@ -120,20 +124,14 @@ def read(state: CargoNoirState, document: Document) -> None:
 
     in_phase_1 = state.phase is Phase.P1
     own_ports = [Port(port) for port in state.open_ports if state.stacks[port][state.seat]]
-    state.todo_casino = document.integer(
-        "todo_casino", 0, _MOST, state.casino[state.seat] if in_phase_1 else 0
-    )
-    state.todo_market = document.integer(
-        "todo_market", 0, _MOST, state.black_market[state.seat] if in_phase_1 else 0
-    )
-    state.todo_ports = frozenset(document.choices("todo_ports", _PORTS, own_ports if in_phase_1 else ()))
-    state.banned_ports = frozenset(document.choices("banned_ports", _PORTS, ()))
+    state.todo_casino = document.integer("todo_casino", 0, _MOST, state.casino[state.seat] if in_phase_1 else 0)
+    state.todo_market = document.integer("todo_market", 0, _MOST, state.black_market[state.seat] if in_phase_1 else 0)
+    state.todo_ports = frozenset(document.choices("todo_ports", open_ports, own_ports if in_phase_1 else ()))
+    state.banned_ports = frozenset(document.choices("banned_ports", open_ports, ()))
     state.syndicate_used = document.integer("syndicate_used", 0, _MOST, 0)
     state.credit = document.integer("credit", 0, _MOST, 0)
     state.diff_kinds = tuple(document.choices("diff_kinds", _REAL_KINDS, ()))
-    if state.phase is Phase.STAKE or (
-        document.has("pending_stake") and document.table("pending_stake").keys()
-    ):
+    if state.phase is Phase.STAKE or (document.has("pending_stake") and document.table("pending_stake").keys()):
         table = document.table("pending_stake")
         state.pending_stake = PendingStake(
             table.choice("kind", _PURPOSES),
@@ -143,9 +141,7 @@ def read(state: CargoNoirState, document: Document) -> None:
         )
     state.ships_home = state.fleet(state.seat) - state.on_board(state.seat)
     if document.integer("ships_home", 0, _MOST, state.ships_home) != state.ships_home:
-        document.note(
-            "ships_home", f"is {state.ships_home} by the ships on the board and the Cargo Ship cards"
-        )
+        document.note("ships_home", f"is {state.ships_home} by the ships on the board and the Cargo Ship cards")
 
 
 def _seat_tables(document: Document, key: str, seats: int) -> list[Document]:
@@ -168,33 +164,29 @@ def problems(state: CargoNoirState) -> list[str]:
 
     held = sum(state.safe) + sum(map(sum, state.stacks))
     if state.bank + held != state.coins_total:
-        found.append(
-            f"I1: {state.bank} coins in the bank and {held} in safes and stacks are not {state.coins_total}"
-        )
+        found.append(f"I1: {state.bank} coins in the bank and {held} in safes and stacks are not {state.coins_total}")
     if state.setup.options["bank_limited"] and state.coins_total != board.coins_total:
         found.append(f"I1: with bank_limited there are {board.coins_total} coins, not {state.coins_total}")
+    if state.coins_total < board.coins_total:
+        found.append(f"I1: there are at least {board.coins_total} coins, not {state.coins_total}")
 
     in_play = [board.tokens_per_kind] * 9 + [state.setup.seats]
     for kind, total, outside in zip(Kind, in_play, _tokens_outside_bag(state), strict=True):
         if outside + state.bag[kind] != total:
             found.append(f"I2: there are {outside + state.bag[kind]} {kind.name.lower()} tokens, not {total}")
 
-    # Spaces stay empty only when bag and discard pile were both empty (C5.2).
-    never_short = any(state.bag) or any(state.discard)
     if sum(state.market) != board.black_market_spaces:
         found.append(f"I3: the Black Market has {sum(state.market)} tokens, not {board.black_market_spaces}")
     for port in state.open_ports:
         count = sum(state.port_goods[port])
-        if count > board.spaces[port] or (count < board.spaces[port] and never_short):
+        if count > board.spaces[port] or (count < board.spaces[port] and not _can_run_dry(state)):
             found.append(f"I3: {Port(port).name.lower()} has {count} tokens on {board.spaces[port]} spaces")
 
     for card in Card:
         name = card.name.lower()
         owned = [state.cards[owner][card] for owner in seats]
         if sum(owned) + state.supply[card] != board.copies[card]:
-            found.append(
-                f"I4: there are {sum(owned) + state.supply[card]} {name} cards, not {board.copies[card]}"
-            )
+            found.append(f"I4: there are {sum(owned) + state.supply[card]} {name} cards, not {board.copies[card]}")
         if card in SMUGGLER_CARDS:
             found += [
                 f"I4: seat {owner} owns {count} {name} cards; {board.cap[card]} are allowed"
@@ -206,14 +198,14 @@ def problems(state: CargoNoirState) -> list[str]:
         fleet, away = state.fleet(owner), state.on_board(owner)
         if away > fleet:
             found.append(f"I5: seat {owner} has {away} ships on the board, but a fleet of {fleet}")
-        has_played = _has_played(state, owner)
-        if owner != seat and phase is not Phase.OVER and not state.is_final_turn():
-            if has_played and away != fleet:
-                found.append(
-                    f"I5: seat {owner} has {fleet - away} ships at home, but it is not its turn (R23)"
-                )
-            if not has_played and state.turn == 1 and away:
-                found.append(f"I5: seat {owner} has ships on the board before its first turn")
+        if owner == seat or phase is Phase.OVER:
+            continue
+        has_sent = _has_played_this_turn(state, owner)
+        no_phase_3 = has_sent and state.is_final_turn() and state.setup.options["final_phase3"] == "skip"
+        if (has_sent or state.turn > 1) and away != fleet and not no_phase_3:
+            found.append(f"I5: seat {owner} has {fleet - away} ships at home, but it is not its turn (R23)")
+        if not has_sent and state.turn == 1 and away:
+            found.append(f"I5: seat {owner} has ships on the board before its first turn")
 
     for port in state.open_ports:
         stacks = [coins for coins in state.stacks[port] if coins]
@@ -222,26 +214,32 @@ def problems(state: CargoNoirState) -> list[str]:
         if any(coins < board.min_stake for coins in stacks):
             found.append(f"I6: a stack in {Port(port).name.lower()} is lower than {board.min_stake}")
 
+    pending = state.pending_stake
+    raising = pending is not None and pending.purpose is Purpose.RAISE
     for owner in seats:
         count = sum(state.goods[owner])
-        may_exceed = owner == seat and phase in (
-            Phase.P1,
-            Phase.P2,
-            Phase.P2_DIFF,
-            Phase.P2_DISCARD,
-            Phase.STAKE,
-        )
-        if count > state.storage(owner) and not may_exceed:
-            found.append(f"I8: seat {owner} has {count} goods, but storage for {state.storage(owner)}")
+        most = state.storage(owner)
+        if owner == seat and (raising or phase in (Phase.P1, Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD)):
+            spaces = sorted((board.spaces[port] for port in state.open_ports), reverse=True)
+            most += sum((spaces + [1] * board.max_ships)[: board.max_ships])  # a ship brings a port's goods, or one
+        if count > most:
+            found.append(f"I8: seat {owner} has {count} goods; at most {most} are possible")
 
     found += _scratch_problems(state)
     return found
 
 
-def _has_played(state: CargoNoirState, owner: int) -> bool:
-    """Whether a seat has had a turn before the current one."""
-    if state.turn > 1:
-        return True
+def _can_run_dry(state: CargoNoirState) -> bool:
+    """Whether all tokens can be out of the bag and the discard pile (C5.2): never with the shipped board (I10)."""
+    board, seats = state.board, state.setup.seats
+    storage = board.storage + board.cap[Card.WAREHOUSE] * board.warehouse_storage
+    spaces = sum(board.spaces[port] for port in state.open_ports)
+    return (
+        9 * board.tokens_per_kind + seats < board.black_market_spaces + 2 * spaces + seats * storage + board.max_ships
+    )
+
+
+def _has_played_this_turn(state: CargoNoirState, owner: int) -> bool:
     seats = state.setup.seats
     return (owner - state.first_seat) % seats < (state.seat - state.first_seat) % seats
 
@@ -283,8 +281,18 @@ def _scratch_problems(state: CargoNoirState) -> list[str]:
     ]
     if state.syndicate_used > state.cards[seat][Card.SYNDICATE]:
         found.append("syndicate_used exceeds the seat's Syndicate cards (C3.8)")
-    if state.syndicate_used > len(state.banned_ports):
+    withdrawals = len(state.banned_ports)
+    if state.syndicate_used > withdrawals:
         found.append("syndicate_used exceeds the number of withdrawals, which banned_ports lists (C3.8)")
+    if resolving and state.syndicate_used < min(withdrawals, state.cards[seat][Card.SYNDICATE]):
+        found.append("syndicate_used is lower than the withdrawals that Syndicate cards have paid for (C3.8)")
+    if resolving and withdrawals > state.ships_home:
+        found.append("banned_ports lists more withdrawals than ships have come home (C3.5)")
+    found += _resolved_ship_problems(state, resolving or smuggling or phase is Phase.P2_DISCARD)
+    if state.turn == 1 and (any(map(any, state.goods)) or any(map(any, state.cards)) or any(state.discard)):
+        found.append("in turn 1 nobody has goods or cards, and nothing is discarded (C1.3)")
+    if state.turn == 1 and withdrawals:
+        found.append("in turn 1 nobody has withdrawn (C1.3)")
     if state.credit and not smuggling:
         found.append("I9: credit outside phase 2")
     if (phase is Phase.P2_DIFF) != bool(state.diff_kinds):
@@ -309,6 +317,28 @@ def _scratch_problems(state: CargoNoirState) -> list[str]:
         found.append("the match is over only after the last turn of the last seat (C8.1)")
     if pending is not None:
         found += _stake_problems(state, pending)
+    return found
+
+
+def _resolved_ship_problems(state: CargoNoirState, before_sending: bool) -> list[str]:
+    """What is wrong with ships of the seat to act that are on the board although they are not to be resolved (any more).
+
+    Before phase 3 these are ships kept by a raise: their stacks are the highest, and not alone. In phase 3 ships that were just
+    sent have the highest stacks, too.
+    """
+    found: list[str] = []
+    seat = state.seat
+    after_phase_1 = before_sending and state.phase is not Phase.P1 and state.pending_stake is None
+    if (after_phase_1 or state.phase is Phase.OVER) and (state.casino[seat] or state.black_market[seat]):
+        found.append("every ship in Macao is resolved in phase 1, and comes home (C2.2)")
+    for port in state.open_ports:
+        row = state.stacks[port]
+        if not row[seat] or port in state.todo_ports:
+            continue
+        if row[seat] < max(row):
+            found.append(f"the seat's ship in {Port(port).name.lower()} is outbid, so it is not resolved yet (C3.3)")
+        elif sum(row) == row[seat] and (before_sending or state.phase is Phase.OVER):
+            found.append(f"the seat's ship in {Port(port).name.lower()} is alone, so it is not resolved yet (C3.2)")
     return found
 
 

@@ -275,7 +275,10 @@ def apply(state: CargoNoirState, seat: Seat, action: Action, chance: Chance) -> 
         raise IllegalAction("the match is over", "C8.1")
     if seat != state.seat:
         raise IllegalAction(f"it is the turn of seat {state.seat}, not of seat {seat}", "C1.2")
-    play(state, action, chance)
+    try:
+        play(state, action, chance)
+    except (ValueError, IndexError) as error:  # only actions made of plain numbers can do that; nothing has changed yet
+        raise IllegalAction(f"{action!r} names something that there is not in cargo_noir") from error
 
 
 def _check_phase(state: CargoNoirState, phase: Phase, rule: str) -> None:
@@ -421,7 +424,7 @@ def _play_sell_same(state: CargoNoirState, action: act.SellSame, chance: Chance)
     goods = state.goods[state.seat]
     kind, n, wilds = action.kind, action.n, action.wilds
     if n < 1 or wilds < 0:
-        raise IllegalAction("a set of one kind has at least one token of it", "C4.2")
+        raise IllegalAction("a set of one kind has at least one token of it, and no negative number of wilds", "C4.2")
     if kind == WILD and wilds:
         raise IllegalAction("in a set of wilds all of them are counted by n", "C4.2")
     if n + wilds > state.board.max_set:
@@ -438,11 +441,9 @@ def _play_diff_start(state: CargoNoirState, action: act.DiffStart, chance: Chanc
     _check_phase(state, P2, "C4.1")
     goods, kind = state.goods[state.seat], action.kind
     if kind == WILD or not goods[kind]:
-        raise IllegalAction(
-            "a set of different kinds begins with a kind that is held, not with a wild", "C4.2"
-        )
+        raise IllegalAction("a set of different kinds begins with a kind that is held, not with a wild", "C4.2")
     if not any(goods[kind + 1 : 9]):
-        raise IllegalAction("there is no higher kind to go on with", "C4.2")
+        raise IllegalAction("there is no higher kind to go on with", "C4.3")
     state.diff_kinds = (kind,)
     state.phase = P2_DIFF
 
@@ -461,9 +462,9 @@ def _play_diff_close(state: CargoNoirState, action: act.DiffClose, chance: Chanc
     _check_phase(state, P2_DIFF, "C4.2")
     chosen, wilds = state.diff_kinds, action.wilds
     if len(chosen) < 2:
-        raise IllegalAction("a set of different kinds needs at least two", "C4.2")
+        raise IllegalAction("a set of different kinds needs at least two", "C4.3")
     if not 0 <= wilds <= state.goods[state.seat][WILD]:
-        raise IllegalAction("there are not that many wilds", "C4.2")
+        raise IllegalAction(f"there are {state.goods[state.seat][WILD]} wilds, not {wilds}", "C4.2")
     if len(chosen) + wilds > state.board.max_set:
         raise IllegalAction(f"a set has at most {state.board.max_set} tokens", "C4.2")
     for kind in chosen:
@@ -531,7 +532,7 @@ def _play_send(state: CargoNoirState, action: act.Send, chance: Chance) -> None:
         low = _lowest_stake(state, row)
         if state.safe[seat] < low:
             raise IllegalAction(
-                f"a ship to {name} needs {low} coins, the safe has {state.safe[seat]}", "C6.3"
+                f"a ship to {name} needs a stack of at least {low}; the safe has {state.safe[seat]}", "C6.3"
             )
         state.pending_stake = PendingStake(Purpose.SEND, Port(port), low, state.safe[seat])
         state.phase = STAKE

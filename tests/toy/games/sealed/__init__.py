@@ -91,9 +91,7 @@ class SealedState(State):
     def legal_actions(self, seat: Seat) -> list[Action]:
         if seat not in self.seats_to_act():
             return []
-        lays: list[Action] = (
-            [Lay(card) for card in self.hands[seat]] if len(self.plans[seat]) < MOST_LAID else []
-        )
+        lays: list[Action] = [Lay(card) for card in self.hands[seat]] if len(self.plans[seat]) < MOST_LAID else []
         return [*lays, Commit()]
 
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
@@ -131,12 +129,7 @@ class SealedState(State):
 
     def window(self) -> Window | None:
         seconds = self.setup.options["timer"]
-        if (
-            isinstance(seconds, bool)
-            or not isinstance(seconds, int)
-            or self.is_over()
-            or not any(self.committed)
-        ):
+        if isinstance(seconds, bool) or not isinstance(seconds, int) or self.is_over() or not any(self.committed):
             return None
         return Window(f"planning {self.round}", seconds)
 
@@ -145,9 +138,7 @@ class SealedState(State):
             viewer=viewer,
             round=self.round,
             seats=tuple(
-                SeatView(
-                    len(self.hands[seat]) + len(self.plans[seat]), self.committed[seat], self.score[seat]
-                )
+                SeatView(len(self.hands[seat]) + len(self.plans[seat]), self.committed[seat], self.score[seat])
                 for seat in range(self.setup.seats)
             ),
             hand=() if viewer is None else tuple(self.hands[viewer]),
@@ -186,9 +177,7 @@ class SealedState(State):
             "plans": self.plans,
             "committed": [int(done) for done in self.committed],
             "score": self.score,
-            "past": [
-                {"pot": past.pot, "plans": [list(plan.cards) for plan in past.plans]} for past in self.past
-            ],
+            "past": [{"pot": past.pot, "plans": [list(plan.cards) for plan in past.plans]} for past in self.past],
         }
 
     def problems(self) -> list[str]:
@@ -251,9 +240,7 @@ class Sealed(Game):
         state.past = list(seen.rounds)
         state.committed = [view.committed for view in seen.seats]
         state.score = [view.score for view in seen.seats]
-        known = {*seen.hand, *seen.plan} | {
-            card for past in seen.rounds for plan in past.plans for card in plan.cards
-        }
+        known = {*seen.hand, *seen.plan} | {card for past in seen.rounds for plan in past.plans for card in plan.cards}
         unknown = [card for card in range(1, board.highest + 1) if card not in known]
         order = [unknown[place] for place in chance.stream("sample").permutation(len(unknown))]
         for seat, view in enumerate(seen.seats):
