@@ -65,7 +65,8 @@ class RefereeServer:
         self._listen = listen
         self._seats: dict[str, AgentSeat] = {}
         self._matches: dict[str, MatchDriver] = {}
-        self._streams = 0
+        self.streams = 0
+        """How many agents' streams are open."""
         self._watchers = 0
         self._folder: Path | None = None
         self._server: grpc.aio.Server | None = None
@@ -153,9 +154,9 @@ class RefereeServer:
     # Play
 
     async def _play(self, _: object, context: Context) -> None:
-        if self._streams >= MAX_STREAMS:
+        if self.streams >= MAX_STREAMS:
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than {MAX_STREAMS} streams")
-        self._streams += 1
+        self.streams += 1
         try:
             join = await self._read_join(context)
             seat = self._seats.get(join.token)
@@ -169,7 +170,7 @@ class RefereeServer:
                 self.remove_seat(seat)
             await seat.serve(context, join)
         finally:
-            self._streams -= 1
+            self.streams -= 1
 
     async def _read_join(self, context: Context) -> pb.Join:
         try:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from referee.chance import FastChance
 from referee.document import Document
+from referee.game import label
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, place, setup
@@ -37,7 +38,7 @@ def test_the_example_of_the_rules_can_be_played(tmp_path: Path) -> None:
     file.write_text(example[1])
     position = read_position(file, find)
     assert position.state.seats_to_act() == (0,)
-    assert [str(action) for action in position.state.legal_actions(0)][0] == "Casino()"
+    assert label(position.state.legal_actions(0)[0]) == "casino"
 
 
 def test_every_entry_of_a_position_is_described_in_the_rules() -> None:
