@@ -1,0 +1,97 @@
+"""Bots that misbehave, one sin each, for testing a referee: `python -m agents.hostile SIN`.
+
+At its third decision a bot sins; before that, and after it if it still can, it plays the first legal action.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from agents.sdk import Decision, play
+
+SIN_AT = 3
+
+
+def crash() -> None:
+    """An exception in the middle of a decision."""
+    raise RuntimeError("I have a bug")
+
+
+def leave() -> None:
+    """Ends with status 0 in the middle of the match."""
+    os._exit(0)
+
+
+def be_killed() -> None:
+    """Ends by a signal."""
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def hang() -> None:
+    """Never answers again."""
+    time.sleep(3600)
+
+
+def shout() -> None:
+    """Fills standard output and standard error."""
+    for _ in range(200):
+        sys.stdout.write("o" * 50_000)
+        sys.stderr.write("e" * 50_000)
+
+
+def detach() -> None:
+    """Leaves a process behind that is in a session of its own and ignores every signal that can be ignored."""
+    program = (
+        "import os, signal, sys, time\n"
+        "for number in range(1, 32):\n"
+        "    try: signal.signal(number, signal.SIG_IGN)\n"
+        "    except (OSError, ValueError): pass\n"
+        "if os.fork(): os._exit(0)\n"
+        "os.setsid()\n"
+        "if os.fork(): os._exit(0)\n"
+        "print('left behind', os.getpid(), flush=True)\n"
+        "time.sleep(3600)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+SINS: dict[str, Callable[[], None]] = {
+    "crash": crash,
+    "leave": leave,
+    "be-killed": be_killed,
+    "hang": hang,
+    "shout": shout,
+    "detach": detach,
+}
+
+
+def main() -> None:
+    """Plays one match with the sin that the command line names; `illegal`, `late-start` and `no-start` sin in other ways."""
+    sin = sys.argv[1] if len(sys.argv) == 2 else ""
+    if sin == "no-start":
+        sys.exit("I do not feel like it")
+    if sin == "late-start":
+        time.sleep(3600)
+    if sin not in SINS and sin != "illegal":
+        sys.exit(f"usage: python -m agents.hostile {'|'.join([*SINS, 'illegal', 'late-start', 'no-start'])}")
+    asked = 0
+
+    def choose(decision: Decision) -> int:
+        nonlocal asked
+        asked += 1
+        if asked >= SIN_AT and sin == "illegal":
+            return decision.action_count
+        if asked == SIN_AT:
+            SINS[sin]()
+        return 0
+
+    play(choose)
+
+
+if __name__ == "__main__":
+    main()

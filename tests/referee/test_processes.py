@@ -1,0 +1,196 @@
+"""Agents that the referee starts: real processes that crash, hang, shout, and leave others behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agents.house.random_bot import RandomBot
+from referee.play import Command, House, MatchReport, Player, StartFailed, play_match
+from referee.result import Ending
+from referee.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
+from referee.server import RefereeServer
+from tests.tables import plan_of
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+
+
+def command(*arguments: str, join_seconds: float = 20.0) -> Command:
+    return Command([sys.executable, *arguments], ENVIRONMENT, join_seconds=join_seconds)
+
+
+def hostile(sin: str, join_seconds: float = 20.0) -> Command:
+    return command("-m", "agents.hostile", sin, join_seconds=join_seconds)
+
+
+def play(*players: Player, clock: str = "60+0.5/10", all_must_start: bool = False) -> MatchReport:
+    async def match() -> MatchReport:
+        async with RefereeServer() as server:
+            plan = plan_of(seats=len(players), options={"last_turn": 4, "first_player": 0}, clock=clock)
+            return await play_match(plan, players, server=server, all_must_start=all_must_start)
+
+    return asyncio.run(asyncio.wait_for(match(), 90))
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until_dead(pid: int, seconds: float = 10) -> bool:
+    deadline = time.monotonic() + seconds
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not alive(pid)
+
+
+@pytest.mark.parametrize(
+    ("sin", "ending", "detail"),
+    [
+        ("crash", Ending.CRASH, "exited with status 1"),
+        ("leave", Ending.CRASH, "exited with status 0"),
+        ("be-killed", Ending.CRASH, "was killed by SIGSEGV"),
+        ("illegal", Ending.ILLEGAL, "is not in the list"),
+    ],
+)
+def test_a_bot_that_fails_is_out_for_the_right_reason_and_the_others_play_on(
+    sin: str, ending: Ending, detail: str
+) -> None:
+    report = play(hostile(sin), House(RandomBot), command("-m", "agents.house", "random"))
+    assert [seat.ending for seat in report.result.seats] == [ending, Ending.PLAYED, Ending.PLAYED]
+    assert detail in report.result.seats[0].detail
+    assert report.result.seats[0].rank == 3
+
+
+def test_the_traceback_of_a_crash_is_kept_for_the_author() -> None:
+    report = play(hostile("crash"), House(RandomBot))
+    assert "RuntimeError: I have a bug" in report.logs[0]
+    assert "bug" not in report.result.seats[0].detail
+
+
+def test_a_refusal_is_in_the_bots_own_log() -> None:
+    report = play(hostile("illegal"), House(RandomBot))
+    assert "refused as illegal: index" in report.logs[0]
+
+
+def test_a_bot_that_hangs_runs_out_of_time() -> None:
+    report = play(hostile("hang"), House(RandomBot), clock="5+0/0.5")
+    assert report.result.seats[0].ending is Ending.TIMEOUT
+
+
+def test_a_bot_that_shouts_is_drained_and_its_log_is_capped() -> None:
+    report = play(hostile("shout"), House(RandomBot))
+    assert report.result.seats[0].ending is Ending.PLAYED
+    assert len(report.logs[0]) < LOG_HEAD_BYTES + LOG_TAIL_BYTES + 100
+    assert "bytes dropped" in report.logs[0]
+
+
+def test_nothing_that_a_bot_has_detached_survives_the_match() -> None:
+    report = play(hostile("detach"), House(RandomBot))
+    left = re.search(r"left behind (\d+)", report.logs[0])
+    assert left is not None
+    assert report.result.seats[0].ending is Ending.PLAYED
+    assert not alive(int(left[1]))
+
+
+def test_a_bot_that_ends_before_it_joins_says_why() -> None:
+    with pytest.raises(StartFailed, match="exited with status 1 before it joined; the last it wrote: I do not feel"):
+        play(hostile("no-start"), House(RandomBot), all_must_start=True)
+
+
+def test_a_bot_that_starts_too_slowly_is_out_from_the_start() -> None:
+    report = play(hostile("late-start", join_seconds=0.5), House(RandomBot))
+    assert report.result.seats[0].ending is Ending.START
+    assert "did not join within 0.5 s" in report.result.seats[0].detail
+
+
+def test_a_program_that_is_not_there_is_out_from_the_start() -> None:
+    report = play(Command(["no-such-program"], ENVIRONMENT), House(RandomBot))
+    assert (report.result.seats[0].ending, report.result.seats[0].detail) == (
+        Ending.START,
+        "there is no program 'no-such-program' that can be run",
+    )
+
+
+def test_a_file_that_cannot_be_executed_is_out_from_the_start(tmp_path: Path) -> None:
+    program = tmp_path / "bot"
+    program.write_text("no program at all")
+    program.chmod(0o755)
+    report = play(Command(["./bot"], ENVIRONMENT, folder=tmp_path), House(RandomBot))
+    assert report.result.seats[0].ending is Ending.START
+    assert "Exec format error" in report.result.seats[0].detail
+
+
+def test_a_command_runs_in_its_folder_with_its_environment_alone(tmp_path: Path) -> None:
+    program = tmp_path / "bot.py"
+    program.write_text(
+        "import os\nprint(os.getcwd(), sorted(os.environ), flush=True)\n"
+        "from agents.sdk import play\nplay(lambda decision: 0)\n"
+    )
+    report = play(Command([sys.executable, "bot.py"], {"PYTHONPATH": str(ROOT)}, folder=tmp_path), House(RandomBot))
+    first = report.logs[0].splitlines()[0]
+    assert first.startswith(f"{tmp_path} ['DOGANA_ADDRESS', 'DOGANA_TOKEN'")
+    assert "HOME" not in first
+
+
+def test_a_token_can_be_used_only_once(tmp_path: Path) -> None:
+    program = tmp_path / "twice.py"
+    program.write_text(
+        "import os, subprocess, sys\n"
+        "from agents.sdk import play\n"
+        "def start(match):\n"
+        "    if 'AGAIN' not in os.environ:\n"
+        "        subprocess.run([sys.executable, __file__], env={**os.environ, 'AGAIN': '1'})\n"
+        "play(lambda decision: 0, on_start=start)\n"
+    )
+    report = play(command(str(program)), House(RandomBot))
+    assert report.result.seats[0].ending is Ending.PLAYED
+    assert "the token is unknown or was used up" in report.logs[0]
+
+
+def test_no_agent_survives_the_referee_however_it_dies(tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import os, subprocess, sys, time\n"
+        "from agents.sdk import play\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'], start_new_session=True)\n"
+        f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n{{child.pid}}\\n')\n"
+        "play(lambda decision: time.sleep(3600) or 0)\n"
+    )
+    seat = f"cmd:{sys.executable} {bot}"
+    referee = subprocess.Popen(
+        [sys.executable, "-m", "ladder", "play", "cargo_noir", seat, seat], env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    deadline = time.monotonic() + 30
+    while not (pids.exists() and len(pids.read_text().split()) == 4) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    started = list(map(int, pids.read_text().split()))
+    assert len(started) == 4
+    time.sleep(0.3)
+    assert all(map(alive, started))
+    referee.send_signal(signal.SIGKILL)
+    referee.wait()
+    assert all(map(wait_until_dead, started))
+
+
+def test_a_log_keeps_its_beginning_and_its_end() -> None:
+    log = AgentLog()
+    for number in range(100_000):
+        log.add(b"%09d\n" % number)
+    text = log.text()
+    assert text.startswith("000000000\n")
+    assert text.endswith("000099999\n")
+    assert f"... {1_000_000 - LOG_HEAD_BYTES - LOG_TAIL_BYTES} bytes dropped ..." in text
+    assert log.last_line() == "000099999"
