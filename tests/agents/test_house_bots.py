@@ -1,0 +1,66 @@
+"""House bots: in the referee's process and in one of their own they play the same."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee.game import Game
+from referee.play import Command, House, Player, play_match
+from referee.registry import games
+from referee.result import Ending, Result
+from referee.seats.house import house_bots
+from referee.server import RefereeServer
+from tests.tables import plan_of
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+PAIRS = [(name, game) for game in games().values() for name, bot in house_bots().items() if bot.plays(game)]
+
+
+def play(game: Game, *players: Player, seed: int = 4) -> Result:
+    async def match() -> Result:
+        async with RefereeServer() as server:
+            report = await play_match(plan_of(game, len(players), seed=seed), players, server=server)
+            assert {seat.ending for seat in report.result.seats} == {Ending.PLAYED}, report.logs
+            return report.result
+
+    return asyncio.run(asyncio.wait_for(match(), 120))
+
+
+@pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
+def test_the_same_match_in_process_over_the_wire_and_mixed(name: str, game: Game) -> None:
+    inside = House(house_bots()[name])
+    outside = Command([sys.executable, "-m", "agents.house", name], ENVIRONMENT, join_seconds=30)
+    seats = game.seat_counts.stop - 1
+    digests = {
+        play(game, *[inside] * seats).digest,
+        play(game, *[outside] * seats).digest,
+        play(game, *[inside, outside, *[inside] * seats][:seats]).digest,
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
+def test_every_seat_count_is_played_to_the_end(name: str, game: Game) -> None:
+    for seats in game.seat_counts:
+        play(game, *[House(house_bots()[name])] * seats)
+
+
+def test_another_seed_is_another_match() -> None:
+    [game, *_] = games().values()
+    random_bot = House(house_bots()["random"])
+    assert play(game, random_bot, random_bot).digest != play(game, random_bot, random_bot, seed=5).digest
+
+
+@pytest.mark.parametrize(("name", "message"), [("nobody", "there is no house bot 'nobody'"), ("", "usage")])
+def test_an_unknown_house_bot_is_refused(name: str, message: str) -> None:
+    command = [sys.executable, "-m", "agents.house", *([name] if name else [])]
+    ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 1
+    assert message in ended.stderr

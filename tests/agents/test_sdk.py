@@ -1,0 +1,169 @@
+"""The Python SDK: a bot in ten lines, without the referee, with errors that tell the author what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.house.random_bot import RandomBot
+from referee.play import Command, House, MatchReport, play_match
+from referee.result import Ending
+from referee.server import RefereeServer
+from tests.tables import plan_of
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def play(program: str, folder: Path, python_path: Path = ROOT, **plan: object) -> MatchReport:
+    """A match of a bot with this program against `random`; the bot sits in seat 0 and begins."""
+    (folder / "bot.py").write_text(program)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(python_path)}
+
+    async def match() -> MatchReport:
+        async with RefereeServer() as server:
+            chosen = plan_of(options={"last_turn": 3, "first_player": 0}, **plan)  # type: ignore[arg-type]
+            players = [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)]
+            return await play_match(chosen, players, server=server)
+
+    return asyncio.run(asyncio.wait_for(match(), 60))
+
+
+def played(report: MatchReport) -> bool:
+    return report.result.seats[0].ending is Ending.PLAYED
+
+
+def test_a_complete_bot_in_ten_lines_from_the_readme(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text()
+    program = readme.split("```python\n")[1].split("```")[0]
+    assert len([line for line in program.splitlines() if line.strip()]) <= 10
+    assert played(play(program, tmp_path))
+
+
+def test_a_bot_needs_only_the_messages_and_the_sdk(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    shutil.copytree(ROOT / "dogana", alone / "dogana")
+    (alone / "agents").mkdir()
+    for name in ("__init__.py", "sdk.py"):
+        shutil.copy(ROOT / "agents" / name, alone / "agents" / name)
+    program = (
+        "import sys\nsys.modules['referee'] = None\nsys.modules['ladder'] = None\n"
+        f"sys.path.remove({str(ROOT)!r}) if {str(ROOT)!r} in sys.path else None\n"
+        "from agents.sdk import play\nimport agents\n"
+        "print(agents.__file__, flush=True)\n"
+        "play(lambda decision: decision.actions[-1])\n"
+    )
+    report = play(program, tmp_path, alone)
+    assert played(report)
+    assert str(alone) in report.logs[0]
+
+
+def test_a_bot_answers_with_an_index_an_action_or_several(tmp_path: Path) -> None:
+    program = (
+        "from agents.sdk import play\n"
+        "from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn\n"
+        "casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))\n"
+        "asked = 0\n"
+        "def choose(decision):\n"
+        "    global asked\n"
+        "    asked += 1\n"
+        "    if decision.observation.phase == cn.PHASE_P3:\n"
+        "        return [casino] * decision.observation.seats[decision.seat].ships_home\n"
+        "    return decision.actions[0] if asked % 2 else 0\n"
+        "play(choose, on_end=lambda match, over: print('asked', asked, flush=True))\n"
+    )
+    report = play(program, tmp_path)
+    assert played(report)
+    assert int(report.logs[0].split("asked ")[1]) < report.result.seats[0].decisions
+
+
+def test_a_decision_tells_everything_there_is(tmp_path: Path) -> None:
+    program = (
+        "from agents.sdk import play\n"
+        "def choose(decision):\n"
+        "    assert decision.match.game == 'cargo_noir' and decision.match.seats == 2 and decision.seat == 0\n"
+        "    assert decision.match.board['cards']['yacht']['cost'] == 10\n"
+        "    assert decision.match.board['goods']['kinds'][0] == 'alcohol'\n"
+        "    assert decision.match.options['last_turn'] == '3'\n"
+        "    assert len(decision.labels) == len(decision.actions) == decision.action_count\n"
+        "    assert 9 < decision.seconds <= 10 and decision.bank_seconds > 50\n"
+        "    assert all(seat in (0, 1) for seat, action in decision.played)\n"
+        "    assert decision.rejection is None and decision.dropped == ''\n"
+        "    return 0\n"
+        "play(choose, labels=True)\n"
+    )
+    report = play(program, tmp_path)
+    assert played(report), report.logs[0]
+
+
+def test_a_refused_answer_can_be_corrected(tmp_path: Path) -> None:
+    program = (
+        "from agents.sdk import play\n"
+        "done = False\n"
+        "def choose(decision):\n"
+        "    global done\n"
+        "    if not done and decision.rejection is None:\n"
+        "        return 999\n"
+        "    done = True\n"
+        "    return 0\n"
+        "play(choose)\n"
+    )
+    report = play(program, tmp_path)
+    assert played(report)
+    assert "refused as illegal: index 999" in report.logs[0]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ("-1", "choose returned -1; an index counts from 0"),
+        ("[decision]", "it returned Decision"),
+        ("decision.observation", "it returned Observation"),
+    ],
+)
+def test_a_wrong_answer_is_explained_to_the_author(tmp_path: Path, answer: str, message: str) -> None:
+    report = play(f"from agents.sdk import play\nplay(lambda decision: {answer})\n", tmp_path)
+    assert report.result.seats[0].ending is Ending.CRASH
+    assert message in report.logs[0]
+    assert "Traceback" not in report.logs[0]
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({}, "this bot must be started by the referee"),
+        (
+            {"DOGANA_ADDRESS": "unix:/nonexistent/socket", "DOGANA_TOKEN": "t"},
+            "no referee answers at unix:/nonexistent",
+        ),
+        (
+            {"DOGANA_ADDRESS": "localhost:1", "DOGANA_TOKEN": "t", "DOGANA_CA": "/nonexistent"},
+            "cannot read the certificate",
+        ),
+    ],
+)
+def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], message: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "from agents.sdk import play\nplay(lambda decision: 0)"],
+        env={"PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == 1
+    assert message in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_sdk_is_typed(tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(
+        "from agents.sdk import Decision, play\n"
+        "def choose(decision: Decision) -> int:\n    return decision.action_count - 1\n"
+        "play(choose)\n"
+    )
+    subprocess.run([sys.executable, "-m", "mypy", "--strict", "bot.py"], cwd=tmp_path, check=True, capture_output=True)
