@@ -32,8 +32,6 @@ def main() -> None:
         app()
     except DoganaError as error:
         _fail(str(error))
-    except KeyboardInterrupt:
-        _fail("interrupted", status=130)
     except BrokenPipeError:  # somebody closed our output, as `head` does
         sys.stderr.close()
         sys.exit(1)
@@ -43,6 +41,6 @@ def main() -> None:
         _fail(f"{error.filename}: {error.strerror}")
 
 
-def _fail(reason: str, status: int = 1) -> None:
+def _fail(reason: str) -> None:
     sys.stderr.write("dogana: " + " ".join(reason.split()) + "\n")
-    sys.exit(status)
+    sys.exit(1)

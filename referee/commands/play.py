@@ -281,7 +281,8 @@ def _keep_logs(folder: Path | None, plan: MatchPlan, report: MatchReport) -> Non
             (folder / f"{plan.game.name}-{plan.match_id}-seat{seat}.log").write_text(text)
         elif report.result.seats[seat].ending is not Ending.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
-            err.print(text[-2000:].rstrip(), markup=False)
+            for line in text[-2000:].splitlines():
+                err.print(f"  | {line}", markup=False, soft_wrap=True)
 
 
 def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[str, Any]:
