@@ -118,8 +118,8 @@ def run(
         raise LadderError(
             "submitted bots would run unconfined, with your rights on this machine; say --unconfined if you trust them all"
         )
-    err.print("bots run unconfined: with your rights on this machine", style="yellow")
     with _open(home) as ladder, Progress(console=err, transient=True) as progress:
+        progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
         bar = progress.add_task(f"{chosen.title} matches", total=matches)
         for step in ladder.run(chosen, matches, workers, str(control), same_author=same_author):
             if step.text:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agents.house.random_bot import RandomBot
-from referee.play import Command, House, MatchReport, play_match
+from referee.play import Command, House, MatchReport, Player, play_match
 from referee.result import Ending
 from referee.server import RefereeServer
 from tests.tables import plan_of
@@ -28,7 +28,7 @@ def play(program: str, folder: Path, python_path: Path = ROOT, **plan: object) -
     async def match() -> MatchReport:
         async with RefereeServer() as server:
             chosen = plan_of(options={"last_turn": 3, "first_player": 0}, **plan)  # type: ignore[arg-type]
-            players = [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)]
+            players: list[Player] = [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)]
             return await play_match(chosen, players, server=server)
 
     return asyncio.run(asyncio.wait_for(match(), 60))

@@ -1,0 +1,364 @@
+"""The ladder with a real SQLite file, real bots in real processes, and real kills."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder.ladder import SUSPENDED_AFTER, Ladder
+from ladder.store import Store
+from referee.registry import find
+from referee.verify import verify
+from tests.commands.conftest import ROOT, Dogana, dogana
+
+__all__ = ["dogana"]
+
+RANDOM = "import random\nfrom agents.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
+CRASHING = "from agents.sdk import play\nplay(lambda decision: 1 // 0)\n"
+LATE_CRASHING = (
+    "from agents.sdk import play\nasked = 0\n"
+    "def choose(decision):\n    global asked\n    asked += 1\n"
+    "    return 0 if decision.match.match_id.startswith('qualify') else 1 // 0\n"
+    "play(choose)\n"
+)
+
+
+def submit(dogana: Dogana, folder: Path, name: str, author: str, program: str = RANDOM, **arguments: Any) -> Any:
+    (folder / f"{name}.py").write_text(program)
+    return dogana("ladder", "submit", f"{name}.py", "--name", name, "--author", author, "--home", "home", **arguments)
+
+
+def run(dogana: Dogana, matches: int, *arguments: object, **more: Any) -> Any:
+    return dogana(
+        "ladder",
+        "run",
+        "--game",
+        "cargo_noir",
+        "--matches",
+        matches,
+        "--home",
+        "home",
+        "--unconfined",
+        *arguments,
+        **more,
+    )
+
+
+def top(dogana: Dogana) -> list[dict[str, Any]]:
+    return json.loads(dogana("ladder", "top", "cargo_noir", "--home", "home", "--json").stdout)  # type: ignore[no-any-return]
+
+
+def recompute(dogana: Dogana) -> None:
+    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
+
+
+def test_a_bot_is_submitted_qualifies_plays_and_is_rated(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    [entry] = top(dogana)
+    assert (entry["bot"], entry["mu"], entry["status"]) == ("mybot", None, "waits for its first match")
+    ended = run(dogana, 6)
+    assert "bots run unconfined" in ended.stderr
+    assert "mybot v1 qualifies" in ended.stderr
+    entries = {entry["bot"]: entry for entry in top(dogana)}
+    assert {"mybot", "random"} <= entries.keys()
+    assert entries["mybot"]["matches"] > 0
+    assert entries["mybot"]["low"] == pytest.approx(entries["mybot"]["mu"] - 3 * entries["mybot"]["sigma"])
+    assert [entry["place"] for entry in top(dogana)] == list(range(1, len(entries) + 1))
+    assert "mu - 3 sigma" in dogana("ladder", "top", "--home", "home").stdout
+    recompute(dogana)
+
+
+def test_a_block_is_one_seed_in_every_rotation_of_the_seats(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 9)
+    database = sqlite3.connect(tmp_path / "home" / "ladder.db")
+    for block, seats in database.execute("select id, seats from blocks"):
+        matches = database.execute("select id from matches where block = ? order by rotation", [block]).fetchall()
+        assert len(matches) == seats
+        tables = [
+            [row[0] for row in database.execute("select version from seats where match = ? order by seat", match)]
+            for match in matches
+        ]
+        assert all(sorted(column) == sorted(tables[0]) for column in zip(*tables, strict=True))
+    assert len({seed for (seed,) in database.execute("select seed from blocks")}) > 1
+
+
+def test_a_new_version_inherits_and_the_old_one_is_replaced(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 8)
+    before = {(entry["bot"], entry["version"]): entry for entry in top(dogana)}
+    assert "nothing new" in submit(dogana, tmp_path, "mybot", "me").stdout
+    assert "mybot v2" in submit(dogana, tmp_path, "mybot", "me", RANDOM + "# better\n").stdout
+    run(dogana, 4)
+    after = {(entry["bot"], entry["version"]): entry for entry in top(dogana)}
+    assert after["mybot", 1]["status"] == "replaced"
+    assert after["mybot", 1]["matches"] == before["mybot", 1]["matches"]
+    assert after["mybot", 2]["matches"] > 0
+    assert after["mybot", 2]["sigma"] < 25 / 3
+    recompute(dogana)
+
+
+def test_a_bot_that_fails_does_not_qualify_and_its_author_is_told_where_its_log_is(
+    dogana: Dogana, tmp_path: Path
+) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    submit(dogana, tmp_path, "broken", "you", CRASHING)
+    ended = run(dogana, 2)
+    [line] = [line for line in ended.stderr.splitlines() if line.startswith("broken v1 does not qualify: crash")]
+    log = Path(line.split("its log: ")[1].rstrip(")"))
+    assert "ZeroDivisionError" in log.read_text()
+    [entry] = [entry for entry in top(dogana) if entry["bot"] == "broken"]
+    assert (entry["matches"], entry["status"][:22]) == (0, "not qualified: crash: ")
+
+
+def test_a_bot_that_is_out_in_match_after_match_is_suspended(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "flaky", "you", LATE_CRASHING)
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 30)
+    [entry] = [entry for entry in top(dogana) if entry["bot"] == "flaky"]
+    assert entry["status"] == "suspended"
+    assert SUSPENDED_AFTER <= entry["out"] == entry["matches"] < 15
+    recompute(dogana)
+
+
+def test_submitted_bots_get_a_scrubbed_environment_and_cannot_write_to_their_files(
+    dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ORGANISERS_SECRET", "x")
+    program = "import os\nprint(sorted(os.environ), os.access('.', os.W_OK), flush=True)\n" + RANDOM
+    submit(dogana, tmp_path, "curious", "me", program)
+    run(dogana, 2)
+    logs = [path.read_text() for path in (tmp_path / "home" / "logs").rglob("*.log")]
+    seen = next(text for text in logs if "DOGANA_TOKEN" in text)
+    assert "ORGANISERS_SECRET" not in seen
+
+
+def test_unconfined_bots_need_the_organisers_word(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    ended = dogana("ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", status=1)
+    assert "say --unconfined if you trust them all" in ended.stderr
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 4)
+    before = top(dogana)
+    records = sorted(path for path in (tmp_path / "home" / "records").iterdir() if not path.name.startswith("qualify"))
+    records[0].write_bytes(records[0].read_bytes().replace(b'"score":', b'"score":1', 1))
+    records[1].write_bytes(records[2].read_bytes())
+    ended = dogana("ladder", "recompute", "--home", "home", status=1)
+    assert records[0].name in ended.stdout
+    assert "is not the one that was counted" in ended.stdout
+    assert top(dogana) == before
+
+
+def test_recompute_puts_right_what_was_changed_in_the_ratings(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 4)
+    before = top(dogana)
+    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
+        database.execute("update ratings set mu = mu + 1e-12 where version = 1")
+    ended = json.loads(dogana("ladder", "recompute", "--home", "home", "--json", status=1).stdout)
+    assert not ended["agrees"]
+    assert top(dogana) == before
+    recompute(dogana)
+
+
+BAD = [
+    (["top", "--home", "nowhere"], "nowhere is not a ladder"),
+    (["recompute", "--home", "nowhere"], "nowhere is not a ladder"),
+    (["run", "--game", "cargo_noir", "--matches", "1", "--home", "nowhere", "--unconfined"], "nowhere is not a ladder"),
+    (["run", "--game", "chess", "--matches", "1", "--unconfined"], "there is no game 'chess'"),
+    (["run", "--game", "cargo_noir", "--matches", "1", "--clock", "x", "--unconfined"], "is no clock"),
+    (["top", "chess", "--home", "."], "there is no game 'chess'"),
+    (["top", "--home", "files"], "files is not a ladder"),
+    (["top", "--home", "broken"], "is not a ladder"),
+    (["top", "--home", "other"], "is an SQLite file, but not a ladder"),
+    (["submit", "none.py", "--name", "a", "--author", "b", "--home", "new"], "there is no file or folder none.py"),
+    (["submit", "bot.py", "--name", "a b", "--author", "b", "--home", "new"], "--name must be"),
+    (["submit", "bot.py", "--name", "../a", "--author", "b", "--home", "new"], "--name must be"),
+    (["submit", "bot.py", "--name", "random", "--author", "b", "--home", "new"], "are reserved"),
+    (["submit", "bot.py", "--name", "x", "--author", "house", "--home", "new"], "are reserved"),
+    (["submit", "bot.py", "--name", "x", "--author", "b", "--home", "files"], "neither a ladder nor an empty folder"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "reason"), BAD, ids=[reason for _, reason in BAD])
+def test_what_a_ladder_cannot_do_is_said_in_one_line(
+    dogana: Dogana, tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    for name in ("files", "broken", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "bot.py").write_text(RANDOM)
+    (tmp_path / "files" / "notes.txt").write_text("mine")
+    (tmp_path / "broken" / "ladder.db").write_text("no database at all, but long enough to look at" * 100)
+    with sqlite3.connect(tmp_path / "other" / "ladder.db") as database:
+        database.execute("create table shopping (item)")
+    ended = dogana("ladder", *arguments, status=1)
+    assert len(ended.stderr.splitlines()) == 1
+    assert reason in ended.stderr
+    assert (tmp_path / "files" / "notes.txt").read_text() == "mine"
+
+
+def test_a_name_belongs_to_its_author(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    assert "belongs to me" in submit(dogana, tmp_path, "mybot", "you", status=1).stderr
+
+
+def test_a_ladder_of_a_newer_version_is_left_alone(tmp_path: Path, dogana: Dogana) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
+        database.execute(
+            "insert into _sqlite_migrations (migration_set, name, applied_at) values ('ladder', 'future', '')"
+        )
+    assert "newer version of Dogana" in dogana("ladder", "top", "--home", "home", status=1).stderr
+
+
+def test_two_runs_at_a_time_are_refused(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    other = start_run(tmp_path, 2000)
+    try:
+        wait_for_results(tmp_path, 1)
+        assert "another run is going on" in run(dogana, 1, status=1).stderr
+    finally:
+        other.send_signal(signal.SIGINT)
+        other.wait(30)
+
+
+# --- killed at any moment -------------------------------------------------------------------------------
+
+
+def start_run(folder: Path, matches: int, workers: int = 2) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "ladder", "ladder", "run", "--game", "cargo_noir", "--matches", str(matches),
+         "--workers", str(workers), "--home", str(folder / "home"), "--unconfined"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def results(folder: Path) -> int:
+    try:
+        with sqlite3.connect(folder / "home" / "ladder.db") as database:
+            return int(database.execute("select count(*) from results").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
+def wait_for_results(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while results(folder) < count and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def workers_of(pid: int) -> list[int]:
+    """The worker processes of a run (the spawned ones, not the resource tracker)."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def check_that_everything_counts_once(dogana: Dogana, folder: Path) -> None:
+    store = Store(folder / "home" / "ladder.db", create=False)
+    counted = store.counted("cargo_noir")
+    assert store.unfinished("cargo_noir") == []
+    assert len({match.match for match in counted}) == len(counted)
+    assert [match.number for match in counted] == list(range(1, len(counted) + 1))
+    records = {path.stem for path in (folder / "home" / "records").glob("*.jsonl") if not path.name.startswith("qual")}
+    assert records == {match.match for match in counted}
+    for match in counted:
+        assert verify(folder / "home" / "records" / f"{match.match}.jsonl", find).digest == match.digest
+    store.close()
+    recompute(dogana)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_that_is_killed_at_random_moments_loses_nothing_and_counts_nothing_twice(
+    dogana: Dogana, tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    submit(dogana, tmp_path, "mybot", "me")
+    done = 0
+    for _ in range(3):
+        process = start_run(tmp_path, 1000)
+        wait_for_results(tmp_path, done + 1)
+        time.sleep(chance.random() * 0.8)
+        process.kill()
+        process.wait()
+        assert results(tmp_path) >= done
+        done = results(tmp_path)
+    assert done > 0
+    run(dogana, 1)
+    assert results(tmp_path) >= done
+    check_that_everything_counts_once(dogana, tmp_path)
+
+
+def test_a_worker_that_is_killed_loses_nothing(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    process = start_run(tmp_path, 24)
+    for _ in range(3):
+        wait_for_results(tmp_path, results(tmp_path) + 1)
+        for worker in workers_of(process.pid)[:1]:
+            os.kill(worker, signal.SIGKILL)
+    assert process.wait(120) == 0
+    assert results(tmp_path) >= 24
+    check_that_everything_counts_once(dogana, tmp_path)
+
+
+def test_no_bot_and_no_worker_survives_a_killed_run(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    process = start_run(tmp_path, 1000)
+    wait_for_results(tmp_path, 1)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    while (left := _running_in(str(tmp_path / "home"))) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not left
+
+
+def _running_in(folder: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if str((entry / "cwd").readlink()).startswith(folder):
+                    found.append(int(entry.name))
+            except OSError:
+                continue
+    return found
+
+
+def test_a_finished_match_whose_record_is_complete_is_not_played_again(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 2)
+    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:  # as if killed before the last one counted
+        [(last, match)] = database.execute("select number, match from results order by number desc limit 1").fetchall()
+        database.execute("delete from seat_results where match = ?", [match])
+        database.execute("delete from results where number = ?", [last])
+    record = tmp_path / "home" / "records" / f"{match}.jsonl"
+    before = (record.read_bytes(), record.stat().st_mtime_ns)
+    run(dogana, 1)
+    assert (record.read_bytes(), record.stat().st_mtime_ns) == before
+    dogana("ladder", "recompute", "--home", "home", status=1)  # the ratings still had the match in them
+    check_that_everything_counts_once(dogana, tmp_path)
+
+
+def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "bot.py").write_text(RANDOM)
+    dogana("ladder", "submit", "bot.py", "--name", "a", "--author", "b")
+    assert (tmp_path / "data" / "dogana" / "ladder" / "ladder.db").is_file()
+    assert Ladder(tmp_path / "data" / "dogana" / "ladder").store.versions()
