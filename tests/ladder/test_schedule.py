@@ -11,8 +11,8 @@ from ladder.rating import Rating
 from ladder.schedule import HOUSE, Candidate, next_block, rotations
 
 
-def candidates(count: int, author: str = "", **ratings: Rating) -> list[Candidate]:
-    return [Candidate(n, author or f"author{n}", ratings.get(f"v{n}", Rating()), 0) for n in range(1, count + 1)]
+def candidates(count: int, **ratings: Rating) -> list[Candidate]:
+    return [Candidate(n, f"author{n}", ratings.get(f"v{n}", Rating()), 0) for n in range(1, count + 1)]
 
 
 class Season:

@@ -1,0 +1,66 @@
+"""An agent in Go, generated from proto/ by that language's plugins, plays whole matches: the wire is not Python's."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agents.house.random_bot import RandomBot
+from referee.game import Game
+from referee.play import Command, House, Player, play_match
+from referee.registry import find, games
+from referee.result import Ending, Result
+from referee.server import RefereeServer
+from tests.tables import plan_of
+
+GO = Path(__file__).resolve().parents[2] / "agents" / "go"
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("go") is None, reason="Go is not installed; Debian: apt-get install golang-go (1.22 or newer)"
+)
+
+
+@pytest.fixture(scope="module")
+def agent() -> Path:
+    """The agent's program, built if a source is newer; pytest-xdist keeps this file in one worker."""
+    program = GO / "bin" / "agent"
+    sources = [*GO.glob("*.go"), *GO.glob("*.mod"), *(GO.parents[1] / "proto").rglob("*.proto")]
+    if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+        subprocess.run(["sh", "build.sh"], cwd=GO, check=True, env={**os.environ, "PYTHON": sys.executable})  # noqa: S607
+    return program
+
+
+def play(game: Game, *players: Player) -> tuple[Result, str]:
+    async def match() -> tuple[Result, str]:
+        async with RefereeServer() as server:
+            report = await play_match(plan_of(game, len(players)), players, server=server)
+            return report.result, report.logs[0]
+
+    return asyncio.run(asyncio.wait_for(match(), 120))
+
+
+@pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)
+@pytest.mark.xdist_group("go")
+def test_it_plays_every_game_at_the_largest_table(agent: Path, game: Game) -> None:
+    seats = game.seat_counts.stop - 1
+    result, log = play(game, *[Command([str(agent)], {})] * (seats - 1), House(RandomBot))
+    assert {seat.ending for seat in result.seats} == {Ending.PLAYED}
+    assert f"over: {result.digest}" in log
+
+
+@pytest.mark.xdist_group("go")
+def test_it_understands_the_typed_actions_of_a_game(agent: Path) -> None:
+    """It buys whatever it can, so it beats `random` over a few matches."""
+    game = find("cargo_noir")
+    scores = [0, 0]
+    for _ in range(4):
+        result, _ = play(game, Command([str(agent)], {}), House(RandomBot))
+        for seat in result.seats:
+            scores[seat.seat] += seat.score
+    assert scores[0] > scores[1]
