@@ -28,7 +28,7 @@ check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q tests/test_house.py
 	$(BIN)/python proto/check.py
 
 fmt: $(READY) ## format the code and write the generated docs

@@ -1,0 +1,1 @@
+"""Measurements, side by side in one run: `make bench`. Absolute figures drift with the machine; ratios hold."""

@@ -1,0 +1,124 @@
+"""`make bench`: one table of ratios, and a line in bench/history.jsonl."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+from bench import matches, rules
+from referee.registry import games
+from referee.server import RefereeServer
+
+HISTORY = Path(__file__).with_name("history.jsonl")
+ROUNDS = 5
+
+
+class Report:
+    """Rows of the table: what was measured, the figures, the ratio, and what is aimed at."""
+
+    def __init__(self) -> None:
+        self.table = Table("what", "ours", "beside it", "ratio", "aim")
+        self.figures: dict[str, float] = {}
+
+    def row(self, what: str, ours: str, other: str = "", ratio: float | None = None, aim: str = "") -> None:
+        """Adds a row; ratios go into the history."""
+        self.table.add_row(what, ours, other, "" if ratio is None else f"{ratio:.2f}", aim)
+        if ratio is not None:
+            self.figures[what] = round(ratio, 3)
+
+
+def paired(ours: Callable[[], float], other: Callable[[], float]) -> tuple[float, float, float]:
+    """Measures the two in turn; returns the medians and the median of the ratios pair by pair."""
+    pairs = [(ours(), other()) for _ in range(ROUNDS)]
+    return median(a for a, _ in pairs), median(b for _, b in pairs), median(a / b for a, b in pairs)
+
+
+def measure_rules(report: Report) -> None:
+    """Playouts and clones of every game beside OpenSpiel's gin rummy."""
+    try:
+        import pyspiel
+    except ImportError:
+        report.row("rules beside OpenSpiel", "not measured: pip install 'dogana[bench]'")
+        return
+    rummy = pyspiel.load_game("gin_rummy")
+    for game in games().values():
+        ours, other, ratio = paired(lambda: rules.playouts(game), lambda: rules.spiel_playouts(rummy))  # noqa: B023
+        report.row(
+            f"{game.name}: random playouts", f"{ours:,.0f} decisions/s", f"gin rummy {other:,.0f}", ratio, ">= 1.5"
+        )
+        ours, other, ratio = paired(lambda: rules.clones(game), lambda: rules.spiel_clones(rummy))  # noqa: B023
+        report.row(f"{game.name}: clones", f"{ours:,.0f} /s", f"gin rummy {other:,.0f}", ratio)
+
+
+async def measure_round_trips(report: Report, folder: Path) -> None:
+    """The referee's round trip beside a bare echo with as many bytes, and verification beside play."""
+    for game in games().values():
+        rates, ratios, cpu, verified = [], [], [], []
+        async with RefereeServer() as server:
+            for seed in range(ROUNDS):
+                played = await matches.referee_match(server, game, game.seat_counts.stop - 1, seed, folder)
+                question, answer = matches.message_sizes(played.record)
+                bare = await matches.echo_rate(question, answer, played.asked)
+                rates.append((played.asked / played.seconds, bare))
+                ratios.append(rates[-1][0] / bare)
+                cpu.append(played.cpu_seconds / played.asked)
+                verified.append(matches.verify_rate(played.record, 0.5) * played.seconds)
+        ours, bare = median(rate for rate, _ in rates), median(bare for _, bare in rates)
+        report.row(
+            f"{game.name}: referee round trip, {question} bytes",
+            f"{ours:,.0f} decisions/s",
+            f"bare echo {bare:,.0f}",
+            median(ratios),
+            ">= 0.6",
+        )
+        report.row(f"{game.name}: CPU of the referee", f"{median(cpu) * 1e6:,.0f} µs a decision")
+        report.row(f"{game.name}: verifying a record", "", "playing it over the wire", median(verified), ">= 10")
+
+
+def measure_matches(report: Report) -> None:
+    """Matches on all cores beside one, memory, and the start of an agent."""
+    game = next(iter(games().values()))
+    cores = os.cpu_count() or 1
+    ours, other, ratio = paired(
+        lambda: matches.matches_per_second(game, cores), lambda: matches.matches_per_second(game, 1)
+    )
+    report.row(f"matches on {cores} cores", f"{ours:.1f} /s", f"on one {other:.1f} /s", ratio, ">= 1.6 on 2")
+    report.row("memory of a match", f"{matches.memory_of_a_match(game):.0f} kB")
+    start = median(asyncio.run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
+    report.row("start of a Python agent to its first question", f"{start * 1000:.0f} ms")
+
+
+def main() -> None:
+    """Measures everything, prints the table, and keeps the ratios."""
+    report = Report()
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(measure_round_trips(report, Path(folder)))
+    measure_rules(report)
+    measure_matches(report)
+    Console(width=None if sys.stdout.isatty() else 130).print(report.table)
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)  # noqa: S607
+    entry = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit.stdout.strip(),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+        "ratios": report.figures,
+    }
+    with HISTORY.open("a") as history:
+        history.write(json.dumps(entry) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""The agents of the measurements: `python -m bench.agent random` plays and tells when; `echo` answers a bare echo."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+import time
+
+from agents.sdk import Decision, play
+
+
+def play_random() -> None:
+    """Plays at random, and prints the moments of the first question and of the end, and how often it was asked."""
+    chance = random.Random(1)
+    moments: list[float] = []
+
+    def choose(decision: Decision) -> int:
+        if not moments:
+            moments.append(time.monotonic())
+        moments.append(0.0)
+        return int(chance.random() * decision.action_count)
+
+    play(choose, on_end=lambda match, over: print("moments", moments[0], time.monotonic(), len(moments) - 1))
+
+
+async def echo() -> None:
+    """Answers every message with so many bytes as the command line says."""
+    import grpc
+
+    answer = b"x" * int(sys.argv[2])
+    async with grpc.aio.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel:
+        call = channel.stream_stream("/bench.Echo/Play")()
+        await call.write(b"ready")
+        while isinstance(await call.read(), bytes):
+            await call.write(answer)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "random":
+        play_random()
+    else:
+        asyncio.run(echo())

@@ -1,0 +1,93 @@
+"""How fast the rules are, beside OpenSpiel's gin rummy (C++, driven from Python), in the same process."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+from referee.chance import FastChance
+from referee.game import Game, State
+from referee.registry import shipped_board
+
+SECONDS = 1.0
+
+
+def playouts(game: Game, seconds: float = SECONDS) -> float:
+    """Decisions per second of uniformly random play, legal lists included."""
+    setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
+    chance, draw = FastChance(1), random.Random(1).random
+    decisions = 0
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        state = game.start(setup, chance)
+        while True:
+            seats = state.seats_to_act()
+            if not seats:
+                break
+            seat = seats[0]
+            legal = state.legal_actions(seat)
+            state.apply(seat, legal[int(draw() * len(legal))], chance)
+            decisions += 1
+    return decisions / (time.perf_counter() - start)
+
+
+def middle(game: Game) -> State:
+    """A state from the middle of a match at the largest table."""
+    setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
+    chance, draw = FastChance(1), random.Random(1).random
+    states = [game.start(setup, chance)]
+    while not states[-1].is_over():
+        state = states[-1].clone()
+        seat = state.seats_to_act()[0]
+        legal = state.legal_actions(seat)
+        state.apply(seat, legal[int(draw() * len(legal))], chance)
+        states.append(state)
+    return states[len(states) // 2]
+
+
+def clones(game: Game, seconds: float = SECONDS) -> float:
+    """Clones per second of a state from the middle of a match."""
+    state = middle(game)
+    done = 0
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        for _ in range(1000):
+            state.clone()
+        done += 1000
+    return done / (time.perf_counter() - start)
+
+
+def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
+    """Decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played, not counted."""
+    draw = random.Random(1)
+    decisions = 0
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            if state.is_chance_node():
+                outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+                state.apply_action(draw.choices(outcomes, weights)[0])
+            else:
+                legal = state.legal_actions()
+                state.apply_action(legal[int(draw.random() * len(legal))])
+                decisions += 1
+    return decisions / (time.perf_counter() - start)
+
+
+def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
+    """Clones per second of a state of an OpenSpiel game after 60 actions."""
+    state = game.new_initial_state()
+    for _ in range(60):
+        if state.is_chance_node():
+            state.apply_action(state.chance_outcomes()[0][0])
+        elif not state.is_terminal():
+            state.apply_action(state.legal_actions()[0])
+    done = 0
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        for _ in range(1000):
+            state.clone()
+        done += 1000
+    return done / (time.perf_counter() - start)

@@ -1,0 +1,111 @@
+"""The rules of the house: who may import whom, and that nothing outside of a game's folder knows the game."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.registry import games
+
+ROOT = Path(__file__).resolve().parent.parent
+HOUSE = ("dogana", "referee", "agents", "ladder")
+
+# What a package may import of ours. Imports only point downwards: ladder -> referee -> dogana, agents -> referee, dogana.
+MAY_IMPORT = {
+    "referee": {"referee", "dogana"},
+    "agents": {"agents", "referee", "dogana"},
+    "ladder": {"ladder", "referee"},
+}
+
+# All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
+RULES_MAY_IMPORT = {
+    "__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum", "functools", "heapq", "itertools",
+    "math", "operator", "typing", "referee.game", "referee.document",
+}  # fmt: skip
+# A drawing writes XML besides.
+DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {"html", "textwrap", "unicodedata", "xml.sax.saxutils"}
+
+
+def sources(*folders: str) -> list[Path]:
+    return [path for folder in folders for path in sorted((ROOT / folder).rglob("*.py")) if "tests" not in path.parts]
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield node.module or ""
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_imports_point_downwards(package: str) -> None:
+    for path in sources(package):
+        for name in imports(path):
+            top = name.partition(".")[0]
+            assert top not in HOUSE or top in MAY_IMPORT[package], f"{path} imports {name}"
+
+
+def test_the_sdk_needs_nothing_but_the_messages() -> None:
+    for name in imports(ROOT / "agents" / "sdk.py"):
+        assert name.partition(".")[0] not in {"referee", "ladder", "agents"}
+
+
+@pytest.mark.parametrize("game", games())
+def test_rules_import_nothing_but_the_contract_and_plain_data_tools(game: str) -> None:
+    for path in sources(f"referee/games/{game}"):
+        allowed = DRAWING_MAY_IMPORT if path.name.startswith("drawing") else RULES_MAY_IMPORT
+        for name in imports(path):
+            assert name in allowed or name.startswith(f"referee.games.{game}"), f"{path} imports {name}"
+
+
+def test_the_match_machine_is_pure() -> None:
+    """No clock, socket, file or process in what decides (`referee/match.py` and what it uses)."""
+    for module in ("match", "effects", "result", "plan", "clock"):
+        for name in imports(ROOT / "referee" / f"{module}.py"):
+            assert name.partition(".")[0] not in {
+                "asyncio",
+                "time",
+                "os",
+                "grpc",
+                "socket",
+                "subprocess",
+                "random",
+                "pathlib",
+            }
+
+
+@pytest.mark.parametrize("game", games())
+def test_nothing_outside_its_folder_names_a_game(game: str) -> None:
+    """Its folder, its messages, its policy among the house bots, and examples in help texts and comments are all there is."""
+    own = {ROOT / "referee" / "games" / game, ROOT / "agents" / "house" / "greedy"}
+    for path in sources("referee", "agents", "ladder"):
+        if own & set(path.parents):
+            continue
+        for node in ast.walk(_without_prose(ast.parse(path.read_text()))):
+            names = [getattr(node, key, "") for key in ("id", "attr", "name", "module", "value")]
+            assert not any(isinstance(name, str) and game in name for name in names), f"{path}:{node.lineno}"  # type: ignore[attr-defined]
+
+
+def _without_prose(tree: ast.Module) -> ast.Module:
+    """A module without its docstrings."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = [
+                part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
+            ]
+    return tree
+
+
+def test_no_module_has_grown_beyond_finding_ones_way() -> None:
+    long = {str(path): count for path in sources(*HOUSE[1:]) if (count := len(path.read_text().splitlines())) > 600}
+    assert not long
+
+
+def test_the_names_of_the_top_level_are_those_of_the_standard_library_nowhere() -> None:
+    assert not set(HOUSE) & sys.stdlib_module_names
