@@ -7,6 +7,7 @@ import os
 import random
 import sys
 import time
+from typing import Any
 
 from agents.sdk import Decision, play
 
@@ -31,7 +32,7 @@ async def echo() -> None:
 
     answer = b"x" * int(sys.argv[2])
     async with grpc.aio.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel:
-        call = channel.stream_stream("/bench.Echo/Play")()
+        call: Any = channel.stream_stream("/bench.Echo/Play")()
         await call.write(b"ready")
         while isinstance(await call.read(), bytes):
             await call.write(answer)

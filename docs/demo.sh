@@ -1,0 +1,35 @@
+#!/bin/sh
+# `make demo`: the main job once, in a folder of its own.
+set -eu
+cd "$(dirname "$0")/.."
+rm -rf demo && mkdir demo && cd demo
+
+say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
+
+cat > mybot.py <<'BOT'
+import random
+
+from agents.sdk import Decision, play
+
+
+def choose(decision: Decision) -> int:
+    return random.randrange(decision.action_count)
+
+
+play(choose)
+BOT
+
+echo "Bots in processes of their own play a match; the last seat is a house bot in the referee's process."
+say dogana play cargo_noir "cmd:python mybot.py" "cmd:python -m agents.house greedy" random --seed 7 --record match.jsonl
+say dogana verify match.jsonl
+say dogana replay match.jsonl --svg pictures > replay.txt
+echo "replay.txt has every step in words, pictures/ a drawing of each."
+
+echo
+echo "A small ladder: mybot and the house bots, in blocks of one seed and all rotations of the seats."
+say dogana ladder submit mybot.py --name mybot --author me --home ladder
+say dogana ladder run --game cargo_noir --matches 24 --home ladder --unconfined
+say dogana ladder top cargo_noir --home ladder
+say dogana ladder recompute --home ladder
+echo
+echo "Everything is in $(pwd)"

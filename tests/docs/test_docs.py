@@ -1,0 +1,80 @@
+"""The docs say what is there: every command, option, entry and file that they name or should name."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+
+from agents.house.random_bot import RandomBot
+from ladder.cli import app
+from referee.play import House, play_match
+from referee.registry import games
+from tests.tables import plan_of
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TEXT = "\n".join(page.read_text() for page in PAGES)
+
+
+def commands() -> list[tuple[str, ...]]:
+    """Every command there is, such as ("ladder", "top")."""
+    root = typer.main.get_command(app)
+    found = []
+    for name, command in root.commands.items():  # type: ignore[attr-defined]
+        inner = getattr(command, "commands", None)
+        found += [(name, other) for other in inner] if inner else [(name,)]
+    return found
+
+
+@pytest.mark.parametrize("command", commands(), ids=" ".join)
+def test_every_command_has_help_with_an_example_and_is_in_the_docs(command: tuple[str, ...]) -> None:
+    shown = subprocess.run(
+        [sys.executable, "-m", "ladder", *command, "--help"], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout
+    assert f"dogana {' '.join(command)}" in shown.split("Example")[1]
+    assert f"dogana {' '.join(command)}" in TEXT
+
+
+def test_every_link_leads_to_a_file() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
+            assert target.startswith("http") or (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_path_that_is_named_exists() -> None:
+    for page in PAGES:
+        if page.name in ("adding_a_game.md",):
+            continue
+        for path in re.findall(r"`((?:referee|agents|ladder|tests|proto|bench|docs)/[\w/.<>-]*)`", page.read_text()):
+            assert "<" in path or (ROOT / path).exists(), f"{page.name}: {path}"
+
+
+def test_every_make_target_is_explained() -> None:
+    targets = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert targets == {"help", "setup", "proto", "demo", "test", "check", "fmt", "bench"}
+
+
+@pytest.mark.parametrize("game", games())
+def test_every_option_of_a_game_is_in_its_rules(game: str) -> None:
+    rules = (ROOT / "referee" / "games" / game / "RULES.md").read_text()
+    for option in games()[game].options:
+        assert f"`{option.name}`" in rules
+        assert option.rule in rules
+
+
+def test_every_entry_of_a_record_is_described(tmp_path: Path) -> None:
+    import asyncio
+
+    record = tmp_path / "match.jsonl"
+    asyncio.run(play_match(plan_of(options={"last_turn": 4}), [House(RandomBot)] * 2, record=record))
+    page = (ROOT / "docs" / "records.md").read_text()
+    for line in map(json.loads, record.read_text().splitlines()):
+        row = next(row for row in page.splitlines() if row.startswith(f"| `{line['type']}` |"))
+        for entry in line.keys() - {"type", "hash"}:
+            assert f"`{entry}`" in row, (line["type"], entry)
