@@ -67,6 +67,8 @@ from referee.result import Ending, Fault, Result, SeatResult, closing_lines, fin
 
 STRIKES_ALLOWED = 3
 """At this strike a seat is out."""
+MOST_SENDING_SECONDS = 0.1
+"""Getting a question out takes the referee no longer than this."""
 STATE_DIGEST_EVERY = 32
 """Every so many actions the record holds a digest of the state."""
 
@@ -131,10 +133,14 @@ class Match:
         return self._take_effects()
 
     def sent(self, seat: Seat, number: int, now: float) -> None:
-        """A question has gone out at `now`: the seat's time runs from then on."""
+        """A question has gone out at `now`, for the first time: the seat's time runs from then on.
+
+        But not from much later than it was put: an agent that does not read must not gain time by it.
+        """
         decision = self._seats[seat].open
-        if decision is not None and decision.number == number:
-            decision.asked_at = now
+        if decision is not None and decision.number == number and not decision.is_out:
+            decision.is_out = True
+            decision.asked_at = min(now, decision.asked_at + MOST_SENDING_SECONDS)
 
     def choose(self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float) -> list[Effect]:
         """An answer came in at `now`.

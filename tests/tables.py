@@ -45,7 +45,10 @@ def plan_of(
 class Table:
     """A match machine, and what it has said."""
 
-    def __init__(self, plan: MatchPlan, absent: Mapping[Seat, Fault] | None = None) -> None:
+    def __init__(
+        self, plan: MatchPlan, absent: Mapping[Seat, Fault] | None = None, *, send_seconds: float = 0.0
+    ) -> None:
+        self._send_seconds = send_seconds
         chance = LiveChance(plan.seed)
         if plan.position is None:
             state: State = plan.game.start(plan.setup, chance)
@@ -65,7 +68,7 @@ class Table:
                     self.lines.append(line)
                 case Ask(decision):
                     self.open[decision.seat] = decision
-                    self.match.sent(decision.seat, decision.number, self.now)
+                    self.match.sent(decision.seat, decision.number, self.now + self._send_seconds)
                 case Withdraw(seat=seat):
                     self.open.pop(seat, None)
         self.effects = effects

@@ -25,7 +25,7 @@ TEXT = "\n".join(page.read_text() for page in PAGES)
 def commands() -> list[tuple[str, ...]]:
     """Every command there is, such as ("ladder", "top")."""
     root = typer.main.get_command(app)
-    found = []
+    found: list[tuple[str, ...]] = []
     for name, command in root.commands.items():  # type: ignore[attr-defined]
         inner = getattr(command, "commands", None)
         found += [(name, other) for other in inner] if inner else [(name,)]

@@ -220,12 +220,15 @@ class TestClock:
         assert (table.open[0].bank, table.open[0].budget, table.open[0].charged) == (5, 5, 4)
 
     def test_time_runs_from_when_the_question_has_gone_out(self) -> None:
-        table = cargo_noir()
-        table.now += 3
-        table.match.sent(0, table.open[0].number, table.now)
+        table = Table(plan_of(), send_seconds=0.05)
         table.now += 1
-        table.answer(0, 0)
-        assert table.actions()[0]["ms"] == pytest.approx(1000)
+        table.answer(min(table.open), 0)
+        assert table.actions()[0]["ms"] == pytest.approx(950)
+
+    def test_an_agent_that_does_not_read_gains_no_time_by_it(self) -> None:
+        table = Table(plan_of(clock="0+10/10"), send_seconds=9)
+        table.wait(10.2)
+        assert table.actions()[0]["by"] == "clock"
 
     def test_the_referees_own_lag_is_not_charged(self) -> None:
         table = cargo_noir("0+10/10")
@@ -320,9 +323,18 @@ class TestRemoteSeats:
         table.wait(6)
         table.back(0)
         assert table.said(Ask)[0].decision.number == number
-        table.match.sent(0, number, 100.0)
+        table.wait(1)
         table.answer(0, 0, number)
         assert table.actions()[0]["by"] == "agent"
+        assert table.actions()[0]["ms"] == pytest.approx(7000)
+
+    def test_coming_back_again_and_again_gains_no_time(self) -> None:
+        table = cargo_noir("0+10/10")
+        for _ in range(11):
+            table.match.lost(0)
+            table.wait(0.95)
+            table.back(0)
+        assert table.match.is_out(0)
 
     def test_a_lost_seat_that_stays_away_until_its_deadline_is_out(self) -> None:
         table = cargo_noir("0+10/10")
