@@ -1,0 +1,74 @@
+"""The wheel and the sdist: the messages are built into both ways of installing, and nothing is left out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what git tracks, without anything that was built."""
+    folder = tmp_path_factory.mktemp("source")
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
+    for name in filter(None, tracked.stdout.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def build(source: Path, target: Path, kind: str) -> Path:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(target)],
+        cwd=source,
+        check=True,
+        capture_output=True,
+    )
+    [built] = target.iterdir()
+    return built
+
+
+def check_wheel(wheel: Path, folder: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for wanted in (
+        "dogana/v1/referee_pb2.py",
+        "dogana/v1/referee_pb2.pyi",
+        "dogana/py.typed",
+        "dogana/games/cargo_noir/v1/cargo_noir_pb2.py",
+        "referee/games/cargo_noir/board.toml",
+        "referee/games/cargo_noir/RULES.md",
+        "referee/seats/supervise.py",
+        "agents/sdk.py",
+        "ladder/cli.py",
+    ):
+        assert wanted in names, wanted
+    assert not [name for name in names if "/tests/" in name or name.startswith(("tests/", "bench/", "proto/"))]
+    zipfile.ZipFile(wheel).extractall(folder)  # noqa: S202 we have just built it
+    program = "from dogana.v1 import referee_pb2; from ladder.cli import app; import dogana; print(dogana.__file__)"
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder, env={}, capture_output=True, text=True, check=True
+    )
+    assert str(folder) in ended.stdout
+
+
+def test_a_wheel_built_from_the_sources(source: Path, tmp_path: Path) -> None:
+    check_wheel(build(source, tmp_path / "wheel", "wheel"), tmp_path / "installed")
+
+
+def test_a_wheel_built_from_the_sdist(source: Path, tmp_path: Path) -> None:
+    sdist = build(source, tmp_path / "sdist", "sdist")
+    with tarfile.open(sdist) as archive:
+        names = archive.getnames()
+        assert not [name for name in names if name.split("/")[1:2] == ["dogana"]]
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    [unpacked] = (tmp_path / "unpacked").iterdir()
+    check_wheel(build(unpacked, tmp_path / "wheel", "wheel"), tmp_path / "installed")
