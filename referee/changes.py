@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from functools import cache
 from typing import Any, get_type_hints
 
@@ -15,7 +15,7 @@ def describe(observation: Observation) -> list[str]:
     """An observation, a line for each thing in it that is not empty."""
     lines = []
     for name, value in _entries(observation):
-        if isinstance(value, tuple) and value and is_dataclass(value[0]):
+        if _is_list(value) and value and _is_part(value[0]):
             lines += [f"{name}.{key}: {_text(entry)}" for key, entry in _named(observation, name, value)]
         elif not _is_empty(value):
             lines.append(f"{name}: {_text(value, _mark(type(observation), name))}")
@@ -33,11 +33,13 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
         place = f"{path}{name}"
         if old == new:
             continue
-        if is_dataclass(old) and is_dataclass(new):
+        if _is_part(old) and _is_part(new):
             yield from _changes(f"{place}.", old, new)
-        elif isinstance(new, tuple) and len(new) == len(old) and (_mark(type(after), name) or is_dataclass(new[0])):
+        elif (
+            _is_list(old) and _is_list(new) and len(new) == len(old) and (_mark(type(after), name) or _is_part(new[0]))
+        ):
             for (key, entry), old_entry in zip(_named(after, name, new), old, strict=True):
-                if is_dataclass(entry):
+                if _is_part(entry):
                     yield from _changes(f"{place}.{key}.", old_entry, entry)
                 elif entry != old_entry:
                     yield f"{place}.{key} {_text(old_entry)} -> {_text(entry)}"
@@ -45,16 +47,26 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
             yield f"{place} {_text(old)} -> {_text(new)}"
 
 
+def _is_part(value: Any) -> bool:
+    """Whether a value has fields of its own: a named tuple."""
+    return hasattr(value, "_fields")
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, tuple) and not _is_part(value)
+
+
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of a dataclass, without who is looking."""
-    return ((field.name, getattr(value, field.name)) for field in fields(value) if field.name != "viewer")
+    """The fields of an observation or of a part of it, without who is looking."""
+    names = value._fields if _is_part(value) else [field.name for field in fields(value)]
+    return ((name, getattr(value, name)) for name in names if name != "viewer")
 
 
 def _named(owner: Any, name: str, value: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
     """The entries of a tuple with what their index stands for."""
     mark = _mark(type(owner), name)
     for index, entry in enumerate(value):
-        first = getattr(entry, fields(entry)[0].name) if is_dataclass(entry) else None
+        first = entry[0] if _is_part(entry) else None
         if mark is not None and mark.names is not None:
             yield list(mark.names)[index].name.lower(), entry
         elif mark is None and isinstance(first, enum.Enum):
@@ -79,7 +91,7 @@ def _marks(cls: type) -> dict[str, CountedBy | None]:
 def _is_empty(value: Any) -> bool:
     if isinstance(value, enum.Enum):
         return False
-    return value is None or value == "" or value == () or (isinstance(value, tuple) and not any(value))
+    return value is None or value == "" or value == () or (_is_list(value) and not any(value))
 
 
 def _text(value: Any, mark: CountedBy | None = None) -> str:
@@ -89,6 +101,11 @@ def _text(value: Any, mark: CountedBy | None = None) -> str:
         return value.name.lower()
     if isinstance(value, bool):
         return str(value).lower()
+    if _is_part(value):
+        parts = [(name, entry, _mark(type(value), name)) for name, entry in _entries(value) if not _is_empty(entry)]
+        return ", ".join(
+            f"{name} ({_text(entry, mark)})" if mark else f"{name} {_text(entry)}" for name, entry, mark in parts
+        )
     if isinstance(value, tuple):
         if mark is not None:
             names = [name.name.lower() for name in mark.names] if mark.names else map(str, range(len(value)))
@@ -96,9 +113,4 @@ def _text(value: Any, mark: CountedBy | None = None) -> str:
                 ", ".join(f"{name} {_text(entry)}" for name, entry in zip(names, value, strict=True) if entry) or "none"
             )
         return " ".join(map(_text, value)) or "none"
-    if is_dataclass(value):
-        parts = [(name, entry, _mark(type(value), name)) for name, entry in _entries(value) if not _is_empty(entry)]
-        return ", ".join(
-            f"{name} ({_text(entry, mark)})" if mark else f"{name} {_text(entry)}" for name, entry, mark in parts
-        )
     return str(value)

@@ -2,7 +2,7 @@
 
 The dataclasses of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
 games: integers, booleans and texts are themselves, an enum's member n is the message's value n + 1, a tuple is a
-repeated field, `None` an absent one, a dataclass a message inside, and an action one field of the `kind` oneof.
+repeated field, `None` an absent one, a named tuple a message inside, and an action one field of the `kind` oneof.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import importlib
 import types
 import typing
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -59,7 +59,14 @@ class Codec:
             raise CodecError("; ".join(problems))
         self.observation_url = _ANY_PREFIX + self._observation.DESCRIPTOR.full_name
         self.actions_url = _ANY_PREFIX + self._action_list.DESCRIPTOR.full_name
-        self._write_observation = _writer(game.observation_type, self._observation)
+        fields_of = self._observation.DESCRIPTOR.fields_by_name
+        self._repeated = [name for name, field in fields_of.items() if field.is_repeated and field.message_type]
+        self._parts: dict[str, dict[Any, bytes]] = {name: {} for name in self._repeated}
+        self._write_part = {
+            name: _writer(_entry_type(game.observation_type, name), GetMessageClass(fields_of[name].message_type))
+            for name in self._repeated
+        }
+        self._write_observation = _writer(game.observation_type, self._observation, without=self._repeated)
         self._read_observation = _reader(game.observation_type)
         inner = {field.name: field.message_type for field in self._action.DESCRIPTOR.fields}
         self._write_action = {
@@ -70,8 +77,24 @@ class Codec:
         self._entries: dict[Action, bytes] = {}
 
     def observation_bytes(self, observation: Observation) -> bytes:
-        """Serialises an observation."""
-        return self._write_observation(observation).SerializeToString()
+        """Serialises an observation.
+
+        Messages in a row are one message (that is how protobuf merges), so the entries of repeated messages, of which few change
+        from one observation to the next, are serialised once and kept.
+        """
+        parts = [self._write_observation(observation).SerializeToString()]
+        for name in self._repeated:
+            entries = self._parts[name]
+            for entry in getattr(observation, name):
+                parts.append(entries.get(entry) or self._part(name, entry))
+        return b"".join(parts)
+
+    def _part(self, name: str, entry: Any) -> bytes:
+        part: bytes = self._observation(**{name: [self._write_part[name](entry)]}).SerializeToString()
+        if len(self._parts[name]) >= _MOST_KEPT:
+            self._parts[name].clear()
+        self._parts[name][entry] = part
+        return part
 
     def read_observation(self, data: bytes) -> Observation:
         """The observation in serialised form.
@@ -132,8 +155,13 @@ class Codec:
 
 
 def _hints(cls: type) -> dict[str, Any]:
-    hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in fields(cls)}
+    """The fields of a dataclass or a named tuple, with their types."""
+    return typing.get_type_hints(cls)
+
+
+def _is_message(hint: Any) -> bool:
+    """Whether a type stands for a message inside: a named tuple."""
+    return isinstance(hint, type) and hasattr(hint, "_fields")
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -144,18 +172,32 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
     return hint, False
 
 
-def _writer(cls: type, message: Any) -> Callable[[Any], Message]:
-    """Makes messages of a dataclass."""
-    plan: list[tuple[str, Callable[[Any], Any] | None]] = []
-    for name, hint in _hints(cls).items():
-        plan.append((name, _value_writer(hint, message.DESCRIPTOR.fields_by_name[name])))
+def _entry_type(cls: type, name: str) -> type:
+    """The named tuple of the entries of a tuple."""
+    entry: type = typing.get_args(_hints(cls)[name])[0]
+    return entry
+
+
+def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[Any], Message]:
+    """Makes messages of a dataclass or a named tuple, without some of its fields."""
+    hints = {name: hint for name, hint in _hints(cls).items() if name not in without}
+    names = tuple(hints)
+    if not names:
+        return lambda value: message()
+    if len(names) == 1:
+        get_one = attrgetter(names[0])
+        get: Callable[[Any], tuple[Any, ...]] = lambda value: (get_one(value),)  # noqa: E731
+    else:
+        get = attrgetter(*names)
+    found = [(name, _value_writer(hint, message.DESCRIPTOR.fields_by_name[name])) for name, hint in hints.items()]
+    converters = [(name, convert) for name, convert in found if convert is not None]
 
     def write(value: Any) -> Message:
-        arguments: dict[str, Any] = {}
-        for name, convert in plan:
-            part = getattr(value, name)
-            if part is not None:
-                arguments[name] = part if convert is None else convert(part)
+        arguments = dict(zip(names, get(value), strict=True))
+        for name, convert in converters:
+            part = arguments[name]
+            if part is not None:  # a field that is given as None is left out
+                arguments[name] = convert(part)
         result: Message = message(**arguments)
         return result
 
@@ -169,13 +211,13 @@ def _value_writer(hint: Any, field: Any) -> Callable[[Any], Any] | None:
         return None if inner is None else lambda values: [inner(value) for value in values]
     if isinstance(hint, enum.EnumMeta):
         return lambda value: value + 1
-    if is_dataclass(hint):
+    if _is_message(hint):
         return _writer(typing.cast("type", hint), GetMessageClass(field.message_type))
     return None
 
 
 def _reader(cls: type) -> Callable[[Any], object]:
-    """Makes dataclasses of a message."""
+    """Makes dataclasses or named tuples of a message."""
     plan = [(name, *_without_none(hint)) for name, hint in _hints(cls).items()]
     readers = [(name, _value_reader(hint), optional) for name, hint, optional in plan]
 
@@ -204,7 +246,7 @@ def _value_reader(hint: Any) -> Callable[[Any], Any]:
             return members[value - 1]
 
         return read_enum
-    if is_dataclass(hint):
+    if _is_message(hint):
         return _reader(typing.cast("type", hint))
     return lambda value: value
 
@@ -235,7 +277,7 @@ def _differences(cls: type, message: Any) -> list[str]:
             problems.append(f"{place} differs from {cls.__name__} in being repeated or optional")
         elif isinstance(hint, enum.EnumMeta):
             problems += _enum_differences(hint, field.enum_type, place)
-        elif is_dataclass(hint):
+        elif _is_message(hint):
             if field.message_type is None:
                 problems.append(f"{place} should be a message like {hint}")
             else:

@@ -2,7 +2,7 @@
 
 Its duties, in the order of each effect list (`referee/effects.py`):
 
-1. `Store`: the line is in the record file before any later effect is carried out.
+1. `Store`: all lines of the list are in the record file before any other effect is carried out.
 2. `Ask`, `Reject`, `Withdraw`, `Dismiss`: handed to the seat. A question counts from when it has gone out: `Match.sent`.
 3. `Show`: spectators get what they may see, if anything of it is new to them.
 4. `Finish`: everybody is told, and the match is done.
@@ -194,11 +194,11 @@ class MatchDriver:
             self.void(f"{type(error).__name__}: {error}")
 
     def _carry_out(self, effects: list[Effect]) -> None:
+        # All lines at once: each is then stored before what depends on it, and before what does not.
+        if self._record is not None:
+            self._record.append(*(effect.line for effect in effects if isinstance(effect, Store)))
         for effect in effects:
             match effect:
-                case Store(line):
-                    if self._record is not None:
-                        self._record.append(line)
                 case Ask(decision):
                     if decision.seat in self._house:
                         self._house_asks.append(decision)

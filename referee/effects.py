@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from referee.clock import SeatClock
 from referee.game import Action, Observation, Seat, State
@@ -39,8 +39,7 @@ class Withdrawal(Enum):
     OVERTAKEN = "overtaken"
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(NamedTuple):
     """An action that a seat or a spectator may know of."""
 
     seat: Seat
@@ -116,21 +115,21 @@ class Decision:
 # --- effects ------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Store:
     """Append a line to the record."""
 
     line: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ask:
     """Put a decision to a seat; then call `Match.sent`."""
 
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reject:
     """Refuse an answer."""
 
@@ -144,7 +143,7 @@ class Reject:
     """Seconds left for the open decision; 0 if none is open."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Withdraw:
     """Take a decision back."""
 
@@ -153,7 +152,7 @@ class Withdraw:
     reason: Withdrawal
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Dismiss:
     """A seat is out: nothing more will be asked of it."""
 
@@ -161,14 +160,14 @@ class Dismiss:
     fault: Fault
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Show:
     """Something happened that spectators may see; `played` is what they may know was played."""
 
     played: tuple[Played, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finish:
     """The match is over."""
 

@@ -248,10 +248,10 @@ class Window:
 
 
 class Observation:
-    """What a seat, or a spectator, may know of a state: frozen dataclasses for each game, after its messages.
+    """What a seat, or a spectator, may know of a state: a frozen dataclass for each game, after its messages.
 
-    Fields are integers, booleans, strings, members of an `IntEnum`, further dataclasses, tuples of these, or `None` where
-    the message's field is optional.
+    Fields are integers, booleans, strings, members of an `IntEnum`, named tuples (messages inside), tuples of these, or `None`
+    where the message's field is optional.
     """
 
     __slots__ = ()

@@ -116,6 +116,7 @@ class Match:
         self._window: Window | None = None
         self._window_deadline = 0.0
         self._outs = 0
+        self._legal: dict[Seat, list[Action]] = {}  # lists of the present state, kept from settling for asking
         self._effects: list[Effect] = []
         self._now = 0.0
 
@@ -409,7 +410,7 @@ class Match:
                     self._apply(seat, self.state.default_action(seat), Decider.DEFAULT, 0.0)
                     break
                 if player.open is None:
-                    legal = self.state.legal_actions(seat)
+                    legal = self._legal[seat] = self.state.legal_actions(seat)
                     if len(legal) == 1:
                         if rest and seat == answering and rest[0] == legal[0]:
                             rest.pop(0)
@@ -421,7 +422,8 @@ class Match:
     def _ask(self, seat: Seat) -> Decision:
         player = self._seats[seat]
         self._number += 1
-        decision = Decision(self._number, seat, self.state, self.state.legal_actions(seat), player.clock)
+        legal = self._legal.pop(seat, None) or self.state.legal_actions(seat)
+        decision = Decision(self._number, seat, self.state, legal, player.clock)
         decision.budget = player.clock.ask()
         decision.bank = player.clock.bank
         decision.asked_at = self._now
@@ -435,6 +437,7 @@ class Match:
 
     def _apply(self, seat: Seat, action: Action, by: Decider, seconds: float) -> None:
         public = self.state.is_public(seat, action)
+        self._legal.clear()
         self.state.apply(seat, action, self._chance)
         drawn = self._take_drawn()
         self._actions += 1
@@ -492,7 +495,8 @@ class Match:
 
     def _take_drawn(self) -> list[tuple[str, Outcome]]:
         drawn = self._chance.drawn[:]
-        self._chance.drawn.clear()
+        if drawn:
+            self._chance.drawn.clear()
         return drawn
 
     def _take_effects(self) -> list[Effect]:

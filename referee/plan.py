@@ -28,12 +28,15 @@ class MatchPlan:
     """The position to start from, as `State.to_json` writes it; None for a new match."""
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
 # --- digests --------------------------------------------------------------------------------------------
 
 
 def canonical(value: object) -> bytes:
     """JSON in one form: sorted keys, no spaces, ASCII."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode()
+    return _encode(value).encode()
 
 
 def state_digest(state: State) -> str:

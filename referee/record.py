@@ -24,6 +24,7 @@ from referee.plan import MatchPlan
 FORMAT = 1
 """The version of the record format."""
 FIRST_HASH = "0" * 64
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 MOST_BYTES = 64 * 1024 * 1024
 """No record is longer; a file that claims to be one is not read."""
 
@@ -60,7 +61,7 @@ def header(plan: MatchPlan) -> dict[str, Any]:
 
 
 class RecordWriter:
-    """Writes one record, line by line, each in the hands of the operating system before `append` returns.
+    """Writes one record; what is appended is in the hands of the operating system before `append` returns.
 
     The file is called `<name>.part` until the match is over: a file of the final name is always complete.
     """
@@ -76,12 +77,15 @@ class RecordWriter:
         self._file: BinaryIO | None = self._part.open("wb", buffering=0)
         self._hash = FIRST_HASH
 
-    def append(self, line: Mapping[str, Any]) -> None:
-        """Writes a line."""
+    def append(self, *lines: Mapping[str, Any]) -> None:
+        """Writes lines, all in one go."""
         assert self._file is not None  # noqa: S101 only before finish and discard
-        body = json.dumps(line, separators=(",", ":")).encode()
-        self._hash = _chain(self._hash, body)
-        self._file.write(b'%s,"hash":"%s"}\n' % (body[:-1], self._hash.encode()))
+        written = []
+        for line in lines:
+            body = _encode(line).encode()
+            self._hash = _chain(self._hash, body)
+            written.append(b'%s,"hash":"%s"}\n' % (body[:-1], self._hash.encode()))
+        self._file.write(b"".join(written))
 
     def finish(self) -> str:
         """Gives the complete file its name; returns the hash of its last line, which stands for the whole."""

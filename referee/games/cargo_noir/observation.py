@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from referee.game import CountedBy, Observation, Seat
 from referee.games.cargo_noir import scoring
@@ -19,8 +19,7 @@ KindCounts = Annotated[tuple[int, ...], CountedBy(Kind)]
 CardCounts = Annotated[tuple[int, ...], CountedBy(Card)]
 
 
-@dataclass(frozen=True, slots=True)
-class PortView:
+class PortView(NamedTuple):
     """An open port."""
 
     port: Port
@@ -30,8 +29,7 @@ class PortView:
     """Height of each seat's stack; 0 where a seat has no ship here."""
 
 
-@dataclass(frozen=True, slots=True)
-class SeatView:
+class SeatView(NamedTuple):
     """What a seat has."""
 
     safe: int
@@ -44,8 +42,7 @@ class SeatView:
     score: int
 
 
-@dataclass(frozen=True, slots=True)
-class PendingStake:
+class PendingStake(NamedTuple):
     """A stack whose height is being chosen."""
 
     purpose: Purpose
@@ -96,31 +93,38 @@ def observe(state: CargoNoirState, viewer: Seat | None) -> CargoNoirObservation:
         bank=state.bank,
         supply=tuple(state.supply),
         ports=tuple(
-            PortView(_PORTS[port], tuple(state.port_goods[port]), tuple(state.stacks[port]))
-            for port in state.open_ports
+            [
+                PortView(_PORTS[port], tuple(state.port_goods[port]), tuple(state.stacks[port]))
+                for port in state.open_ports
+            ]
         ),
-        seats=tuple(
-            SeatView(
-                safe=state.safe[seat],
-                goods=tuple(state.goods[seat]),
-                cards=tuple(state.cards[seat]),
-                casino=state.casino[seat],
-                black_market=state.black_market[seat],
-                ships_home=state.fleet(seat) - state.on_board(seat),
-                storage=state.storage(seat),
-                score=scoring.score(state, seat),
-            )
-            for seat in range(state.setup.seats)
-        ),
+        seats=tuple([_seat_view(state, seat) for seat in range(state.setup.seats)]),
         todo_casino=state.todo_casino,
         todo_market=state.todo_market,
-        todo_ports=tuple(_PORTS[port] for port in state.open_ports if port in state.todo_ports),
-        banned_ports=tuple(_PORTS[port] for port in state.open_ports if port in state.banned_ports),
+        todo_ports=_ports(state, state.todo_ports),
+        banned_ports=_ports(state, state.banned_ports),
         syndicate_used=state.syndicate_used,
         credit=state.credit,
-        diff_kinds=tuple(_KINDS[kind] for kind in state.diff_kinds),
+        diff_kinds=tuple([_KINDS[kind] for kind in state.diff_kinds]),
         pending_stake=state.pending_stake,
     )
+
+
+def _seat_view(state: CargoNoirState, seat: Seat) -> SeatView:
+    return SeatView(
+        state.safe[seat],
+        tuple(state.goods[seat]),
+        tuple(state.cards[seat]),
+        state.casino[seat],
+        state.black_market[seat],
+        state.fleet(seat) - state.on_board(seat),
+        state.storage(seat),
+        scoring.score(state, seat),
+    )
+
+
+def _ports(state: CargoNoirState, chosen: frozenset[int]) -> tuple[Port, ...]:
+    return tuple([_PORTS[port] for port in state.open_ports if port in chosen]) if chosen else ()
 
 
 def restore(state: CargoNoirState, seen: CargoNoirObservation) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import mul
 from typing import TYPE_CHECKING
 
 from referee.game import Seat
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 def score(state: CargoNoirState, seat: Seat) -> int:
     """Victory points of all own cards (C8.2)."""
-    return sum(count * vp for count, vp in zip(state.cards[seat], state.board.vp, strict=True))
+    return sum(map(mul, state.cards[seat], state.board.vp))
 
 
 def highest_card(state: CargoNoirState, seat: Seat) -> int:

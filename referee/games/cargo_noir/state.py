@@ -101,8 +101,11 @@ class CargoNoirState(State):
 
     def on_board(self, seat: Seat) -> int:
         """How many ships of a seat are on the board."""
-        in_ports = sum(1 for row in self.stacks if row[seat])
-        return self.casino[seat] + self.black_market[seat] + in_ports
+        away = self.casino[seat] + self.black_market[seat]
+        for port in self.open_ports:
+            if self.stacks[port][seat]:
+                away += 1
+        return away
 
     def storage(self, seat: Seat) -> int:
         """How many goods a seat may keep after phase 2."""

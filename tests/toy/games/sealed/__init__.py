@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, NamedTuple, cast
 
 from referee.document import Document
 from referee.game import (
@@ -42,20 +42,17 @@ class SealedBoard(Board):
     hand: int
 
 
-@dataclass(frozen=True, slots=True)
-class SeatView:
+class SeatView(NamedTuple):
     cards: int
     committed: bool
     score: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlanView:
+class PlanView(NamedTuple):
     cards: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RoundView:
+class RoundView(NamedTuple):
     pot: int
     plans: tuple[PlanView, ...]
 
