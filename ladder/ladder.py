@@ -22,7 +22,7 @@ from ladder.intake import take_in
 from ladder.pool import HOUSE_PREFIX, Finished, Job, Outcome, Pool
 from ladder.rating import Rating, current, rate, rate_all
 from ladder.schedule import HOUSE, Candidate, next_block, rotations
-from ladder.store import PlannedMatch, Store, Version
+from ladder.store import CountedMatch, PlannedMatch, Store, Version
 from referee.game import Game
 from referee.record import RecordError, last_hash
 from referee.registry import find, games
@@ -315,29 +315,33 @@ class Ladder:
         parents = {version.id: version.parent for version in self.store.versions().values()}
         for game in games():
             counted = self.store.counted(game)
-            rated = []
-            for match in counted:
-                try:
-                    result = verify(self._records / f"{match.match}.jsonl", find)
-                    if last_hash(self._records / f"{match.match}.jsonl") != match.record_hash:
-                        problems.append(f"match {match.match}: the record is not the one that was counted")
-                except RecordError as error:
-                    problems.append(str(error))
-                    continue
-                ranks = tuple(seat.rank for seat in result.seats)
-                if ranks != match.ranks or result.digest != match.digest:
-                    problems.append(f"match {match.match}: the record has another result than the one that was counted")
-                rated.append(_Rated(match.versions, ranks))
-            ratings, played = rate_all(rated, parents)
+            broken = [problem for match in counted for problem in self._record_problems(match)]
+            problems += broken
+            if broken:
+                continue
+            ratings, played = rate_all(counted, parents)
             known = self.store.ratings(game)
-            if len(rated) == len(counted) and not problems:
-                problems += [
-                    f"{game}: version {version} had {_text(known.get(version))}, its matches give {_text(rating)}"
-                    for version, rating in ratings.items()
-                    if known.get(version) != rating
-                ]
-                self.store.replace_ratings(game, ratings, played)
+            problems += [
+                f"{game}: version {version} had {_text(known.get(version))}, its matches give {_text(ratings.get(version))}"
+                for version in sorted(ratings.keys() | known.keys())
+                if known.get(version) != ratings.get(version)
+            ]
+            self.store.replace_ratings(game, ratings, played)
         return problems
+
+    def _record_problems(self, match: CountedMatch) -> list[str]:
+        """Whether a match's record holds, is the one that was counted, and says what was counted."""
+        path = self._records / f"{match.match}.jsonl"
+        try:
+            result = verify(path, find)
+        except RecordError as error:
+            return [str(error)]
+        if last_hash(path) != match.record_hash:
+            return [f"match {match.match}: the record is not the one that was counted"]
+        seats = tuple((seat.rank, seat.ending) for seat in result.seats)
+        if seats != tuple(zip(match.ranks, match.endings, strict=True)) or result.digest != match.digest:
+            return [f"match {match.match}: the record has another result than the one that was counted"]
+        return []
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,8 +75,8 @@ def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -
 
 
 def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
-    shown = dogana("play", "cargo_noir", "random", "random", *QUICK, "--games", 4).stdout
-    assert "4 matches, mean ± 95 %" in shown
+    shown = dogana("play", "cargo_noir", "random", "random", *QUICK, "--games", 4, "--rotate", "--seed", 1).stdout
+    assert "8 matches, mean ± 95 %" in shown
     assert "50.0" in shown
 
 
