@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from bench import matches, rules
+from referee.game import Game
+from referee.loop import run
 from referee.registry import games
-from referee.server import RefereeServer
 
 HISTORY = Path(__file__).with_name("history.jsonl")
 ROUNDS = 5
@@ -62,29 +63,30 @@ def measure_rules(report: Report) -> None:
         report.row(f"{game.name}: clones", f"{ours:,.0f} /s", f"gin rummy {other:,.0f}", ratio)
 
 
-async def measure_round_trips(report: Report, folder: Path) -> None:
+def measure_round_trips(report: Report, folder: Path) -> None:
     """The referee's round trip beside a bare echo with as many bytes, and verification beside play."""
     for game in games().values():
-        rates, ratios, cpu, verified = [], [], [], []
-        async with RefereeServer() as server:
-            for seed in range(ROUNDS):
-                played = await matches.referee_match(server, game, game.seat_counts.stop - 1, seed, folder)
-                question, answer = matches.message_sizes(played.record)
-                bare = await matches.echo_rate(question, answer, played.asked)
-                rates.append((played.asked / played.seconds, bare))
-                ratios.append(rates[-1][0] / bare)
-                cpu.append(played.cpu_seconds / played.asked)
-                verified.append(matches.verify_rate(played.record, 0.5) * played.seconds)
-        ours, bare = median(rate for rate, _ in rates), median(bare for _, bare in rates)
-        report.row(
-            f"{game.name}: referee round trip, {question} bytes",
-            f"{ours:,.0f} decisions/s",
-            f"bare echo {bare:,.0f}",
-            median(ratios),
-            ">= 0.6",
-        )
-        report.row(f"{game.name}: CPU of the referee", f"{median(cpu) * 1e6:,.0f} µs a decision")
-        report.row(f"{game.name}: verifying a record", "", "playing it over the wire", median(verified), ">= 10")
+        for seats in (game.seat_counts[0], game.seat_counts[-1]):
+            _measure_round_trips(report, folder, game, seats)
+
+
+def _measure_round_trips(report: Report, folder: Path, game: Game, seats: int) -> None:
+    rates, cpu, verified = [], [], []
+    for seed in range(2 * ROUNDS):
+        played = run(matches.referee_match(game, seats, seed, folder))  # as `dogana play` does
+        question, answer = matches.message_sizes(played.record)
+        bare = asyncio.run(matches.echo_rate(question, answer, played.asked))
+        rates.append((played.asked / played.seconds, bare))
+        cpu.append(played.cpu_seconds / played.asked)
+        verified.append(matches.verify_rate(played.record, 0.2) * played.seconds)
+    ours, bare = median(rate for rate, _ in rates), median(other for _, other in rates)
+    ratio = median(rate / other for rate, other in rates)
+    name = f"{game.name}, {seats} seats"
+    report.row(
+        f"{name}: round trip, {question} bytes", f"{ours:,.0f} decisions/s", f"bare echo {bare:,.0f}", ratio, ">= 0.6"
+    )
+    report.row(f"{name}: CPU of the referee", f"{median(cpu) * 1e6:,.0f} µs a decision")
+    report.row(f"{name}: verifying a record", "", "playing it over the wire", median(verified), ">= 10")
 
 
 def measure_matches(report: Report) -> None:
@@ -96,7 +98,7 @@ def measure_matches(report: Report) -> None:
     )
     report.row(f"matches on {cores} cores", f"{ours:.1f} /s", f"on one {other:.1f} /s", ratio, ">= 1.6 on 2")
     report.row("memory of a match", f"{matches.memory_of_a_match(game):.0f} kB")
-    start = median(asyncio.run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
+    start = median(run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
     report.row("start of a Python agent to its first question", f"{start * 1000:.0f} ms")
 
 
@@ -104,7 +106,7 @@ def main() -> None:
     """Measures everything, prints the table, and keeps the ratios."""
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(measure_round_trips(report, Path(folder)))
+        measure_round_trips(report, Path(folder))
     measure_rules(report)
     measure_matches(report)
     Console(width=None if sys.stdout.isatty() else 130).print(report.table)

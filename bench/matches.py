@@ -51,8 +51,13 @@ class Refereed:
     record: Path
 
 
-async def referee_match(server: RefereeServer, game: Game, seats: int, seed: int, folder: Path) -> Refereed:
+async def referee_match(game: Game, seats: int, seed: int, folder: Path) -> Refereed:
     """Plays a match of random agents in processes of their own."""
+    async with RefereeServer() as server:
+        return await _referee_match(server, game, seats, seed, folder)
+
+
+async def _referee_match(server: RefereeServer, game: Game, seats: int, seed: int, folder: Path) -> Refereed:
     record = folder / f"match{seed}.jsonl"
     agent = Command([sys.executable, "-m", "bench.agent", "random"], ENVIRONMENT, join_seconds=60)
     cpu = time.process_time()

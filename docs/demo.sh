@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 rm -rf demo && mkdir demo && cd demo
 
-say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
+say() { printf '\n\033[1m$ %s\033[0m\n' "$*" >&2; "$@"; }
 
 cat > mybot.py <<'BOT'
 import random

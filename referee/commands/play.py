@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import math
 import os
@@ -22,6 +21,7 @@ from referee.clock import TimeControl
 from referee.commands.output import err, out, print_json
 from referee.errors import DoganaError
 from referee.game import Game, Seat, Setup
+from referee.loop import run
 from referee.plan import MatchPlan
 from referee.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.position import read_position
@@ -116,7 +116,7 @@ def play(
         ]
     ]
     listening = Listen(listen, *_tls(tls_cert, tls_key)) if remote else None
-    asyncio.run(_play_all(plans, listening, records, logs, seat, as_json=as_json))
+    run(_play_all(plans, listening, records, logs, seat, as_json=as_json))
 
 
 @dataclass(frozen=True, slots=True)
