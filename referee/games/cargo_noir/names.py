@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import NamedTuple
 
 
 class Kind(IntEnum):
@@ -98,3 +99,12 @@ class Purpose(IntEnum):
     """A ship stays in its port (C3.4)."""
     SEND = 1
     """A ship is sent to a port (C6.3)."""
+
+
+class PendingStake(NamedTuple):
+    """A stack whose height is being chosen."""
+
+    purpose: Purpose
+    port: Port
+    min: int
+    max: int

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, NamedTuple
 
 from referee.game import CountedBy, Observation, Seat
 from referee.games.cargo_noir import scoring
-from referee.games.cargo_noir.names import Card, Kind, Phase, Port, Purpose
-
-if TYPE_CHECKING:
-    from referee.games.cargo_noir.state import CargoNoirState
+from referee.games.cargo_noir.names import Card, Kind, PendingStake, Phase, Port
+from referee.games.cargo_noir.table import Table
 
 _PORTS = tuple(Port)
 _KINDS = tuple(Kind)
@@ -42,15 +40,6 @@ class SeatView(NamedTuple):
     score: int
 
 
-class PendingStake(NamedTuple):
-    """A stack whose height is being chosen."""
-
-    purpose: Purpose
-    port: Port
-    min: int
-    max: int
-
-
 @dataclass(frozen=True, slots=True)
 class CargoNoirObservation(Observation):
     """The fields are those of the message `Observation` in cargo_noir.proto, which describes each."""
@@ -78,83 +67,83 @@ class CargoNoirObservation(Observation):
     pending_stake: PendingStake | None
 
 
-def observe(state: CargoNoirState, viewer: Seat | None) -> CargoNoirObservation:
+def observe(table: Table, viewer: Seat | None) -> CargoNoirObservation:
     """What a seat, or a spectator (`None`), may know."""
     return CargoNoirObservation(
         viewer=viewer,
-        turn=state.turn,
-        last_turn=state.last_turn,
-        first_seat=state.first_seat,
-        seat=state.seat,
-        phase=state.phase,
-        bag=tuple(state.bag),
-        discard=tuple(state.discard),
-        market=tuple(state.market),
-        bank=state.bank,
-        supply=tuple(state.supply),
+        turn=table.turn,
+        last_turn=table.last_turn,
+        first_seat=table.first_seat,
+        seat=table.seat,
+        phase=table.phase,
+        bag=tuple(table.bag),
+        discard=tuple(table.discard),
+        market=tuple(table.market),
+        bank=table.bank,
+        supply=tuple(table.supply),
         ports=tuple(
             [
-                PortView(_PORTS[port], tuple(state.port_goods[port]), tuple(state.stacks[port]))
-                for port in state.open_ports
+                PortView(_PORTS[port], tuple(table.port_goods[port]), tuple(table.stacks[port]))
+                for port in table.open_ports
             ]
         ),
-        seats=tuple([_seat_view(state, seat) for seat in range(state.setup.seats)]),
-        todo_casino=state.todo_casino,
-        todo_market=state.todo_market,
-        todo_ports=_ports(state, state.todo_ports),
-        banned_ports=_ports(state, state.banned_ports),
-        syndicate_used=state.syndicate_used,
-        credit=state.credit,
-        diff_kinds=tuple([_KINDS[kind] for kind in state.diff_kinds]),
-        pending_stake=state.pending_stake,
+        seats=tuple([_seat_view(table, seat) for seat in range(table.setup.seats)]),
+        todo_casino=table.todo_casino,
+        todo_market=table.todo_market,
+        todo_ports=_ports(table, table.todo_ports),
+        banned_ports=_ports(table, table.banned_ports),
+        syndicate_used=table.syndicate_used,
+        credit=table.credit,
+        diff_kinds=tuple([_KINDS[kind] for kind in table.diff_kinds]),
+        pending_stake=table.pending_stake,
     )
 
 
-def _seat_view(state: CargoNoirState, seat: Seat) -> SeatView:
+def _seat_view(table: Table, seat: Seat) -> SeatView:
     return SeatView(
-        state.safe[seat],
-        tuple(state.goods[seat]),
-        tuple(state.cards[seat]),
-        state.casino[seat],
-        state.black_market[seat],
-        state.fleet(seat) - state.on_board(seat),
-        state.storage(seat),
-        scoring.score(state, seat),
+        table.safe[seat],
+        tuple(table.goods[seat]),
+        tuple(table.cards[seat]),
+        table.casino[seat],
+        table.black_market[seat],
+        table.fleet(seat) - table.on_board(seat),
+        table.storage(seat),
+        scoring.score(table, seat),
     )
 
 
-def _ports(state: CargoNoirState, chosen: frozenset[int]) -> tuple[Port, ...]:
-    return tuple([_PORTS[port] for port in state.open_ports if port in chosen]) if chosen else ()
+def _ports(table: Table, chosen: frozenset[int]) -> tuple[Port, ...]:
+    return tuple([_PORTS[port] for port in table.open_ports if port in chosen]) if chosen else ()
 
 
-def restore(state: CargoNoirState, seen: CargoNoirObservation) -> None:
+def restore(table: Table, seen: CargoNoirObservation) -> None:
     """Fills an empty table with what was observed; the inverse of `observe`."""
-    state.turn = seen.turn
-    state.last_turn = seen.last_turn
-    state.first_seat = seen.first_seat
-    state.seat = seen.seat
-    state.phase = seen.phase
-    state.bag = list(seen.bag)
-    state.discard = list(seen.discard)
-    state.market = list(seen.market)
-    state.bank = seen.bank
-    state.supply = list(seen.supply)
+    table.turn = seen.turn
+    table.last_turn = seen.last_turn
+    table.first_seat = seen.first_seat
+    table.seat = seen.seat
+    table.phase = seen.phase
+    table.bag = list(seen.bag)
+    table.discard = list(seen.discard)
+    table.market = list(seen.market)
+    table.bank = seen.bank
+    table.supply = list(seen.supply)
     for view in seen.ports:
-        state.port_goods[view.port] = list(view.goods)
-        state.stacks[view.port] = list(view.stacks)
+        table.port_goods[view.port] = list(view.goods)
+        table.stacks[view.port] = list(view.stacks)
     for seat, has in enumerate(seen.seats):
-        state.safe[seat] = has.safe
-        state.goods[seat] = list(has.goods)
-        state.cards[seat] = list(has.cards)
-        state.casino[seat] = has.casino
-        state.black_market[seat] = has.black_market
-    state.coins_total = seen.bank + sum(state.safe) + sum(map(sum, state.stacks))
-    state.todo_casino = seen.todo_casino
-    state.todo_market = seen.todo_market
-    state.todo_ports = frozenset(seen.todo_ports)
-    state.banned_ports = frozenset(seen.banned_ports)
-    state.syndicate_used = seen.syndicate_used
-    state.credit = seen.credit
-    state.diff_kinds = tuple(seen.diff_kinds)
-    state.pending_stake = seen.pending_stake
-    state.ships_home = seen.seats[seen.seat].ships_home
+        table.safe[seat] = has.safe
+        table.goods[seat] = list(has.goods)
+        table.cards[seat] = list(has.cards)
+        table.casino[seat] = has.casino
+        table.black_market[seat] = has.black_market
+    table.coins_total = seen.bank + sum(table.safe) + sum(map(sum, table.stacks))
+    table.todo_casino = seen.todo_casino
+    table.todo_market = seen.todo_market
+    table.todo_ports = frozenset(seen.todo_ports)
+    table.banned_ports = frozenset(seen.banned_ports)
+    table.syndicate_used = seen.syndicate_used
+    table.credit = seen.credit
+    table.diff_kinds = tuple(seen.diff_kinds)
+    table.pending_stake = seen.pending_stake
+    table.ships_home = seen.seats[seen.seat].ships_home

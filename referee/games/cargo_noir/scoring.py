@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from operator import mul
-from typing import TYPE_CHECKING
 
 from referee.game import Seat
-
-if TYPE_CHECKING:
-    from referee.games.cargo_noir.state import CargoNoirState
+from referee.games.cargo_noir.table import Table
 
 
-def score(state: CargoNoirState, seat: Seat) -> int:
+def score(table: Table, seat: Seat) -> int:
     """Victory points of all own cards (C8.2)."""
-    return sum(map(mul, state.cards[seat], state.board.vp))
+    return sum(map(mul, table.cards[seat], table.board.vp))
 
 
-def highest_card(state: CargoNoirState, seat: Seat) -> int:
+def highest_card(table: Table, seat: Seat) -> int:
     """Victory points of the best single card, 0 without cards: the tie-break (C8.3)."""
-    return max(vp if count else 0 for count, vp in zip(state.cards[seat], state.board.vp, strict=True))
+    return max(vp if count else 0 for count, vp in zip(table.cards[seat], table.board.vp, strict=True))
 
 
-def ranks(state: CargoNoirState) -> list[int]:
+def ranks(table: Table) -> list[int]:
     """Places by score, then by the best single card; remaining ties share the place (C8.3)."""
-    results = [(score(state, seat), highest_card(state, seat)) for seat in range(state.setup.seats)]
+    results = [(score(table, seat), highest_card(table, seat)) for seat in range(table.setup.seats)]
     return [1 + sum(other > own for other in results) for own in results]
