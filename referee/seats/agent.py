@@ -168,7 +168,8 @@ class _Stream:
         self._context = context
         self._receive = receive
         self._outbox: deque[tuple[bytes, Callable[[], None] | None]] = deque()
-        self._writing = False
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._receiving = False
         self._status: tuple[grpc.StatusCode, str] = (grpc.StatusCode.OK, "")
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -181,7 +182,7 @@ class _Stream:
             self.end(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MAX_UNREAD_MESSAGES} messages are waiting to be read")
             return
         self._outbox.append((data, then))
-        if not self._writing and not self._receiving:
+        if self._idle.is_set() and not self._receiving:
             self._writer = asyncio.create_task(self._write())
 
     def end(self, code: grpc.StatusCode, text: str) -> None:
@@ -195,6 +196,7 @@ class _Stream:
         reader = asyncio.create_task(self._read())
         try:
             await self._ended
+            await self._idle.wait()  # to cancel the reader in the middle of a write would lose what it writes
             await self._write()
         finally:
             reader.cancel()
@@ -214,9 +216,9 @@ class _Stream:
             await self._write()  # from here, not in a task of its own: that saves a turn of the event loop
 
     async def _write(self) -> None:
-        if self._writing:
+        if not self._idle.is_set():
             return
-        self._writing = True
+        self._idle.clear()
         try:
             while self._outbox:
                 data, then = self._outbox.popleft()
@@ -226,4 +228,4 @@ class _Stream:
         except grpc.aio.BaseError:
             self._outbox.clear()  # the agent is gone; the reader finds out by itself
         finally:
-            self._writing = False
+            self._idle.set()

@@ -671,3 +671,36 @@ def test_a_port_that_is_in_use_is_refused_in_one_line() -> None:
                 await RefereeServer(Listen(f"127.0.0.1:{server.remote_port}")).__aenter__()
 
     run(scene())
+
+
+class SlowContext:
+    """A stream whose writes take a while, and whose agent has sent one message."""
+
+    def __init__(self) -> None:
+        self.written: list[bytes] = []
+        self._messages = [b"choose"]
+
+    async def read(self) -> object:
+        if self._messages:
+            return self._messages.pop()
+        return await asyncio.get_running_loop().create_future()
+
+    async def write(self, data: bytes) -> None:
+        await asyncio.sleep(0.01)
+        self.written.append(data)
+
+
+def test_a_stream_ends_only_when_its_last_message_has_gone_out() -> None:
+    async def scenario() -> list[bytes]:
+        context = SlowContext()
+
+        def receive(data: bytes) -> None:  # the agent's last choice ends the match
+            stream.send(b"decide")
+            stream.send(b"game over")
+            stream.end(grpc.StatusCode.OK, "")
+
+        stream = agent._Stream(context, receive, labels=False)  # type: ignore[arg-type]
+        await stream.serve()
+        return context.written
+
+    assert asyncio.run(scenario()) == [b"decide", b"game over"]
