@@ -59,6 +59,7 @@ def measure_rules(report: Report) -> None:
         report.row(
             f"{game.name}: random playouts", f"{ours:,.0f} decisions/s", f"gin rummy {other:,.0f}", ratio, ">= 1.5"
         )
+        report.row(f"{game.name}: legal lists", f"{median(rules.legal_lists(game) for _ in range(ROUNDS)):,.0f} /s")
         ours, other, ratio = paired(lambda: rules.clones(game), lambda: rules.spiel_clones(rummy))  # noqa: B023
         report.row(f"{game.name}: clones", f"{ours:,.0f} /s", f"gin rummy {other:,.0f}", ratio)
 

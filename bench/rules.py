@@ -32,23 +32,36 @@ def playouts(game: Game, seconds: float = SECONDS) -> float:
     return decisions / (time.perf_counter() - start)
 
 
-def middle(game: Game) -> State:
-    """A state from the middle of a match at the largest table."""
+def states(game: Game) -> list[State]:
+    """The states of a random match at the largest table, but for the last."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance, draw = FastChance(1), random.Random(1).random
-    states = [game.start(setup, chance)]
-    while not states[-1].is_over():
-        state = states[-1].clone()
+    state = game.start(setup, chance)
+    found = []
+    while not state.is_over():
+        found.append(state.clone())
         seat = state.seats_to_act()[0]
         legal = state.legal_actions(seat)
         state.apply(seat, legal[int(draw() * len(legal))], chance)
-        states.append(state)
-    return states[len(states) // 2]
+    return found
+
+
+def legal_lists(game: Game, seconds: float = SECONDS) -> float:
+    """Legal lists per second, over the states of a match."""
+    asked = [(state.legal_actions, state.seats_to_act()[0]) for state in states(game)]
+    done = 0
+    start = time.perf_counter()
+    while time.perf_counter() - start < seconds:
+        for legal_actions, seat in asked:
+            legal_actions(seat)
+        done += len(asked)
+    return done / (time.perf_counter() - start)
 
 
 def clones(game: Game, seconds: float = SECONDS) -> float:
     """Clones per second of a state from the middle of a match."""
-    state = middle(game)
+    all_states = states(game)
+    state = all_states[len(all_states) // 2]
     done = 0
     start = time.perf_counter()
     while time.perf_counter() - start < seconds:

@@ -92,7 +92,7 @@ def submit(
 @app.command()
 def run(
     home: Home,
-    game: Annotated[str, typer.Option(help="The game.")],
+    game: Annotated[list[str], typer.Option(help="The game; several, taken in turn, if it is given several times.")],
     matches: Annotated[int, typer.Option(help="Play at least so many matches, in whole blocks.", min=1, max=1_000_000)],
     workers: Annotated[int, typer.Option(help="Play so many matches at a time.", min=1, max=256)] = os.cpu_count() or 1,
     clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
@@ -105,11 +105,13 @@ def run(
 
     A block is one seed, played in every rotation of the seats. A run that was interrupted is taken up again by the next one.
 
-    Example:
+    Examples:
 
       dogana ladder run --game cargo_noir --matches 100 --unconfined
+
+      dogana ladder run --game cargo_noir --game yunnan --matches 200 --workers 4 --unconfined
     """
-    chosen = find(game)
+    chosen = [find(name) for name in dict.fromkeys(game)]
     try:
         control = TimeControl.parse(clock)
     except ValueError as error:
@@ -120,14 +122,15 @@ def run(
         )
     with _open(home) as ladder, Progress(console=err, transient=True) as progress:
         progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
-        bar = progress.add_task(f"{chosen.title} matches", total=matches)
+        bar = progress.add_task(f"{' and '.join(one.title for one in chosen)} matches", total=matches)
         for step in ladder.run(chosen, matches, workers, str(control), same_author=same_author):
             if step.text:
                 progress.console.print(step.text, markup=False, soft_wrap=True)
             if step.planned:
                 progress.update(bar, completed=step.played, total=step.planned)
             played = step.played
-    out.print(f"{played} matches played; look at the standings: dogana ladder top {game}", markup=False)
+    names = chosen[0].name if len(chosen) == 1 else ""
+    out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)
 
 
 @app.command()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import random
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
@@ -88,18 +88,23 @@ class Ladder:
 
     # running
 
-    def run(self, game: Game, matches: int, workers: int, clock: str, *, same_author: bool) -> Iterator[Progress]:
+    def run(
+        self, chosen: Sequence[Game], matches: int, workers: int, clock: str, *, same_author: bool
+    ) -> Iterator[Progress]:
         """Plays at least so many matches, in whole blocks, and rates them; first finishes what an earlier run has left.
+
+        With several games, each block is of the game that has had the fewest matches in this run.
 
         Raises:
             LadderError: if another run is going on, too few bots qualify, or matches are spoilt again and again.
         """
         with self._only_run():
-            self._enter_house_bots(game)
             self._records.mkdir(exist_ok=True)
             with Pool(workers) as pool:
-                yield from self._qualify(game, pool)
-                yield from self._play(game, pool, matches, clock, same_author=same_author)
+                for game in chosen:
+                    self._enter_house_bots(game)
+                    yield from self._qualify(game, pool)
+                yield from self._play(chosen, pool, matches, clock, same_author=same_author)
 
     @contextmanager
     def _only_run(self) -> Iterator[None]:
@@ -148,22 +153,26 @@ class Ladder:
                     0,
                 )
 
-    def _play(self, game: Game, pool: Pool, matches: int, clock: str, *, same_author: bool) -> Iterator[Progress]:
-        waiting = self.store.unfinished(game.name)
+    def _play(
+        self, chosen: Sequence[Game], pool: Pool, matches: int, clock: str, *, same_author: bool
+    ) -> Iterator[Progress]:
+        waiting = [match for game in chosen for match in self.store.unfinished(game.name)]
         planned = {match.id: match for match in waiting}
         counts = 0
         if waiting:
             yield Progress(f"finishing {len(waiting)} matches of an earlier run", 0, 0)
 
         def jobs() -> Iterator[Job]:
-            handed_out = 0
+            handed_out = {game.name: 0 for game in chosen}
             queue = list(waiting)
-            while queue or handed_out < matches:
+            while queue or sum(handed_out.values()) < matches:
                 if not queue:
+                    game = min(chosen, key=lambda game: handed_out[game.name])
                     queue = self._schedule(game, clock, same_author=same_author)
                     planned.update((match.id, match) for match in queue)
-                handed_out += 1
-                yield self._job_of(queue.pop(0))
+                match = queue.pop(0)
+                handed_out[match.game] += 1
+                yield self._job_of(match)
 
         source = jobs()
         spoilt: list[Job] = []

@@ -76,7 +76,7 @@ class Document:
 
     def choice(self, key: str, choices: Mapping[str, T], default: T | _Required = REQUIRED) -> T:
         """One of some words; returns what the word stands for."""
-        if not isinstance(default, _Required) and key not in self._data:
+        if not isinstance(default, _Required) and self._is_missing(key):
             return default
         value = self._get(key, REQUIRED)
         if isinstance(value, str) and value in choices:
@@ -88,7 +88,7 @@ class Document:
     def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
         """A list of some words, each at most once; returns what the words stand for."""
         chosen: list[T] = []
-        if not isinstance(default, _Required) and key not in self._data:
+        if not isinstance(default, _Required) and self._is_missing(key):
             return list(default)
         for place, value in self._list(key):
             if not isinstance(value, str) or value not in choices:
@@ -108,7 +108,7 @@ class Document:
         default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
         """A list of integers from `low` to `high`, of a given length if there is one."""
-        if not isinstance(default, _Required) and key not in self._data:
+        if not isinstance(default, _Required) and self._is_missing(key):
             return list(default)
         values = []
         for place, value in self._list(key):
@@ -138,7 +138,7 @@ class Document:
 
         With a default, the entry may be missing.
         """
-        if default is not None and key not in self._data:
+        if default is not None and self._is_missing(key):
             return list(default)
         table = self.table(key)
         return [table.integer(name, 0, high, 0) for name in names]
@@ -174,6 +174,10 @@ class Document:
                 self.note(_shortened(key), f"is not known here; known are: {known}")
         for inner in self._tables:
             inner.finish()
+
+    def _is_missing(self, key: str) -> bool:
+        self._seen.add(key)
+        return key not in self._data
 
     def _get(self, key: str, default: object) -> Any:
         self._seen.add(key)

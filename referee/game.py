@@ -165,13 +165,20 @@ def _text(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Distinct:
+    """Values of an option: some of these words, in any order, each at most once, written `red+green+blue`."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """Something that can be agreed before a match, such as a variant of the rules."""
 
     name: str
     """Its name, a word in lower case with underscores."""
-    values: tuple[str | bool | range, ...]
-    """What it can be: words, `True` and `False`, and ranges of integers."""
+    values: tuple[str | bool | range | Distinct, ...]
+    """What it can be: words, `True` and `False`, ranges of integers, and lists of different words."""
     default: OptionValue
     """What it is if nothing is said."""
     help: str
@@ -191,16 +198,25 @@ class Option:
                     return int(value)
                 if type(value) is int and value in choice:
                     return value
+            elif isinstance(choice, Distinct):
+                chosen = value.split("+") if isinstance(value, str) else []
+                if isinstance(value, str) and set(chosen) <= set(choice.words) and len(set(chosen)) == len(chosen):
+                    return value
             elif (type(value) is type(choice) and value == choice) or value == _text(choice):
                 return choice
         raise ValueError(f"option {self.name} can be {self.describe_values()}, not {value!r}")
 
     def describe_values(self) -> str:
         """What the option can be, for people: `random, or a number from 0 to 4`."""
-        return " or ".join(
-            f"a number from {choice.start} to {choice.stop - 1}" if isinstance(choice, range) else _text(choice)
-            for choice in self.values
-        )
+        return " or ".join(map(_described, self.values))
+
+
+def _described(choice: str | bool | range | Distinct) -> str:
+    if isinstance(choice, range):
+        return f"a number from {choice.start} to {choice.stop - 1}"
+    if isinstance(choice, Distinct):
+        return f"a list of {', '.join(choice.words)}, such as {'+'.join(choice.words[:3])}"
+    return _text(choice)
 
 
 # --- setup ----------------------------------------------------------------------------------------

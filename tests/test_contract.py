@@ -6,12 +6,18 @@ import pytest
 
 from referee.chance import LiveChance
 from referee.contract import BrokenContract, examine_match, unplayed_actions
-from referee.game import Action, Chance, Game, IllegalAction, Seat, Setup
+from referee.game import Action, Chance, Distinct, Game, IllegalAction, OptionValue, Seat, Setup
 from referee.registry import games, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState, SeatView
 
 ALL = [*games().values(), SEALED]
+
+
+def values_of(choice: str | bool | range | Distinct) -> tuple[OptionValue, ...]:
+    if isinstance(choice, range):
+        return choice[0], choice[-1]
+    return ("+".join(choice.words),) if isinstance(choice, Distinct) else (choice,)
 
 
 def setups(game: Game) -> list[Setup]:
@@ -21,7 +27,7 @@ def setups(game: Game) -> list[Setup]:
     seats = list(game.seat_counts)
     for option in game.options:
         for choice in option.values:
-            for value in (choice[0], choice[-1]) if isinstance(choice, range) else (choice,):
+            for value in values_of(choice):
                 if value != option.default:
                     count = (
                         seats[-1]

@@ -93,6 +93,18 @@ def test_a_block_is_one_seed_in_every_rotation_of_the_seats(dogana: Dogana, tmp_
     assert len({seed for (seed,) in database.execute("select seed from blocks")}) > 1
 
 
+def test_one_run_can_mix_games(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    ended = run(dogana, 12, "--game", "yunnan", "--game", "cargo_noir")
+    assert ended.stdout.endswith("look at the standings: dogana ladder top\n")
+    assert ended.stderr.count("mybot v1 qualifies") == 2
+    database = sqlite3.connect(tmp_path / "home" / "ladder.db")
+    matches = dict(database.execute("select game, count(*) from matches join blocks on block = blocks.id group by game"))
+    assert matches.keys() == {"cargo_noir", "yunnan"}
+    assert abs(matches["cargo_noir"] - matches["yunnan"]) <= 5
+    recompute(dogana)
+
+
 def test_a_new_version_inherits_and_the_old_one_is_replaced(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 8)

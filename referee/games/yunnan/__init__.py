@@ -1,0 +1,111 @@
+"""Yunnan (Aaron Haag, 2013): selling tea along the Tea-Horse Road, for 2 to 5 seats. The rules are in RULES.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import cast
+
+from referee.document import Document
+from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
+from referee.games.yunnan import drawing, rules
+from referee.games.yunnan.actions import ACTION_TYPES
+from referee.games.yunnan.board import MOST_MERCHANTS, MOST_STRUCTURES, MOST_VALUE, YunnanBoard, read_board
+from referee.games.yunnan.names import Colour
+from referee.games.yunnan.observation import YunnanObservation, restore
+from referee.games.yunnan.position import read
+from referee.games.yunnan.state import YunnanState
+from referee.games.yunnan.table import number_of_colours
+
+_MOST_TURNS = 100
+_COLOURS = tuple(colour.name.lower() for colour in Colour)
+
+
+class Yunnan(Game):
+    """See `referee.game.Game`."""
+
+    name = "yunnan"
+    title = "Yunnan"
+    seat_counts = range(2, 6)
+    options = (
+        Option(
+            "expert",
+            (False, True),
+            False,
+            "whether bids may exceed the money; what is missing is paid in victory points",
+            "Y13",
+        ),
+        Option(
+            "turn_limit",
+            (range(1, _MOST_TURNS + 1),),
+            30,
+            "the turn after which the match ends in any case",
+            "Y11.1",
+        ),
+        Option(
+            "pass_moves_reserve_to_market",
+            (False, True),
+            False,
+            "whether passing moves the Merchants in the reserve to Pu'er, where they can travel",
+            "Y2.8",
+        ),
+        Option(
+            "initial_order",
+            ("random", Distinct(_COLOURS)),
+            "random",
+            "the auction order of turn 1, first to act first",
+            "Y1.2",
+        ),
+    )
+    action_types = ACTION_TYPES
+    observation_type = YunnanObservation
+    # The longest list is that of conversions. (All others are below 150: RULES.md, section 5.)
+    max_actions = MOST_MERCHANTS * MOST_VALUE + MOST_STRUCTURES * MOST_VALUE + 1
+    # Per turn at most (section 9): in the auction 3 stretches between bank actions with 25 bids each, 2 banks, every Merchant to the
+    # market, and a pass for each colour and for each bid; a structure for each colour; in a travel turn a journey and a displacement
+    # for each Merchant, every structure, the end; a conversion for each colour.
+    max_decisions = _MOST_TURNS * (
+        3 * 25 + 2 + 5 * MOST_MERCHANTS + 5 + 3 * 25 + 5 + 5 * (2 * MOST_MERCHANTS + 3 * MOST_STRUCTURES + 1) + 5
+    )
+
+    def read_board(self, document: Document) -> YunnanBoard:
+        """See `referee.game.Game`."""
+        return read_board(document)
+
+    def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
+        """See `referee.game.Game`."""
+        order = options["initial_order"]
+        if not isinstance(order, str) or order == "random":
+            return []
+        words = order.split("+")
+        colours = _COLOURS[: number_of_colours(seats)]
+        if sorted(words) != sorted(colours):
+            return [f"option initial_order must name the colours of {seats} seats: {'+'.join(colours)} in any order"]
+        if seats == 2 and any(colours.index(one) % 2 == colours.index(other) % 2 for one, other in pairwise(words)):
+            return ["option initial_order must alternate between red or green and blue or yellow with 2 seats (Y12.2)"]
+        return []
+
+    def start(self, setup: Setup, chance: Chance) -> State:
+        """See `referee.game.Game`."""
+        state = YunnanState(setup)
+        rules.set_up(state, chance)
+        return state
+
+    def read_state(self, setup: Setup, document: Document) -> State:
+        """See `referee.game.Game`."""
+        state = YunnanState(setup)
+        read(state, document)
+        return state
+
+    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+        """The one state there is: nothing is hidden."""
+        state = YunnanState(setup)
+        restore(state, cast("YunnanObservation", observation))
+        return state
+
+    def draw(self, setup: Setup, observation: Observation) -> str:
+        """See `referee.game.Game`."""
+        return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation))
+
+
+GAME = Yunnan()

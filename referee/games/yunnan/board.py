@@ -1,0 +1,218 @@
+"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from referee.document import Document
+from referee.game import Board
+from referee.games.yunnan.names import OUTER, Province, Site
+
+MOST_VALUE = 50
+MOST_MERCHANTS = 10
+MOST_STRUCTURES = 3
+"""These bound what a board can say, so that no file can make a match endless or its lists huge."""
+_MOST = 10_000
+_PROVINCES = {province.name.lower(): province for province in Province}
+
+
+@dataclass(frozen=True, slots=True)
+class YunnanBoard(Board):
+    """The printed numbers of Yunnan. Money is in Yuan; what is by province is in road order."""
+
+    province_names: tuple[str, ...]
+    """What people call each province."""
+    merchant_value: tuple[int, ...]
+    """What a Merchant earns, by province."""
+    post_value: tuple[int, ...]
+    """What a connected Post earns, by province."""
+    gifts: tuple[int, ...]
+    """Gifts at the start, by province."""
+    teahouse_space: tuple[bool, ...]
+    """Whether a Teahouse can be built, by province."""
+    province_places: tuple[tuple[int, int], ...]
+    """For each province, x and y in a drawing."""
+    bridge_sites: tuple[tuple[Province, Province], ...]
+    """For each site, the two provinces that it joins, the nearer to Pu'er first."""
+    site_places: tuple[tuple[int, int], ...]
+    """For each site, x and y in a drawing."""
+    bid_spaces: tuple[int, ...]
+    """The values of the spaces of each progress building, ascending."""
+    small_spaces: int
+    """How many of them, from the lowest on, can be outbid."""
+    bank: tuple[tuple[int, int, int], ...]
+    """Lowest total, payment left, payment right."""
+    start_merchants: int
+    """Merchants in the personal reserve at the start."""
+    total_merchants: int
+    """Merchants of a colour."""
+    structures_each: int
+    """Posts, bridges and teahouses of a colour, each."""
+    start_money: tuple[int, ...]
+    """Money by place on the first auction track."""
+    first_passes: int
+    """Border-pass level at the start."""
+    passes_vp: tuple[int, ...]
+    """Victory points at the end, by border-pass level from the first on."""
+    influence_vp: tuple[int, ...]
+    """Victory points at the end, by dragon heads."""
+    teahouse_vp: tuple[int, ...]
+    """Victory points at the end, by teahouses on the map."""
+    immune_influence: int
+    """From this many dragon heads on, the inspector bans nobody."""
+    gift_vp: int
+    """Victory points of a gift."""
+    yuan_per_vp: int
+    """Money for one victory point at the end."""
+    transport_cost: int
+    """Cost of a gap for a Merchant."""
+    end_vp: tuple[int, int]
+    """Victory points that end the match: with 3 to 5 seats, with 2."""
+    end_gifts: tuple[int, int]
+    """Gifts left that end the match: with 3 to 5 seats, with 2."""
+    debt_rate: tuple[int, ...]
+    """Victory points for a missing Yuan, by turn."""
+    debt_rate_after: int
+    """The same in all turns after."""
+
+    @property
+    def max_passes(self) -> int:
+        """The highest border-pass level."""
+        return self.first_passes + len(self.passes_vp) - 1
+
+    @property
+    def max_influence(self) -> int:
+        """The most dragon heads."""
+        return len(self.influence_vp) - 1
+
+    def bank_payment(self, total: int) -> tuple[int, int]:
+        """What the bank pays on the left and on the right for a total of all bids (Y3.2)."""
+        _, left, right = next(row for row in reversed(self.bank) if row[0] <= total)
+        return left, right
+
+    def debt(self, turn: int) -> int:
+        """Victory points for a missing Yuan (Y13.3)."""
+        return self.debt_rate[turn - 1] if turn <= len(self.debt_rate) else self.debt_rate_after
+
+
+def read_board(document: Document) -> YunnanBoard:
+    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    provinces = document.table("provinces")
+    names, merchants, posts, gifts, teahouses, places = [], [], [], [], [], []
+    for province in Province:
+        table = provinces.table(province.name.lower())
+        table.text("provenance")
+        names.append(table.text("name"))
+        merchants.append(table.integer("merchant", 1, MOST_VALUE))
+        posts.append(table.integer("post", 0, MOST_VALUE))
+        gifts.append(table.integer("gifts", 0, 100))
+        teahouses.append(table.boolean("teahouse"))
+        places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
+        if province is Province.PUE and (posts[-1] or gifts[-1] or teahouses[-1]):
+            provinces.note("pue", "must have post = 0, gifts = 0 and teahouse = false (Y5.6, Y1.6, Y5.8)")
+
+    sites = document.table("bridge_sites")
+    ends, site_places = [], []
+    for site in Site:
+        table = sites.table(site.name.lower())
+        table.text("provenance")
+        joined = table.choices("ends", _PROVINCES)
+        if len(joined) != 2:
+            table.note("ends", "must name two provinces")
+            joined = [Province.YUN, Province.QAM]
+        near, far = min(joined), max(joined)
+        if near not in OUTER or far - near < 2:
+            table.note("ends", "must join two provinces that are not neighbours on the road, and not Pu'er")
+        ends.append((near, far))
+        site_places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
+    if len(set(ends)) < len(ends):
+        document.note("bridge_sites", "must not have two sites that join the same provinces")
+
+    bids = document.table("bids")
+    bids.text("provenance")
+    spaces = bids.integers("spaces", 1, 1000, 5)
+    if any(one >= other for one, other in pairwise(spaces)):
+        bids.note("spaces", "must be ascending")
+
+    pieces = document.table("pieces")
+    pieces.text("provenance")
+    total_merchants = pieces.integer("total_merchants", 1, MOST_MERCHANTS)
+    structures_each = pieces.integer("structures_each", 0, MOST_STRUCTURES)
+
+    levels = document.table("levels")
+    levels.text("provenance")
+    teahouse_vp = levels.integers("teahouse_vp", 0, _MOST, structures_each + 1)
+
+    scoring = document.table("scoring")
+    scoring.text("provenance")
+    transport_cost = scoring.integer("transport_cost", 0, MOST_VALUE)
+    if any(value < transport_cost * (place - 1) for place, value in enumerate(merchants)):
+        scoring.note("transport_cost", "must not make a Merchant cost more than it earns (R20)")
+
+    end = document.table("end")
+    end.text("provenance")
+    end_gifts = (end.integer("gifts", 0, 1000), end.integer("two_seats_gifts", 0, 1000))
+    if sum(gifts) <= max(end_gifts):
+        end.note("", f"would end every match at once: at the start there are {sum(gifts)} gifts (Y11.1)")
+
+    expert = document.table("expert")
+    expert.text("provenance")
+    return YunnanBoard(
+        province_names=tuple(names),
+        merchant_value=tuple(merchants),
+        post_value=tuple(posts),
+        gifts=tuple(gifts),
+        teahouse_space=tuple(teahouses),
+        province_places=tuple(places),
+        bridge_sites=tuple(ends),
+        site_places=tuple(site_places),
+        bid_spaces=tuple(spaces),
+        small_spaces=bids.integer("small", 0, 5),
+        bank=_payments(document.table("bank")),
+        start_merchants=pieces.integer("start_merchants", 1, total_merchants),
+        total_merchants=total_merchants,
+        structures_each=structures_each,
+        start_money=tuple(pieces.integers("start_money", 0, _MOST, 5)),
+        first_passes=levels.integer("first_passes", 0, 100),
+        passes_vp=_levels(levels, "passes_vp"),
+        influence_vp=_levels(levels, "influence_vp"),
+        teahouse_vp=tuple(teahouse_vp),
+        immune_influence=levels.integer("immune_influence", 0, 100),
+        gift_vp=scoring.integer("gift_vp", 0, _MOST),
+        yuan_per_vp=scoring.integer("yuan_per_vp", 1, _MOST),
+        transport_cost=transport_cost,
+        end_vp=(end.integer("vp", 1, _MOST), end.integer("two_seats_vp", 1, _MOST)),
+        end_gifts=end_gifts,
+        debt_rate=tuple(expert.integers("debt_rate", 0, _MOST)),
+        debt_rate_after=expert.integer("debt_rate_after", 0, _MOST),
+    )
+
+
+def _levels(table: Document, key: str) -> tuple[int, ...]:
+    values = table.integers(key, 0, _MOST)
+    if not 1 <= len(values) <= 20 and table.has(key):
+        table.note(key, f"must have 1 to 20 levels, not {len(values)}")
+    return tuple(values[:20]) or (0,)
+
+
+def _payments(table: Document) -> tuple[tuple[int, int, int], ...]:
+    table.text("provenance")
+    rows = table.raw("payments", None)
+    if (
+        not rows
+        or not isinstance(rows, list)
+        or not all(
+            isinstance(row, list) and len(row) == 3 and all(type(value) is int and 0 <= value <= _MOST for value in row)
+            for row in rows
+        )
+    ):
+        table.note("payments", f"must be a list of [lowest total, left, right], each from 0 to {_MOST}")
+        rows = []
+    found = [(row[0], row[1], row[2]) for row in rows] or [(0, 0, 0)]
+    if found[0][0] != 0 or any(one[0] >= other[0] for one, other in pairwise(found)):
+        table.note("payments", "must begin with a lowest total of 0 and ascend")
+        found = [(0, 0, 0)]
+    if any(left < right for _, left, right in found):
+        table.note("payments", "must not pay less on the left than on the right (Y3.2)")
+    return tuple(found)

@@ -1,0 +1,86 @@
+"""Ways over the map: distances, connected routes and gaps (RULES.md, section 2).
+
+A set of provinces, and a set of own bridges, is an integer with the bits of its members. What is asked for is worked
+out once for each set of bridges, and of provinces where a colour is present, and kept: there are 16 times 64 of them.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from referee.games.yunnan.names import Province
+
+_MANY = len(Province)
+
+
+class Reach(NamedTuple):
+    """What a colour's presence makes of its provinces."""
+
+    connected: int
+    """The provinces with a connected route from Pu'er, as bits (Y5.10)."""
+    gaps: tuple[int, ...]
+    """For each province, the fewest provinces without presence on a way from Pu'er (Y8.2)."""
+
+
+class Routes:
+    """The ways over a map with some bridge sites. Use `routes_of`: it makes each map once."""
+
+    def __init__(self, sites: tuple[tuple[Province, Province], ...]) -> None:
+        self.site_needs = tuple(max(ends) for ends in sites)
+        """For each site, the province that the Horse must have reached (Y5.7)."""
+        self._sites = sites
+        self.distances = [self._distances(bridges) for bridges in range(1 << len(sites))]
+        """`distances[bridges][start][end]`: borders to cross on a journey in one direction (Y5.4)."""
+        self._reaches: dict[tuple[int, int], Reach] = {}
+
+    def reach(self, bridges: int, present: int) -> Reach:
+        """What a colour reaches with some bridges and presence in some provinces."""
+        found = self._reaches.get((bridges, present))
+        if found is None:
+            found = self._reaches[bridges, present] = self._reach(bridges, present)
+        return found
+
+    def _neighbours(self, bridges: int) -> list[list[int]]:
+        edges = [(province, province + 1) for province in range(len(Province) - 1)]
+        edges += [(int(one), int(other)) for site, (one, other) in enumerate(self._sites) if bridges >> site & 1]
+        found: list[list[int]] = [[] for _ in Province]
+        for one, other in edges:
+            found[one].append(other)
+            found[other].append(one)
+        return found
+
+    def _distances(self, bridges: int) -> list[list[int]]:
+        neighbours = self._neighbours(bridges)
+        table = []
+        for start in Province:
+            outwards = [0] * len(Province)
+            for end in range(start + 1, len(Province)):
+                outwards[end] = 1 + min(outwards[via] for via in neighbours[end] if start <= via < end)
+            for end in range(start - 1, -1, -1):
+                outwards[end] = 1 + min(outwards[via] for via in neighbours[end] if end < via <= start)
+            table.append(outwards)
+        return table
+
+    def _reach(self, bridges: int, present: int) -> Reach:
+        neighbours = self._neighbours(bridges)
+        gaps = [0] + [_MANY] * (len(Province) - 1)
+        waiting = [0]
+        while waiting:  # a shorter way is followed up again; with six provinces that is quick enough
+            here = waiting.pop()
+            cost = gaps[here] + (0 if here == Province.PUE or present >> here & 1 else 1)  # R40
+            for there in neighbours[here]:
+                if cost < gaps[there]:
+                    gaps[there] = cost
+                    waiting.append(there)
+        connected = 1
+        for province in Province:
+            if present >> province & 1 and gaps[province] == 0:
+                connected |= 1 << province
+        return Reach(connected, tuple(gaps))
+
+
+@cache
+def routes_of(sites: tuple[tuple[Province, Province], ...]) -> Routes:
+    """The ways over a map with bridge sites that join these provinces."""
+    return Routes(sites)

@@ -1,0 +1,69 @@
+"""Scores and places (RULES.md, sections 2 and 6)."""
+
+from __future__ import annotations
+
+from referee.games.yunnan.table import Table
+
+
+def income(table: Table, colour: int) -> int:
+    """What a colour's Merchants and connected Posts earn, less the cost of transport (Y8)."""
+    board = table.board
+    connected, gaps = table.reach(colour)
+    total = 0
+    for province, count in enumerate(table.merchants[colour]):
+        if count:
+            total += count * board.merchant_value[province]
+            if not connected >> province & 1:
+                total -= count * gaps[province] * board.transport_cost
+    for province, count in enumerate(table.posts[colour]):
+        if count and connected >> province & 1:
+            total += count * board.post_value[province]
+    return total
+
+
+def tea(table: Table) -> list[int]:
+    """What each province earns for all colours together, without the cost of transport (Y6.1)."""
+    board = table.board
+    total = [0] * len(table.gifts)
+    for colour in range(table.colours):
+        posts = table.posts[colour]
+        connected = table.reach(colour).connected if any(posts) else 0
+        for province, count in enumerate(table.merchants[colour]):
+            total[province] += count * board.merchant_value[province]
+            if connected >> province & 1:
+                total[province] += posts[province] * board.post_value[province]
+    return total
+
+
+def scores(table: Table) -> list[int]:
+    """The final score of each seat, were the match to end now (section 6)."""
+    board = table.board
+    totals = list(table.vp)
+    money = [0] * table.setup.seats
+    for colour, seat in enumerate(table.owner):
+        money[seat] += table.money[colour]
+        totals[seat] += (
+            board.gift_vp * table.gifts_taken[colour]
+            + board.passes_vp[table.passes[colour] - board.first_passes]
+            + board.influence_vp[table.influence[colour]]
+            + board.teahouse_vp[table.teahouses(colour)]
+        )
+    return [total + coins // board.yuan_per_vp for total, coins in zip(totals, money, strict=True)]  # Y12.6, R36
+
+
+def ranks(table: Table) -> list[int]:
+    """Places: by score, then influence, then place on the travel track. No tie remains."""
+    results = [[score, 0, -table.colours] for score in scores(table)]
+    for colour, seat in enumerate(table.owner):
+        results[seat][1] += table.influence[colour]  # R34
+        results[seat][2] = max(results[seat][2], -table.travel_order.index(colour))
+    return [1 + sum(other > own for other in results) for own in results]
+
+
+def ends_after_turn(table: Table) -> bool:
+    """Whether the match ends after this turn's conversions (Y11.1, Y12.5)."""
+    board = table.board
+    two = table.setup.seats == 2
+    return (
+        max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two] or table.turn >= table.turn_limit
+    )

@@ -1,0 +1,126 @@
+"""Two seats and the expert game (RULES.md, Y12 and Y13)."""
+
+from __future__ import annotations
+
+from referee.games.yunnan.names import Phase
+from referee.games.yunnan.tests.table import BLUE, GREEN, RED, do, legal, place, refused
+
+
+def test_y12_1_each_seat_plays_two_colours_as_if_they_were_two_players() -> None:
+    state = place(2, phase="AUCTION", acting="red")
+    assert state.owner == (0, 1, 0, 1)
+    seats: list[int] = []
+    for _ in range(4):
+        seats += state.seats_to_act()
+        do(state, "market(reserve)")
+    assert seats == [0, 1, 0, 1]
+    state = place(2, phase="AUCTION", bids={"school": {"7": "green"}}, reserve={"green": 2})
+    do(state, "bid(school,9,reserve)")
+    assert state.reserve[GREEN] == 3  # R33: a seat's colours outbid each other
+    assert state.money == [50] * 4
+
+
+def test_y12_3_the_score_is_the_seats() -> None:
+    state = place(
+        2,
+        phase="CONVERT",
+        acting="green",
+        travel_order=["green", "red", "blue", "yellow"],
+        auction_order=["red", "blue", "green", "yellow"],
+        m={"green": {"pue": 2}, "red": {"pue": 1}},
+    )
+    do(state, "convert(6)", "convert(2)")
+    assert state.vp == [8, 0]
+    assert (state.money[RED], state.money[GREEN]) == (51, 50)
+
+
+def test_y12_4_a_seat_does_not_displace_its_own_other_colour() -> None:
+    state = place(2, influence={"red": 1}, m={"red": {"pue": 1}, "green": {"yun": 1}})
+    assert do(state, "move(pue,yun)").phase is Phase.TRAVEL
+    state = place(2, influence={"red": 1}, m={"red": {"pue": 1}, "green": {"yun": 1}, "yellow": {"yun": 1}})
+    do(state, "move(pue,yun)")
+    assert legal(state) == ["displace(yellow)", "no_displace"]
+    assert refused(state, "displace(green)") == "Y5.5"
+
+
+def test_y12_5_the_end_comes_at_a_hundred_points_or_two_gifts() -> None:
+    for arguments, ends in (({"vp": [99, 99]}, False), ({"vp": [0, 100]}, True), ({"gifts": {"qin": 2}}, True)):
+        state = place(
+            2,
+            phase="CONVERT",
+            acting="yellow",
+            travel_order=["red", "green", "blue", "yellow"],
+            **arguments,
+        )
+        assert do(state, "convert(0)").is_over() is ends
+    three_gifts = {"sic": 1, "qin": 2}
+    state = place(
+        2, phase="CONVERT", acting="yellow", travel_order=["red", "green", "blue", "yellow"], gifts=three_gifts
+    )
+    assert not do(state, "convert(0)").is_over()
+
+
+def test_y12_6_money_is_added_before_it_is_divided() -> None:
+    state = place(
+        2,
+        money={"red": 2, "green": 1, "blue": 2, "yellow": 0},
+        passes={"red": 3, "green": 3},
+        influence={"blue": 1, "yellow": 2},
+        gifts={"qin": 2},
+        gifts_taken={"red": 3, "green": 4, "blue": 5},
+    )
+    assert state.scores() == [1 + 1 + 1 + 21, 1 + 4 + 15]
+
+
+# --- the expert game ------------------------------------------------------------------------------------
+
+
+def test_y13_1_bids_may_exceed_the_money() -> None:
+    state = place(phase="AUCTION", money={"red": 0}, options={"expert": True})
+    assert "bid(school,15,reserve)" in legal(state)
+    do(state, "bid(school,15,reserve)")
+    assert state.committed()[RED] == 15
+
+
+def test_y13_2_the_turn_is_shown() -> None:
+    assert place(turn=4, options={"expert": True}).observation(None).turn == 4  # type: ignore[attr-defined]
+
+
+def test_y13_3_e10_missing_money_is_paid_in_points() -> None:
+    state = place(
+        4,
+        phase="AUCTION",
+        turn=4,
+        acting="yellow",
+        passed=["red", "blue", "green"],
+        bids={"dragon": {"12": "yellow"}, "customs": {"15": "yellow"}},
+        money={"yellow": 24},
+        reserve={"yellow": 1},
+        options={"expert": True},
+    )
+    do(state, "pass")
+    assert (state.vp[3], state.money[3], state.influence[3], state.passes[3]) == (-15, 0, 1, 3)
+    rates = [state.board.debt(turn) for turn in (1, 2, 8, 9, 30)]
+    assert rates == [8, 7, 1, 1, 1]
+
+
+def test_y13_3_each_colour_pays_with_its_own_money() -> None:
+    state = place(
+        2,
+        phase="AUCTION",
+        turn=8,
+        acting="yellow",
+        passed=["red", "blue", "green"],
+        bids={"dragon": {"12": "blue"}},
+        money={"blue": 2, "yellow": 50},
+        reserve={"blue": 2},
+        options={"expert": True},
+    )
+    do(state, "pass")
+    assert (state.vp, state.money[BLUE]) == ([0, -10], 0)
+
+
+def test_y13_4_the_score_may_be_negative_without_limit() -> None:
+    state = place(phase="AUCTION", options={"expert": True}, vp=[-250, 0, 0], money={"red": 0})
+    assert state.scores()[0] == -250
+    assert state.problems() == []
