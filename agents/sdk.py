@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import operator
 import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, SupportsIndex
 
 os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
@@ -272,10 +273,15 @@ async def _converse(
 
 def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.AgentMessage:
     choice = choose(decision)
-    if isinstance(choice, int):
-        if choice < 0:
+    if isinstance(choice, SupportsIndex):  # an int, or what numpy and its like have instead
+        choice = operator.index(choice)
+        if not 0 <= choice < 1 << 32:
             raise AgentError(f"choose returned {choice}; an index counts from 0 to {decision.action_count - 1}")
         return pb.AgentMessage(choose=pb.Choose(decision=decision.number, index=choice))
+    if not isinstance(choice, Message | Sequence) or isinstance(choice, str | bytes):
+        raise AgentError(
+            f"choose returned {choice!r}; it must return an index from 0 to {decision.action_count - 1}, an action, or a list of actions"
+        )
     actions = [choice] if isinstance(choice, Message) else list(choice)
     action_type = decision.match.messages.Action
     wrong = [type(action).__name__ for action in actions if not isinstance(action, action_type)]

@@ -78,6 +78,8 @@ class _SeatState:
     """What the machine keeps of one seat."""
 
     clock: SeatClock
+    asked: int = 0
+    """How many decisions it was asked for. Each seat's are numbered for itself: numbers of all would tell how often others are asked."""
     open: Decision | None = None
     strikes: int = 0
     fault: Fault | None = None
@@ -110,7 +112,6 @@ class Match:
         self.result: Result | None = None
         self._chance = chance
         self._seats = [_SeatState(SeatClock(plan.control)) for _ in range(plan.setup.seats)]
-        self._number = 0
         self._actions = 0
         self._digest = MatchDigest(plan)
         self._window: Window | None = None
@@ -421,9 +422,9 @@ class Match:
 
     def _ask(self, seat: Seat) -> Decision:
         player = self._seats[seat]
-        self._number += 1
+        player.asked += 1
         legal = self._legal.pop(seat, None) or self.state.legal_actions(seat)
-        decision = Decision(self._number, seat, self.state, legal, player.clock)
+        decision = Decision(player.asked, seat, self.state, legal, player.clock)
         decision.budget = player.clock.ask()
         decision.bank = player.clock.bank
         decision.asked_at = self._now

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -52,6 +53,16 @@ class Listen:
     """The TLS certificate chain, as PEM; None for a connection that is not encrypted."""
     key: bytes | None = None
     """Its private key, as PEM."""
+
+    def __post_init__(self) -> None:
+        """Checks the address.
+
+        Raises:
+            PortInUse: if it cannot be one.
+        """
+        host, _, port = self.address.rpartition(":")
+        if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
+            raise PortInUse(f"cannot listen on {self.address}: an address is host:port, with a port from 0 to 65535")
 
 
 class RefereeServer:
@@ -113,6 +124,7 @@ class RefereeServer:
                 await self.__aexit__()
                 raise PortInUse(
                     f"cannot listen on {self._listen.address}: is the address right, and no other program using it?"
+                    + (" Are certificate and key PEM files that belong together?" if self._listen.key else "")
                 ) from error
         await server.start()
         for name in ("", SERVICE):

@@ -6,6 +6,7 @@ match, and its result is the one that follows. What it cannot show is how long a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,27 @@ from referee.result import Ending, Result, SeatResult, closing_lines, final_rank
 _DECIDERS = {decider.value: decider for decider in Decider}
 _FAULTS = {ending.value: ending for ending in Ending if ending is not Ending.PLAYED}
 _MOST = 1 << 62
+_ENTRIES = {
+    "header": {
+        "format",
+        "dogana",
+        "match",
+        "game",
+        "seats",
+        "bots",
+        "options",
+        "clock",
+        "seed_commitment",
+        "board",
+        "position",
+    },
+    "start": {"chance", "state"},
+    "action": {"n", "seat", "action", "by", "ms", "chance", "state"},
+    "strike": {"seat", "reason", "detail", "rule"},
+    "out": {"seat", "reason", "detail"},
+}
+_ROUNDING_MS = 0.01
+"""Times are written in milliseconds with three decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +72,10 @@ class _SeatRecord:
     out_since: int | None = None
     detail: str = ""
     decisions: int = 0
+    timed_out: bool = False
+    """Whether its time ran out and nothing has been played for it since."""
+    milliseconds: float = 0.0
+    """What its actions were charged."""
 
 
 class Replay:
@@ -94,6 +120,7 @@ class Replay:
         while not self.state.is_over():
             line = self._take("action")
             kind = line.data.get("type")
+            self._check_entries(line)
             if kind == "action":
                 yield self._read_action(line)
             elif kind == "strike":
@@ -109,6 +136,12 @@ class Replay:
     def _fail(self, line: Line, reason: str) -> RecordError:
         return RecordError(self._path, line.number, reason)
 
+    def _check_entries(self, line: Line) -> None:
+        kind = line.data.get("type")
+        unknown = line.data.keys() - _ENTRIES.get(str(kind), line.data.keys()) - {"type"}
+        if unknown:
+            raise self._fail(line, f"has entries that no line of type {kind} has: {', '.join(sorted(unknown))[:60]}")
+
     def _take(self, wanted: str) -> Line:
         if self._at >= len(self._lines):
             raise RecordError(
@@ -123,7 +156,8 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
-        if line.data.get("format") != FORMAT:
+        self._check_entries(line)
+        if type(line.data.get("format")) is not int or line.data["format"] != FORMAT:
             raise self._fail(
                 line,
                 f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}",
@@ -157,6 +191,7 @@ class Replay:
         line = self._take("start")
         if line.data.get("type") != "start":
             raise self._fail(line, "the second line of a record is of type start")
+        self._check_entries(line)
         plan = self.plan
         self._give_luck(line)
         try:
@@ -181,7 +216,7 @@ class Replay:
         data = line.data
         seat, text, by = self._seat(line), data.get("action"), _DECIDERS.get(str(data.get("by")))
         seconds = _seconds(data.get("ms"))
-        if data.get("n") != self._actions + 1:
+        if type(data.get("n")) is not int or data["n"] != self._actions + 1:
             raise self._fail(line, f"is action {data.get('n')!r}, but action {self._actions + 1} comes here")
         if not isinstance(text, str) or by is None or seconds is None:
             raise self._fail(line, "needs an action, who decided, and the milliseconds")
@@ -190,6 +225,7 @@ class Replay:
         except ValueError as error:
             raise self._fail(line, str(error)) from error
         self._check_decider(line, seat, action, by)
+        self._check_time(line, seat, by, seconds * 1000)
         drawn = self._give_luck(line)
         try:
             self.state.apply(seat, action, self._chance)
@@ -200,6 +236,7 @@ class Replay:
         self._check_luck_is_used(line)
         self._actions += 1
         self._seats[seat].decisions += 1
+        self._seats[seat].timed_out = False
         self._digest.action(seat, action)
         if self._actions % STATE_DIGEST_EVERY == 0:
             self._check_state(line, self.state)
@@ -208,7 +245,14 @@ class Replay:
     def _check_decider(self, line: Line, seat: Seat, action: Action, by: Decider) -> None:
         if seat not in self.state.seats_to_act():
             raise self._fail(line, f"seat {seat} is not to act")
-        is_out = self._seats[seat].out_since is not None
+        record = self._seats[seat]
+        is_out = record.out_since is not None
+        if record.strikes >= STRIKES_ALLOWED and not is_out:
+            raise self._fail(line, f"seat {seat} plays on, but had its {STRIKES_ALLOWED}rd strike")
+        if record.timed_out and by is not Decider.CLOCK:
+            raise self._fail(line, f"the time of seat {seat} ran out, but {by.value} decided")
+        if by is Decider.CLOCK and not record.timed_out and self.state.window() is None:
+            raise self._fail(line, f"clock decided, but the time of seat {seat} had not run out")
         if is_out != (by is Decider.DEFAULT):
             raise self._fail(line, f"seat {seat} is {'out' if is_out else 'not out'}, but {by.value} decided")
         if by in (Decider.DEFAULT, Decider.CLOCK):
@@ -217,6 +261,14 @@ class Replay:
                 raise self._fail(line, f"the default is {label(default)}, not {label(action)}")
         elif (len(self.state.legal_actions(seat)) == 1) != (by is Decider.FORCED):
             raise self._fail(line, f"{by.value} decided, which does not fit the number of legal actions")
+
+    def _check_time(self, line: Line, seat: Seat, by: Decider, milliseconds: float) -> None:
+        cap = self.plan.control.cap * 1000 + _ROUNDING_MS
+        if by is Decider.AGENT and milliseconds > cap:
+            raise self._fail(line, f"seat {seat} took {milliseconds:.0f} ms, more than its clock allows")
+        if by in (Decider.FORCED, Decider.DEFAULT) and milliseconds:
+            raise self._fail(line, f"{by.value} decided, so seat {seat} took no time")
+        self._seats[seat].milliseconds += milliseconds
 
     def _read_strike(self, line: Line) -> None:
         record = self._seats[self._seat(line)]
@@ -227,6 +279,7 @@ class Replay:
             raise self._fail(line, "a strike for a seat that is out")
         record.strikes += 1
         record.last_strike = reason
+        record.timed_out = reason == "timeout"
 
     def _read_out(self, line: Line) -> None:
         record = self._seats[self._seat(line)]
@@ -236,6 +289,7 @@ class Replay:
         by_strikes = ending in (Ending.ILLEGAL, Ending.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != ending.value):
             raise self._fail(line, f"out for {ending.value}, but that was not the {STRIKES_ALLOWED}rd strike")
+        record.timed_out = False
         record.ending = ending
         record.detail = str(line.data.get("detail", ""))
         record.out_since = self._outs
@@ -249,11 +303,12 @@ class Replay:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(line)
         expected = closing_lines(result, state_digest(self.state))
-        if line.data != expected[0]:
-            wrong = [key for key, value in expected[0].items() if line.data.get(key) != value] or ["its entries"]
+        if _canonical(line.data) != _canonical(expected[0]):
+            wrong = [key for key, value in expected[0].items() if _canonical(line.data.get(key)) != _canonical(value)]
+            wrong = wrong or ["its entries"]
             raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
         line = self._take("seed")
-        if line.data != expected[1]:
+        if _canonical(line.data) != _canonical(expected[1]):
             raise self._fail(line, "the last line of a record reveals the seed")
         if self._at < len(self._lines):
             raise self._fail(self._lines[self._at], "comes after the end of the match")
@@ -265,6 +320,10 @@ class Replay:
         times = [_seconds(entry.get("think_ms")) for entry in entries if isinstance(entry, dict)]
         if len(times) != len(self._seats):
             raise self._fail(line, "needs an entry for every seat")
+        for seat, (record, time) in enumerate(zip(self._seats, times, strict=True)):
+            least = record.milliseconds - _ROUNDING_MS * (record.decisions + 1)
+            if time is not None and time * 1000 < least:
+                raise self._fail(line, f"seat {seat} thought for less time than its actions took")
         ranks = final_ranks(self.state.ranks(), [record.out_since for record in self._seats])
         scores = self.state.scores()
         seats = tuple(
@@ -316,6 +375,11 @@ def _seconds(milliseconds: Any) -> float | None:
     if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
         return float(milliseconds / 1000)
     return None
+
+
+def _canonical(value: Any) -> str:
+    """As JSON: `True` is not 1 there, and 12.0 is not 12."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _is_outcome(value: Any) -> bool:

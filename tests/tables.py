@@ -84,7 +84,9 @@ class Table:
         asked = self.open[seat].number if number is None else number
         effects = self.match.choose(seat, asked, choice, self.now)
         if not any(isinstance(effect, Reject) for effect in effects):
-            self.open = {other: decision for other, decision in self.open.items() if decision.number != asked}
+            self.open = {
+                other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, asked)
+            }
         return self._take(effects)
 
     def fault(self, seat: Seat, fault: Fault) -> list[Effect]:

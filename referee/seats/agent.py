@@ -55,7 +55,9 @@ class AgentSeat:
     def begin(self, driver: MatchDriver) -> None:
         """Gives the seat its match."""
         self._driver = driver
-        if self._stream is not None:
+        if self._stream is None:
+            driver.lost(self.seat)  # it has joined, and left before the others were there
+        else:
             self._stream.send(wire.welcome(driver.plan, self.seat))
 
     # what the driver says (`referee.driver.Connection`)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shutil
 import signal
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from referee.errors import DoganaError
+from referee.seats import orphans
 
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 LOG_HEAD_BYTES = 64 * 1024
@@ -20,6 +22,10 @@ LOG_TAIL_BYTES = 64 * 1024
 """and so much up to its end; what lies between is dropped."""
 GRACE_SECONDS = 2.0
 """How long an agent may take to end by itself after the match."""
+_SUPERVISOR_SECONDS = 2.0
+"""How long a supervisor may take to end what is below it; it takes longer only if an agent has stopped it."""
+_DRAIN_SECONDS = 1.0
+"""How long output may still come in when everything has ended."""
 
 
 class CannotStart(DoganaError):
@@ -69,10 +75,13 @@ class AgentProcess:
         log: what it has written so far.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, output: asyncio.StreamReader, pipe: asyncio.ReadTransport
+    ) -> None:
         self.log = AgentLog()
         self._process = process
-        self._drain = asyncio.create_task(self._drain_output())
+        self._pipe = pipe
+        self._drain = asyncio.create_task(self._drain_output(output))
 
     @staticmethod
     async def start(argv: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> AgentProcess:
@@ -84,7 +93,7 @@ class AgentProcess:
             folder: where it runs; None for the referee's own folder.
 
         Raises:
-            CannotStart: if there is no such program.
+            CannotStart: if there is no such program, or it cannot be started.
         """
         name = argv[0] if argv else ""
         if "/" in name:
@@ -93,25 +102,37 @@ class AgentProcess:
             program = shutil.which(name, path=environment.get("PATH"))
         if program is None:
             raise CannotStart(f"there is no program {name!r} that can be run")
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I",
-            "-S",
-            str(_SUPERVISOR),
-            program,
-            *argv[1:],
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env=dict(environment),
-            cwd=folder,
-            start_new_session=True,
-        )
-        return AgentProcess(process)
+        # A pipe of our own: asyncio would not let a process end as long as anybody holds its standard output.
+        ours, theirs = os.pipe()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-I",
+                "-S",
+                str(_SUPERVISOR),
+                program,
+                *argv[1:],
+                stdin=asyncio.subprocess.PIPE,
+                stdout=theirs,
+                stderr=asyncio.subprocess.STDOUT,
+                env=dict(environment),
+                cwd=folder,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
+            os.close(ours)
+            raise CannotStart(f"{name!r} cannot be started: {error}") from error
+        finally:
+            os.close(theirs)
+        orphans.supervisor_started(process.pid)
+        output = asyncio.StreamReader()
+        reading = os.fdopen(ours, "rb", buffering=0)
+        protocol = asyncio.StreamReaderProtocol(output)
+        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, reading)
+        return AgentProcess(process, output, pipe)
 
-    async def _drain_output(self) -> None:
-        assert self._process.stdout is not None  # noqa: S101 it is a pipe
-        while data := await self._process.stdout.read(65536):
+    async def _drain_output(self, output: asyncio.StreamReader) -> None:
+        while data := await output.read(65536):
             self.log.add(data)
 
     async def ended(self) -> str:
@@ -128,5 +149,13 @@ class AgentProcess:
                 await asyncio.wait_for(self._process.wait(), grace)
         assert self._process.stdin is not None  # noqa: S101 it is a pipe
         self._process.stdin.close()
-        await self._process.wait()
-        await self._drain
+        try:
+            await asyncio.wait_for(self._process.wait(), _SUPERVISOR_SECONDS)
+        except TimeoutError:
+            orphans.kill_below(self._process.pid)
+            await self._process.wait()
+        orphans.supervisor_ended(self._process.pid)
+        orphans.kill_adopted()
+        await asyncio.wait([self._drain], timeout=_DRAIN_SECONDS)
+        self._drain.cancel()
+        self._pipe.close()

@@ -18,13 +18,13 @@ import sys
 import time
 
 _PR_SET_PDEATHSIG = 1
-_PR_SET_CHILD_SUBREAPER = 36
+PR_SET_CHILD_SUBREAPER = 36
 
 
-def _descendants() -> "list[int]":
-    """The processes below this one, parents first."""
+def descendants(top: int) -> "list[int]":
+    """The processes below one, parents first."""
     found: list[int] = []
-    waiting = [os.getpid()]
+    waiting = [top]
     while waiting:
         pid = waiting.pop()
         try:
@@ -40,7 +40,7 @@ def _descendants() -> "list[int]":
 def _kill_all() -> None:
     """Kills until nobody is left; what forks faster than it is found is stopped first."""
     while True:
-        below = _descendants()
+        below = descendants(os.getpid())
         for sign in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
                 with contextlib.suppress(OSError):  # it may have ended meanwhile
@@ -65,7 +65,7 @@ def _end_as(status: int) -> None:
 def main() -> None:
     """Runs the command of the command line."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
-    prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input

@@ -82,6 +82,25 @@ def test_a_bot_answers_with_an_index_an_action_or_several(tmp_path: Path) -> Non
     assert int(report.logs[0].split("asked ")[1]) < report.result.seats[0].decisions
 
 
+@pytest.mark.parametrize("choice", ["None", "1.5", "'0'", "1099511627776", "-1"])
+def test_what_choose_cannot_return_is_said_in_one_line(tmp_path: Path, choice: str) -> None:
+    report = play(f"from agents.sdk import play\nplay(lambda decision: {choice})\n", tmp_path)
+    [line] = report.logs[0].splitlines()
+    assert line.startswith(f"dogana bot: choose returned {choice}; ")
+    assert "an index" in line
+
+
+def test_an_index_of_numpys_kind_is_an_index(tmp_path: Path) -> None:
+    program = (
+        "from agents.sdk import play\n"
+        "class Integer:\n"
+        "    def __index__(self):\n"
+        "        return 0\n"
+        "play(lambda decision: Integer())\n"
+    )
+    assert played(play(program, tmp_path))
+
+
 def test_a_decision_tells_everything_there_is(tmp_path: Path) -> None:
     program = (
         "from agents.sdk import play\n"

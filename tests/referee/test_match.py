@@ -98,11 +98,12 @@ class TestAnswers:
         table.answer(1, 0)
         assert [(entry.seat, entry.action) for entry in table.open[1].played] == [(1, CASINO)]
 
-    def test_decision_numbers_grow(self) -> None:
-        table = cargo_noir()
-        first = table.open[0].number
+    def test_each_seats_decisions_are_numbered_from_one_so_that_no_number_tells_of_others(self) -> None:
+        table = sealed(3)
+        assert [table.open[seat].number for seat in range(3)] == [1, 1, 1]
         table.answer(0, 0)
-        assert table.open[0].number > first
+        table.answer(2, 0)
+        assert [table.open[seat].number for seat in range(3)] == [2, 1, 2]
 
 
 class TestRefusals:

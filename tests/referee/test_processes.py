@@ -194,3 +194,47 @@ def test_a_log_keeps_its_beginning_and_its_end() -> None:
     assert text.endswith("000099999\n")
     assert f"... {1_000_000 - LOG_HEAD_BYTES - LOG_TAIL_BYTES} bytes dropped ..." in text
     assert log.last_line() == "000099999"
+
+
+@pytest.mark.parametrize("number", [signal.SIGSTOP, signal.SIGKILL])
+def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves_anybody_behind(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import os, time\nfrom agents.sdk import play\nasked = 0\n"
+        "def choose(decision):\n"
+        "    global asked\n    asked += 1\n"
+        "    if asked == 3:\n"
+        "        supervisor = os.getppid()\n"
+        "        if os.fork() == 0:\n"
+        "            os.setsid()\n"
+        f"            open({str(tmp_path / 'left')!r}, 'w').write(str(os.getpid()))\n"
+        "            os.execvp('sleep', ['sleep', '600'])\n"
+        "        time.sleep(0.2)\n"
+        f"        os.kill(supervisor, {int(number)})\n"
+        "    return 0\n"
+        "play(choose)\n"
+    )
+    ended = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "ladder",
+            "play",
+            "cargo_noir",
+            f"cmd:{sys.executable} {bot}",
+            "random",
+            "-o",
+            "last_turn=3",
+        ],
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert wait_until_dead(int((tmp_path / "left").read_text()))

@@ -673,6 +673,31 @@ def test_a_port_that_is_in_use_is_refused_in_one_line() -> None:
     run(scene())
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:99999", "127.0.0.1:-5", "localhost", ":7777", "localhost:٧"])
+def test_an_address_that_cannot_be_one_is_refused(address: str) -> None:
+    with pytest.raises(PortInUse, match="an address is host:port, with a port from 0 to 65535"):
+        Listen(address)
+
+
+def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lost_its_connection() -> None:
+    async def scene() -> None:
+        plan = plan_of(clock="1+0/1", options={"last_turn": 2, "first_player": 0})
+        async with hall(plan, [Remote(20), Remote(20)]) as room:
+            early = await room.agent(0)
+            await early.send(join=pb.Join(token=early.token, protocol=1))
+            while not room.server.streams:
+                await asyncio.sleep(0.01)
+            early.call.cancel()
+            while room.server.streams:
+                await asyncio.sleep(0.01)
+            late = await room.agent(1)
+            await late.join()
+            await late.play_out()
+            assert (await room.report()).result.seats[0].ending is Ending.DISCONNECT
+
+    run(scene())
+
+
 class SlowContext:
     """A stream whose writes take a while, and whose agent has sent one message."""
 

@@ -1,0 +1,62 @@
+"""Processes that agents have left behind where their supervisor could not find them, because they killed or stopped it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+from pathlib import Path
+
+from referee.seats.supervise import PR_SET_CHILD_SUBREAPER, descendants
+
+_supervisors: set[int] = set()
+_adopting = False
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of whatever its supervisors leave behind.
+
+    For processes that start nothing but agents: `kill_adopted` then kills every child that is no supervisor.
+    """
+    global _adopting
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _adopting = True
+
+
+def supervisor_started(pid: int) -> None:
+    """Notes a child of this process that is a supervisor."""
+    _supervisors.add(pid)
+
+
+def supervisor_ended(pid: int) -> None:
+    """Notes that a supervisor has ended and been waited for."""
+    _supervisors.discard(pid)
+
+
+def kill_below(pid: int) -> None:
+    """Kills a supervisor that does not end by itself, and all that is below it."""
+    for victim in [*descendants(pid), pid]:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGKILL)
+
+
+def kill_adopted() -> None:
+    """Kills what was adopted, until nothing of it is left; does nothing in a process that does not adopt."""
+    while _adopting:
+        orphans = [child for child in _children() if child not in _supervisors]
+        if not orphans:
+            return
+        for orphan in orphans:
+            kill_below(orphan)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(orphan, 0)
+
+
+def _children() -> list[int]:
+    """The children of this process, of all its threads."""
+    found = []
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # the thread may have ended meanwhile
+            found += [int(child) for child in (thread / "children").read_text().split()]
+    return found
