@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
+import signal
 import sys
+from types import FrameType
 
 import typer
 
@@ -28,17 +33,52 @@ app.add_typer(ladder, name="ladder")
 
 def main() -> None:
     """Runs the command line. What the user can mend is told in one line, with exit status 1."""
+    logging.getLogger("referee.driver").addFilter(_is_ours)
+    stopped = _stop_cleanly()
     try:
         app()
+    except SystemExit as end:
+        if stopped and end.code == _INTERRUPTED:
+            sys.exit(128 + stopped[0])
+        raise
     except DoganaError as error:
         _fail(str(error))
     except BrokenPipeError:  # somebody closed our output, as `head` does
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
-        if error.filename is None:
-            raise
-        _fail(f"{error.filename}: {error.strerror}")
+        if error.filename is None and error.errno in _CANNOT_WRITE:  # all files have names
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again at exit
+            error.filename = "standard output"
+        _fail(f"{error.filename or 'cannot go on'}: {error.strerror or error}")
+
+
+_CANNOT_WRITE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+_INTERRUPTED = 128 + signal.SIGINT
+
+
+def _stop_cleanly() -> list[int]:
+    """Makes SIGTERM and SIGHUP do what Ctrl-C does; returns a list that will have the one that came first.
+
+    Later ones are ignored: systemd and shells send several, and none must interrupt the cleaning up.
+    """
+    came: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if not came:
+            came.append(number)
+            interrupt = signal.getsignal(signal.SIGINT)
+            (interrupt if callable(interrupt) else signal.default_int_handler)(number, frame)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            signal.signal(number, stop)
+    return came
+
+
+def _is_ours(entry: logging.LogRecord) -> bool:
+    """Whether what made a match void is a fault of ours and worth a traceback; a full disk is not."""
+    return entry.exc_info is None or not isinstance(entry.exc_info[1], (OSError, DoganaError))
 
 
 def _fail(reason: str) -> None:

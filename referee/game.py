@@ -194,7 +194,7 @@ class Option:
         """
         for choice in self.values:
             if isinstance(choice, range):
-                if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value) and int(value) in choice:
+                if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value, re.ASCII) and int(value) in choice:
                     return int(value)
                 if type(value) is int and value in choice:
                     return value

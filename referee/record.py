@@ -19,12 +19,14 @@ from typing import Any, BinaryIO
 
 from referee.chance import commitment
 from referee.errors import DoganaError
+from referee.files import check_regular, read_file, unfinished
 from referee.plan import MatchPlan
 
 FORMAT = 1
 """The version of the record format."""
 FIRST_HASH = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode
+_BEGINNING = b'{"type":"header",'
 MOST_BYTES = 64 * 1024 * 1024
 """No record is longer; a file that claims to be one is not read."""
 
@@ -63,18 +65,15 @@ def header(plan: MatchPlan) -> dict[str, Any]:
 class RecordWriter:
     """Writes one record; what is appended is in the hands of the operating system before `append` returns.
 
-    The file is called `<name>.part` until the match is over: a file of the final name is always complete.
+    The file is called `<name>.<something>.part` until the match is over: a file of the final name is always complete.
+    What fails raises an `OSError` with the file's name.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens `<path>.part`, over an unfinished one if there is any.
-
-        Raises:
-            OSError: if that is not possible.
-        """
-        self.path = path
-        self._part = path.with_name(path.name + ".part")
-        self._file: BinaryIO | None = self._part.open("wb", buffering=0)
+        """Opens a file of a name of its own, so that two that write one record do not mix. A link is followed."""
+        self.path = Path(os.path.realpath(path))
+        self._part = unfinished(self.path)
+        self._file: BinaryIO | None = self._part.open("xb", buffering=0)
         self._hash = FIRST_HASH
 
     def append(self, *lines: Mapping[str, Any]) -> None:
@@ -85,12 +84,20 @@ class RecordWriter:
             body = _encode(line).encode()
             self._hash = _chain(self._hash, body)
             written.append(b'%s,"hash":"%s"}\n' % (body[:-1], self._hash.encode()))
-        self._file.write(b"".join(written))
+        left = memoryview(b"".join(written))
+        try:
+            while left:  # a disk that is almost full takes a part
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            raise self._failed(error) from error
 
     def finish(self) -> str:
         """Gives the complete file its name; returns the hash of its last line, which stands for the whole."""
-        self._close(sync=True)
-        self._part.rename(self.path)
+        try:
+            self._close(sync=True)
+            self._part.rename(self.path)
+        except OSError as error:
+            raise self._failed(error) from error
         return self._hash
 
     def discard(self) -> None:
@@ -104,6 +111,20 @@ class RecordWriter:
                 os.fsync(self._file.fileno())
             self._file.close()
             self._file = None
+
+    def _failed(self, error: OSError) -> OSError:
+        return OSError(error.errno, f"the record cannot be written: {error.strerror}", str(self.path))
+
+
+def may_replace(path: Path) -> bool:
+    """Whether a file is a record by its beginning, or empty: then a new record may take its place.
+
+    Raises:
+        OSError: if it cannot be read or is no regular file.
+    """
+    check_regular(path)
+    with path.open("rb") as file:
+        return file.read(len(_BEGINNING)) in (b"", _BEGINNING)
 
 
 def _chain(previous: str, body: bytes) -> str:
@@ -130,19 +151,15 @@ def read_lines(path: Path) -> list[Line]:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
     """
     try:
-        size = path.stat().st_size
-        if size > MOST_BYTES:
-            raise RecordError(path, 0, f"has {size} bytes; a record has at most {MOST_BYTES}")
-        data = path.read_bytes()
+        data = read_file(path, MOST_BYTES)
     except OSError as error:
         raise RecordError(path, 0, f"cannot be read: {error.strerror}") from error
     if not data:
         raise RecordError(path, 0, "is empty")
-    if not data.endswith(b"\n"):
-        raise RecordError(path, data.count(b"\n") + 1, "is cut off in the middle")
+    *whole, rest = data.split(b"\n")
     lines = []
     previous = FIRST_HASH
-    for number, raw in enumerate(data[:-1].split(b"\n"), start=1):
+    for number, raw in enumerate(whole, start=1):
         tail = _TAIL.search(raw)
         if tail is None:
             raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
@@ -153,6 +170,9 @@ def read_lines(path: Path) -> list[Line]:
             )
         previous = tail[1].decode()
         lines.append(Line(number, _parsed(path, number, body)))
+    if rest:
+        no_record = "" if lines else ", or this is no record"
+        raise RecordError(path, len(lines) + 1, f"is cut off in the middle{no_record}")
     return lines
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import referee.games
 from referee.errors import DoganaError
+from referee.files import read_file
 from referee.game import Game
 
 
@@ -60,6 +61,10 @@ def find(name: str) -> Game:
     return games()[name]
 
 
+MOST_BOARD_BYTES = 1024 * 1024
+"""No board file is longer."""
+
+
 class BoardFileError(DoganaError):
     """A board file cannot be read; the text says which and why."""
 
@@ -78,7 +83,7 @@ def read_board_file(path: Path) -> dict[str, Any]:
         BoardFileError: if there is no such file, or it is no TOML.
     """
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return tomllib.loads(read_file(path, MOST_BOARD_BYTES).decode("utf-8"))
     except OSError as error:
         raise BoardFileError(f"cannot read board {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -26,8 +26,8 @@ RULES_MAY_IMPORT = {
     "__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum", "functools", "heapq", "itertools",
     "math", "operator", "typing", "referee.game", "referee.document",
 }  # fmt: skip
-# A drawing writes XML besides.
-DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {"html", "textwrap", "unicodedata", "xml.sax.saxutils"}
+# A drawing writes SVG besides.
+DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {"html", "textwrap", "unicodedata", "xml.sax.saxutils", "referee.svg"}
 
 
 def sources(*folders: str) -> list[Path]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import secrets
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import Annotated, Any
 
 import typer
@@ -18,16 +16,20 @@ from rich.progress import Progress
 from rich.table import Table
 
 from referee.clock import TimeControl
-from referee.commands.output import err, out, print_json
+from referee.commands.output import err, out, print_json, target
+from referee.commands.tally import Tally
 from referee.errors import DoganaError
+from referee.files import check_regular, write_file
 from referee.game import Game, Seat, Setup
 from referee.loop import run
 from referee.plan import MatchPlan
 from referee.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.position import read_position
+from referee.record import may_replace
 from referee.registry import find, read_board_file, shipped_board
 from referee.result import Ending
 from referee.seats.house import house_bots
+from referee.seats.orphans import adopt_orphans
 from referee.server import Listen, RefereeServer
 
 
@@ -55,12 +57,13 @@ def play(
     ] = False,
     record: Annotated[
         Path | None,
-        typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR"),
+        typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR", parser=target),
     ] = None,
     board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
     start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
-        Path | None, typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR")
+        Path | None,
+        typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR", parser=target),
     ] = None,
     listen: Annotated[
         str,
@@ -75,6 +78,8 @@ def play(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each match.")] = False,
 ) -> None:
     """Play matches between bots on this machine.
+
+    Nothing is played if a bot does not start. In a series that goes for the first match; in a later one, the bot is out.
 
     Examples:
 
@@ -95,11 +100,12 @@ def play(
         raise PlayError("a remote agent joins one match; leave out --games")
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seat) if rotate else 1
-    records = _Records(record, folder=games * rotations > 1)
+    count = games * rotations
+    records = _Records(record, folder=count > 1)
     records.prepare()
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
-    plans = [
+    plans = (
         _Planned(plan, [parsed[(place + turn) % len(seat)] for place in range(len(seat))], turn)
         for index in range(games)
         for turn in range(rotations)
@@ -114,9 +120,13 @@ def play(
                 position=position,
             )
         ]
-    ]
+    )
+    tally = Tally(seat, rotations)
     listening = Listen(listen, *_tls(tls_cert, tls_key)) if remote else None
-    run(_play_all(plans, listening, records, logs, seat, as_json=as_json))
+    adopt_orphans()
+    run(_play_all(plans, count, listening, records, logs, tally, as_json=as_json))
+    if count > 1 and not as_json:
+        out.print(tally.table())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +137,12 @@ class _Planned:
     players: Sequence[Player]
     turn: int
     """By how many places the seats are rotated."""
+
+    @property
+    def name(self) -> str:
+        """What its files are called; rotations differ in it."""
+        rotation = f"-rotation{self.turn}" if self.turn else ""
+        return f"{self.plan.game.name}-{self.plan.match_id}{rotation}"
 
 
 def _clock(text: str) -> TimeControl:
@@ -143,6 +159,7 @@ def _agree(
     if start is not None:
         if options or board is not None:
             raise PlayError("a position brings its own options and board; leave out --option and --board")
+        check_regular(start)
         position = read_position(start, find)
         if position.game is not game:
             raise PlayError(f"position {start} is of {position.game.name}, not of {game.name}")
@@ -216,35 +233,43 @@ class _Records:
             raise PlayError(f"{target} is a file; several records need a folder")
         if self.folder:
             target.mkdir(parents=True, exist_ok=True)
-        elif not target.is_dir() and not target.parent.is_dir():
+        elif not target.parent.is_dir():
             raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
+        elif target.exists() and not target.is_dir() and not may_replace(target):
+            raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
 
-    def path(self, plan: MatchPlan) -> Path | None:
-        """The file for a match; in a folder, one that is not there yet."""
+    def path(self, match: _Planned) -> Path | None:
+        """Where to write while a match runs."""
         if self.target is None or not self.target.is_dir():
             return self.target
-        return next(path for path in self._names(self.target, plan) if not path.exists())
+        return self.target / f"{match.name}.{os.getpid()}"
 
-    @staticmethod
-    def _names(folder: Path, plan: MatchPlan) -> Iterator[Path]:
-        yield folder / f"{plan.game.name}-{plan.match_id}.jsonl"
-        number = 2
+    def keep(self, match: _Planned, written: Path | None) -> Path | None:
+        """Gives a record in a folder the first name that nothing has yet, another `dogana play` included."""
+        if self.target is None or written is None or written == self.target:
+            return written
+        number = 1
         while True:
-            yield folder / f"{plan.game.name}-{plan.match_id}-{number}.jsonl"
-            number += 1
+            path = self.target / f"{match.name}{'' if number == 1 else f'-{number}'}.jsonl"
+            try:
+                path.touch(exist_ok=False)
+            except FileExistsError:
+                number += 1
+            else:
+                return written.replace(path)
 
 
 async def _play_all(
-    planned: Sequence[_Planned],
+    planned: Iterable[_Planned],
+    count: int,
     listen: Listen | None,
     records: _Records,
     logs: Path | None,
-    names: Sequence[str],
+    tally: Tally,
     *,
     as_json: bool,
 ) -> None:
-    tally = _Tally(names)
-    several = len(planned) > 1
+    several = count > 1
     async with RefereeServer(listen) as server:
 
         def announce(seat: Seat, token: str) -> None:
@@ -253,36 +278,35 @@ async def _play_all(
             err.print(f"seat {seat} waits for a remote agent: {where}", soft_wrap=True)
 
         with Progress(console=err, transient=True, disable=not several) as progress:
-            bar = progress.add_task("matches", total=len(planned))
-            for match in planned:
-                path = records.path(match.plan)
+            bar = progress.add_task("matches", total=count)
+            for index, match in enumerate(planned):
+                path = records.path(match)
                 report = await play_match(
                     match.plan,
                     match.players,
                     server=server,
                     record=path,
                     announce=announce,
-                    all_must_start=True,
+                    all_must_start=index == 0,
                 )
-                _keep_logs(logs, match.plan, report)
-                tally.add(report, match.turn)
+                path = records.keep(match, path)
+                _keep_logs(logs, match.name if path is None else path.stem, report)
+                tally.add(report.result, match.turn)
                 if as_json:
                     print_json(_as_json(match.plan, report, path))
                 elif not several:
                     _print_match(match.plan, report, path)
                 progress.advance(bar)
-    if several and not as_json:
-        tally.print()
 
 
-def _keep_logs(folder: Path | None, plan: MatchPlan, report: MatchReport) -> None:
+def _keep_logs(folder: Path | None, name: str, report: MatchReport) -> None:
     for seat, text in report.logs.items():
         if folder is not None:
-            (folder / f"{plan.game.name}-{plan.match_id}-seat{seat}.log").write_text(text)
+            write_file(folder / f"{name}-seat{seat}.log", text)
         elif report.result.seats[seat].ending is not Ending.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
             for line in text[-2000:].splitlines():
-                err.print(f"  | {line}", markup=False, soft_wrap=True)
+                err.print(f"  | {line}", soft_wrap=True)
 
 
 def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[str, Any]:
@@ -335,50 +359,6 @@ def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> Non
     out.print(table)
     for seat in result.seats:
         if seat.detail:
-            out.print(f"seat {seat.seat} was out ({seat.ending.value}): {seat.detail}", markup=False)
+            out.print(f"seat {seat.seat} was out ({seat.ending.value}): {seat.detail}")
     if path is not None:
         out.print(f"record: {path}   (look at it: dogana replay {path})", soft_wrap=True)
-
-
-class _Tally:
-    """Sums matches up, by the place on the command line."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
-        self._scores: list[list[int]] = [[] for _ in names]
-        self._ranks: list[list[int]] = [[] for _ in names]
-        self._wins: list[list[float]] = [[] for _ in names]
-        self._faults: list[dict[str, int]] = [{} for _ in names]
-
-    def add(self, report: MatchReport, turn: int) -> None:
-        """Counts a match whose seats were rotated by `turn`; shared first places share the win."""
-        winners = sum(seat.rank == 1 for seat in report.result.seats)
-        for seat in report.result.seats:
-            player = (seat.seat + turn) % len(self._names)
-            self._scores[player].append(seat.score)
-            self._ranks[player].append(seat.rank)
-            self._wins[player].append(1 / winners if seat.rank == 1 else 0.0)
-            if seat.ending is not Ending.PLAYED:
-                faults = self._faults[player]
-                faults[seat.ending.value] = faults.get(seat.ending.value, 0) + 1
-
-    def print(self) -> None:
-        """Prints a line for each player."""
-        count = len(self._scores[0])
-        table = Table("player", "bot", "wins", "mean rank", "mean score", "out", title=f"{count} matches, mean ± 95 %")
-        for player, name in enumerate(self._names):
-            faults = ", ".join(f"{number} {kind}" for kind, number in self._faults[player].items()) or "-"
-            table.add_row(
-                str(player),
-                name,
-                _mean(self._wins[player], 100, " %"),
-                _mean(self._ranks[player]),
-                _mean(self._scores[player]),
-                faults,
-            )
-        out.print(table)
-
-
-def _mean(values: Sequence[float], scale: float = 1, unit: str = "") -> str:
-    spread = 1.96 * stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
-    return f"{fmean(values) * scale:.1f} ± {spread * scale:.1f}{unit}"

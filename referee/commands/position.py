@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from referee.changes import describe
-from referee.commands.output import out, print_json
+from referee.commands.output import out, print_json, target
+from referee.files import check_regular, write_file
 from referee.game import label
 from referee.position import PositionError, read_position, write_position
 from referee.registry import find
@@ -16,7 +17,7 @@ from referee.registry import find
 
 def position(
     file: Annotated[Path, typer.Argument(help="A position; the game's RULES.md describes its entries.")],
-    svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="FILE")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="FILE", parser=target)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a position and the legal actions of every seat to act, or everything that is wrong with it.
@@ -29,6 +30,7 @@ def position(
 
       dogana position position.json --svg position.svg
     """
+    check_regular(file)
     try:
         found = read_position(file, find)
     except PositionError as error:
@@ -36,20 +38,20 @@ def position(
             print_json({"problems": error.problems})
         else:
             for problem in error.problems:
-                out.print(f"wrong: {problem}", markup=False, soft_wrap=True)
+                out.print(f"wrong: {file}: {problem}", soft_wrap=True)
         raise typer.Exit(1) from error
     game, setup, state = found.game, found.setup, found.state
     if svg is not None:
-        svg.write_text(game.draw(setup, state.observation(None)))
+        write_file(svg, game.draw(setup, state.observation(None)))
     to_act = {seat: list(map(label, state.legal_actions(seat))) for seat in state.seats_to_act()}
     if as_json:
         print_json({"problems": [], "to_act": to_act, "position": write_position(game, setup, state)})
         return
-    out.print(f"{game.title}, {setup.seats} seats", markup=False)
+    out.print(f"{game.title}, {setup.seats} seats")
     for line in describe(state.observation(None)):
-        out.print(f"  {line}", markup=False, soft_wrap=True)
+        out.print(f"  {line}", soft_wrap=True)
     for seat, legal in to_act.items():
-        out.print(f"seat {seat} is to act: {', '.join(legal)}", markup=False, soft_wrap=True)
+        out.print(f"seat {seat} is to act: {', '.join(legal)}", soft_wrap=True)
     if not to_act:
         ranks = ", ".join(f"seat {seat}: {rank}" for seat, rank in enumerate(state.ranks()))
-        out.print(f"the match is over; places: {ranks}", markup=False)
+        out.print(f"the match is over; places: {ranks}")

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from referee.changes import changes, describe
-from referee.commands.output import out, print_json
+from referee.commands.output import out, print_json, target
 from referee.effects import Decider
 from referee.errors import DoganaError
+from referee.files import write_file
 from referee.game import Observation, Seat, label
 from referee.position import write_position
 from referee.registry import find
@@ -33,7 +34,9 @@ class ReplayError(DoganaError):
 def replay(
     file: Annotated[Path, typer.Argument(help="A record.")],
     viewer: Annotated[int | None, typer.Option("--as", help="Show what this seat knew.", metavar="SEAT", min=0)] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR")] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR", parser=target)
+    ] = None,
     at: Annotated[
         int | None, typer.Option(help="Show only the position after so many actions.", metavar="N", min=0)
     ] = None,
@@ -77,32 +80,32 @@ def _show_position(
     game, setup, state = record.plan.game, record.plan.setup, record.state
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
-        (svg / f"{at:05}.svg").write_text(game.draw(setup, state.observation(viewer)))
+        write_file(svg / f"{at:05}.svg", game.draw(setup, state.observation(viewer)))
     if as_json:
         print_json(write_position(game, setup, state))
         return
-    out.print(f"{game.title} after {at} actions", markup=False)
+    out.print(f"{game.title} after {at} actions")
     for line in describe(state.observation(viewer)):
-        out.print(f"  {line}", markup=False, soft_wrap=True)
+        out.print(f"  {line}", soft_wrap=True)
     for seat in state.seats_to_act():
         legal = ", ".join(map(label, state.legal_actions(seat)))
-        out.print(f"seat {seat} is to act: {legal}", markup=False, soft_wrap=True)
+        out.print(f"seat {seat} is to act: {legal}", soft_wrap=True)
 
 
 def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_json: bool) -> None:
     plan = record.plan
     if not as_json:
-        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", markup=False)
+        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}")
         for seat, bot in enumerate(plan.bots):
-            out.print(f"seat {seat}: {bot}", markup=False)
+            out.print(f"seat {seat}: {bot}")
     seen = record.state.observation(viewer)
     if svg is not None:
-        (svg / "00000.svg").write_text(plan.game.draw(plan.setup, seen))
+        write_file(svg / "00000.svg", plan.game.draw(plan.setup, seen))
     known_to_viewer = _Knowledge(record, viewer)
     for step in record:
         before, seen = seen, record.state.observation(viewer)
         if svg is not None:
-            (svg / f"{step.n:05}.svg").write_text(plan.game.draw(plan.setup, seen))
+            write_file(svg / f"{step.n:05}.svg", plan.game.draw(plan.setup, seen))
         _print_step(step, known_to_viewer.of(step), before, seen, as_json=as_json)
         known_to_viewer.look_ahead()
     _print_result(record, as_json=as_json)
@@ -140,14 +143,14 @@ def _print_step(step: Step, known: bool, before: Observation, seen: Observation,
         )
         return
     if known:
-        text = f"[bold]{escape(label(step.action))}[/]{_BY[step.by]}"
+        text = Text.assemble((label(step.action), "bold"), _BY[step.by])
     elif changed:
-        text = "decides in secret"
+        text = Text("decides in secret")
     else:
         return
-    out.print(f"{step.n:5}  seat {step.seat}  {text}", soft_wrap=True)
+    out.print(Text(f"{step.n:5}  seat {step.seat}  ") + text, soft_wrap=True)
     if changed:
-        out.print(f"       {'; '.join(changed)}", style="dim", markup=False, soft_wrap=True)
+        out.print(f"       {'; '.join(changed)}", style="dim", soft_wrap=True)
 
 
 def _print_result(record: Replay, *, as_json: bool) -> None:
@@ -156,4 +159,4 @@ def _print_result(record: Replay, *, as_json: bool) -> None:
         return
     for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
         ending = "" if seat.ending is Ending.PLAYED else f", out ({seat.ending.value}): {seat.detail}"
-        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{ending}", markup=False)
+        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{ending}")

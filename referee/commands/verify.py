@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from referee.commands.output import out, print_json
 from referee.record import RecordError
@@ -37,11 +37,11 @@ def verify(
             if as_json:
                 print_json({"file": str(path), "holds": False, "line": error.line, "reason": error.reason})
             else:
-                out.print(f"[red]broken[/] {escape(str(error))}", soft_wrap=True)
+                out.print(Text.assemble(("broken", "red"), f" {error}"), soft_wrap=True)
             continue
         if as_json:
             print_json({"file": str(path), "holds": True, "digest": result.digest, "decisions": result.decisions})
         else:
-            out.print(f"[green]holds[/]  {escape(str(path))}: {result.decisions} decisions", soft_wrap=True)
+            out.print(Text.assemble(("holds", "green"), f"  {path}: {result.decisions} decisions"), soft_wrap=True)
     if broken:
         raise typer.Exit(1)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -15,20 +17,35 @@ Dogana = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
+def bot(tmp_path: Path) -> str:
+    """A seat for a bot that takes any arguments."""
+    (tmp_path / "bot.py").write_text("from agents.sdk import play\nplay(lambda decision: 0)\n")
+    return f"cmd:{sys.executable} bot.py"
+
+
+@pytest.fixture
 def dogana(tmp_path: Path) -> Dogana:
     """Runs `dogana ...` in an empty folder; checks that nothing ever shows a traceback."""
 
-    def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(
+        *arguments: object, status: int = 0, stdout: IO[str] | int = subprocess.PIPE, most_bytes: int | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        def limit() -> None:
+            if most_bytes is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
         ended = subprocess.run(
             [sys.executable, "-m", "ladder", *map(str, arguments)],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "XDG_DATA_HOME": str(tmp_path / "data")},
-            capture_output=True,
+            preexec_fn=limit,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
             text=True,
             timeout=120,
         )
         ours = [line for line in ended.stderr.splitlines() if not line.startswith("  | ")]  # the rest is a bot's log
-        assert "Traceback" not in ended.stdout + "".join(ours), ended.stderr
+        assert "Traceback" not in (ended.stdout or "") + "".join(ours), ended.stderr
         assert ended.returncode == status, (ended.stdout, ended.stderr)
         return ended
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -12,9 +15,12 @@ from typing import Any
 
 import pytest
 
+from referee.commands import play
+from referee.commands.tally import mean, share
 from referee.games.cargo_noir.tests.table import place
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
+from tests.tables import plan_of
 
 QUICK = ("--option", "last_turn=3")
 
@@ -76,8 +82,70 @@ def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -
 
 def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
     shown = dogana("play", "cargo_noir", "random", "random", *QUICK, "--games", 4, "--rotate", "--seed", 1).stdout
-    assert "8 matches, mean ± 95 %" in shown
-    assert "50.0" in shown
+    assert "8 matches, mean and 95 % interval over 4 blocks" in shown
+    assert " to " in shown
+
+
+def test_matches_of_one_seed_count_as_one(dogana: Dogana) -> None:
+    played = ("play", "cargo_noir", "random", "greedy", *QUICK, "--seed", 1)
+    shown = dogana(*played, "--games", 2, "--rotate").stdout
+    assert "4 matches, mean and 95 % interval over 2 blocks" in shown
+    assert "100.0% (34.2% to 100.0%)" in shown
+    assert "± 0.0" not in shown
+    shown = dogana(*played, "--rotate").stdout
+    assert "2 matches, mean and 95 % interval over 1 block" in shown
+    assert "100.0% (-)" in shown
+    assert "4 matches, mean and 95 % interval " in dogana(*played, "--games", 4).stdout
+
+
+def test_intervals_are_those_of_the_textbook() -> None:
+    assert mean([1, 2, 3]) == "2.0 ± 2.5"  # 4.303 / sqrt(3)
+    assert mean([10 * (number % 2) for number in range(31)]) == "4.8 ± 1.9"  # t(30) = 2.042
+    assert mean([4]) == "4.0 ± -"
+    assert mean([4, 4, 4]) == "4.0 ± -"
+    assert share([1] * 8 + [0] * 2) == "80.0% (49.0% to 94.3%)"
+    assert share([0.5, 0.5]) == "50.0% (9.5% to 90.5%)"
+
+
+def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "flaky.py").write_text(
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from agents.sdk import play\n"
+        "starts = Path('starts')\n"
+        "count = len(starts.read_text()) if starts.exists() else 0\n"
+        "starts.write_text('x' * (count + 1))\n"
+        "if count == 1: sys.exit('no')\n"
+        "play(lambda decision: 0)\n"
+    )
+    seats = (f"cmd:{sys.executable} flaky.py", "random")
+    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--json")
+    assert [match["seats"][0]["outcome"] for match in matches(ended.stdout)] == ["played", "start", "played"]
+
+
+def test_a_long_series_begins_at_once() -> None:
+    with subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "ladder",
+            "play",
+            "cargo_noir",
+            "random",
+            "random",
+            *QUICK,
+            "--games",
+            "1000000",
+            "--json",
+        ],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as series:
+        assert series.stdout is not None
+        ready, _, _ = select.select([series.stdout], [], [], 20)
+        series.kill()
+    assert ready
 
 
 def test_a_record_in_a_folder_never_overwrites_another(dogana: Dogana, tmp_path: Path) -> None:
@@ -85,6 +153,63 @@ def test_a_record_in_a_folder_never_overwrites_another(dogana: Dogana, tmp_path:
     for _ in range(2):
         dogana("play", "cargo_noir", "random", "random", "--seed", 7, *QUICK, "--record", "out")
     assert len(list((tmp_path / "out").iterdir())) == 2
+
+
+def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    play = [sys.executable, "-m", "ladder", "play", "cargo_noir", "random", "random", "--seed", "7", *QUICK]
+    both = [subprocess.Popen([*play, "--record", str(tmp_path / "out")], cwd=ROOT) for _ in range(3)]
+    assert [one.wait(60) for one in both] == [0, 0, 0]
+    records = sorted((tmp_path / "out").iterdir())
+    assert len(records) == 3
+    assert all(path.suffix == ".jsonl" for path in records)
+    dogana("verify", *records)
+
+
+def test_a_name_that_was_taken_during_the_match_is_left_alone(tmp_path: Path) -> None:
+    game = find("cargo_noir")
+    plan = plan_of()
+    match = play._Planned(plan, [], 0)
+    records = play._Records(tmp_path, folder=False)
+    paths = [records.path(match) for _ in range(2)]
+    kept = []
+    for path in paths:
+        assert path is not None
+        path.write_text("a record")
+        kept.append(records.keep(match, path))
+    assert [path.name for path in kept if path] == [f"{game.name}-{plan.match_id}{n}.jsonl" for n in ("", "-2")]
+
+
+def test_a_record_replaces_nothing_but_a_record(dogana: Dogana, tmp_path: Path) -> None:
+    arguments = ("play", "cargo_noir", "random", "random", *QUICK, "--record")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "keep.txt").write_text("keep me")
+    (tmp_path / "link").symlink_to("keep.txt")
+    assert "pipe: is not a regular file" in dogana(*arguments, "pipe", status=1).stderr
+    for name in ("keep.txt", "link"):
+        assert f"{name} is there already and is no record" in dogana(*arguments, name, status=1).stderr
+    assert (tmp_path / "keep.txt").read_text() == "keep me"
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "to_record").symlink_to("empty.jsonl")
+    for _ in range(2):  # over an empty file, then over a record
+        dogana(*arguments, "to_record")
+        dogana("verify", "empty.jsonl")
+    assert (tmp_path / "to_record").is_symlink()
+
+
+def test_a_name_that_is_empty_is_refused(dogana: Dogana, tmp_path: Path) -> None:
+    for option in ("--record", "--logs"):
+        ended = dogana("play", "cargo_noir", "random", "random", *QUICK, option, "", status=2)
+        assert "needs the name of a file or folder" in ended.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_of_bots_are_shown_as_they_are(dogana: Dogana, bot: str) -> None:
+    bot += " [/x] [bold]y :smile:"
+    for several in ((), ("--rotate",)):
+        shown = dogana("play", "cargo_noir", "random", bot, *QUICK, *several).stdout
+        assert all(word in shown for word in ("[/x]", "[bold]y", ":smile:"))
 
 
 def test_a_corrected_board_is_played_with(dogana: Dogana, tmp_path: Path) -> None:
@@ -125,6 +250,17 @@ def test_logs_can_be_kept(dogana: Dogana, tmp_path: Path) -> None:
     assert "refused as illegal" in log.read_text()
 
 
+def test_every_match_of_a_rotation_has_its_own_logs(dogana: Dogana, tmp_path: Path) -> None:
+    seat = f"cmd:{sys.executable} -m agents.house random"
+    arguments = ("play", "cargo_noir", seat, "random", *QUICK, "--games", 2, "--rotate", "--logs")
+    dogana(*arguments, "logs")
+    assert len(list((tmp_path / "logs").iterdir())) == 4
+    dogana(*arguments, "logs2", "--record", "out")
+    logs = {path.name.rpartition("-")[0] for path in (tmp_path / "logs2").iterdir()}
+    assert logs == {path.stem for path in (tmp_path / "out").iterdir()}
+    assert len(logs) == 4
+
+
 def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Path) -> None:
     match = subprocess.Popen(
         [sys.executable, "-m", "ladder", "play", "cargo_noir", "remote", "random", *QUICK],
@@ -158,6 +294,7 @@ BAD = [
     (["play", "cargo_noir", "random", "cmd:false"], "exited with status 1 before it joined"),
     (["play", "cargo_noir", "random", "random", "-o", "colour=red"], "has no option 'colour'; its options are:"),
     (["play", "cargo_noir", "random", "random", "-o", "last_turn=99"], "track or a number from 2 to 20, not '99'"),
+    (["play", "cargo_noir", "random", "random", "-o", "last_turn=٣"], "track or a number from 2 to 20, not '٣'"),
     (["play", "cargo_noir", "random", "random", "-o", "last_turn"], "must be written as NAME=VALUE"),
     (["play", "cargo_noir", "random", "random", "-o", "last_turn=3", "-o", "last_turn=4"], "given twice"),
     (["play", "cargo_noir", "random", "random", "-o", "first_player=4"], "names seat 4"),
@@ -227,21 +364,46 @@ def test_a_position_of_another_table_is_refused(dogana: Dogana, tmp_path: Path) 
     assert "brings its own options" in dogana(*play, "--from", "p.json", "-o", "last_turn=3", status=1).stderr
 
 
-def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number: int) -> None:
+    (tmp_path / "tmp").mkdir()
     match = subprocess.Popen(
         [sys.executable, "-m", "ladder", "play", "cargo_noir", f"cmd:{sys.executable} -m agents.hostile hang", "random",
          "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
         stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 30
     while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    match.send_signal(2)
+    assert list((tmp_path / "tmp").iterdir())
+    match.send_signal(number)
+    if number != signal.SIGINT:
+        match.send_signal(number)  # shells and systemd send several
     _, error = match.communicate(timeout=30)
-    assert match.returncode == 130
+    assert match.returncode == 128 + number
     assert error == ""
+    assert list(tmp_path.iterdir()) == [tmp_path / "tmp"]
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
+    """As in the background of a script: SIGINT is ignored there."""
+    match = subprocess.Popen(
+        ["/bin/sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", sys.executable, "-m", "ladder", "play", "cargo_noir",
+         f"cmd:{sys.executable} -m agents.hostile hang", "random", "--record", str(tmp_path / "match.jsonl")],
+        cwd=ROOT,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    match.send_signal(signal.SIGHUP)  # ignored too, as under nohup
+    time.sleep(0.1)
+    assert match.poll() is None
+    match.send_signal(signal.SIGTERM)
+    assert match.wait(30) == 128 + signal.SIGTERM
     assert not list(tmp_path.iterdir())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -79,12 +80,12 @@ def test_everything_that_is_wrong_with_a_position_is_listed(dogana: Dogana, reco
     position["options"]["colour"] = "red"
     path = record.parent / "wrong.json"
     path.write_text(json.dumps(position))
-    assert "wrong: cargo_noir has no option 'colour'" in dogana("position", path, status=1).stdout
+    assert f"wrong: {path}: cargo_noir has no option 'colour'" in dogana("position", path, status=1).stdout
     del position["options"]["colour"]
     path.write_text(json.dumps(position))
     shown = dogana("position", path, status=1).stdout
-    assert "wrong: position.state.phase must be one of P1" in shown
-    assert "wrong: I1: 1 coins in the bank" in shown
+    assert f"wrong: {path}: position.state.phase must be one of P1" in shown
+    assert f"wrong: {path}: I1: 1 coins in the bank" in shown
     assert len(json.loads(dogana("position", path, "--json", status=1).stdout)["problems"]) >= 2
     refused = dogana("play", "cargo_noir", "random", "random", "--from", path, status=1).stderr
     assert len(refused.splitlines()) == 1
@@ -105,7 +106,7 @@ def test_everything_that_is_wrong_with_a_position_is_listed(dogana: Dogana, reco
 )
 def test_a_file_that_is_no_position_is_refused(dogana: Dogana, tmp_path: Path, text: str) -> None:
     (tmp_path / "p.json").write_text(text)
-    assert dogana("position", "p.json", status=1).stdout.startswith("wrong: ")
+    assert dogana("position", "p.json", status=1).stdout.startswith("wrong: p.json: ")
 
 
 @pytest.mark.parametrize(
@@ -125,3 +126,55 @@ def test_a_truncated_record_is_shown_up_to_where_it_breaks(dogana: Dogana, recor
     ended = dogana("replay", "cut.jsonl", status=1)
     assert "    4  seat" in ended.stdout
     assert "line 7: is missing: the record is cut off" in ended.stderr
+
+
+def test_what_is_no_file_is_refused_at_once(dogana: Dogana, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path in ("folder", "pipe", "/dev/zero"):
+        assert f"broken {path}: cannot be read: is not a regular file" in dogana("verify", path, status=1).stdout
+        for command in (
+            ["replay", path],
+            ["position", path],
+            ["play", "cargo_noir", "random", "random", "--from", path],
+            ["play", "cargo_noir", "random", "random", "--board", path],
+        ):
+            [line] = dogana(*command, status=1).stderr.splitlines()
+            assert path in line
+            assert "is not a regular file" in line
+
+
+def test_a_position_that_is_not_there_is_named(dogana: Dogana) -> None:
+    assert dogana("position", "nope", status=1).stdout.startswith("wrong: nope: cannot be read: No such file")
+
+
+def test_names_in_a_record_are_shown_as_they_are(dogana: Dogana, bot: str) -> None:
+    dogana("play", "cargo_noir", f"{bot} [/x] :smile:", "random", "-o", "last_turn=2", "--record", "[red]m :x:.jsonl")
+    assert "[/x] :smile:" in dogana("replay", "[red]m :x:.jsonl").stdout.replace("\n", " ")
+    assert "[red]m :x:.jsonl" in dogana("verify", "[red]m :x:.jsonl").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["games"], ["games", "--json"], ["replay", "match.jsonl"], ["replay", "match.jsonl", "--json"]]
+)
+def test_output_that_cannot_be_written_is_said_in_one_line(dogana: Dogana, record: Path, arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = dogana(*arguments, status=1, stdout=full)
+    assert ended.stderr == "dogana: standard output: No space left on device\n"
+
+
+def test_files_that_cannot_be_written_whole_are_not_left_behind(dogana: Dogana, record: Path) -> None:
+    written = dogana("replay", record, "--at", 12, "--json").stdout
+    (record.parent / "position.json").write_text(written)
+    before = set(record.parent.rglob("*"))
+    for arguments, name in (
+        (["replay", record, "--svg", "pictures"], "pictures/00000.svg"),
+        (["replay", record, "--at", 3, "--svg", "pictures"], "pictures/00003.svg"),
+        (["position", "position.json", "--svg", "p.svg"], "p.svg"),
+        (["play", "cargo_noir", "random", "random", "--record", "new.jsonl"], "new.jsonl"),
+    ):
+        [line] = dogana(*arguments, status=1, most_bytes=4096).stderr.splitlines()
+        assert line.startswith("dogana: ")
+        assert name in line
+        assert "File too large" in line
+    assert set(record.parent.rglob("*")) - before <= {record.parent / "pictures"}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,11 +15,12 @@ from typing import Any
 import pytest
 
 from agents.house.random_bot import RandomBot
+from referee.files import write_file
 from referee.game import Game
 from referee.plan import MatchPlan
 from referee.play import House, play_match
-from referee.record import FIRST_HASH, RecordError, RecordWriter, read_lines
-from referee.registry import find
+from referee.record import FIRST_HASH, RecordError, RecordWriter, last_hash, read_lines
+from referee.registry import BoardFileError, find, read_board_file
 from referee.verify import Replay, verify
 from tests.tables import Table, plan_of
 from tests.toy.games.sealed import GAME as SEALED
@@ -187,6 +191,8 @@ def test_luck_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None:
         (b"hello\n", "this is no record"),
         (b"{}\n", "this is no record"),
         (b"\xff\xfe\x00\n", "this is no record"),
+        (b"\x7fELF\n\x00\x01\n\x02", "line 1: .*this is no record"),
+        (b"\x7fELF", "line 1: .*this is no record"),
         (b"[" * 100_000 + b"\n", "this is no record"),
         (chained([{"type": "header"}]), "format"),
         (chained([{"a": 1}]), "type header"),
@@ -272,10 +278,87 @@ def test_a_match_from_a_position_verifies(tmp_path: Path) -> None:
 def test_an_unfinished_record_does_not_have_the_final_name(tmp_path: Path) -> None:
     writer = RecordWriter(tmp_path / "match.jsonl")
     writer.append({"type": "header"})
-    assert [path.name for path in tmp_path.iterdir()] == ["match.jsonl.part"]
-    assert len(read_lines(tmp_path / "match.jsonl.part")) == 1
+    [part] = tmp_path.iterdir()
+    assert part.match("match.jsonl.*.part")
+    assert len(read_lines(part)) == 1
     writer.discard()
     assert not list(tmp_path.iterdir())
+
+
+def test_two_that_write_one_record_do_not_mix(tmp_path: Path) -> None:
+    writers = [RecordWriter(tmp_path / "match.jsonl") for _ in range(2)]
+    for number in range(3):
+        for writer in writers:
+            writer.append({"type": "header", "number": number})
+    hashes = [writer.finish() for writer in writers]
+    assert last_hash(tmp_path / "match.jsonl") == hashes[1]
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_record_is_written_to_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to("match.jsonl")
+    writer = RecordWriter(tmp_path / "link.jsonl")
+    writer.append({"type": "header"})
+    writer.finish()
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert len(read_lines(tmp_path / "match.jsonl")) == 1
+
+
+def test_a_disk_that_takes_only_a_part_of_a_line_is_given_the_rest(tmp_path: Path) -> None:
+    class Slow(io.FileIO):
+        def write(self, data: Any, /) -> int:
+            return super().write(data[:7])
+
+    writer = RecordWriter(tmp_path / "match.jsonl")
+    assert writer._file is not None
+    writer._file.close()
+    writer._file = Slow(writer._part, "wb")
+    writer.append({"type": "header"})
+    writer.finish()
+    assert len(read_lines(tmp_path / "match.jsonl")) == 1
+
+
+def test_a_full_disk_is_said_with_the_name_of_the_record(tmp_path: Path) -> None:
+    writer = RecordWriter(tmp_path / "match.jsonl")
+    assert writer._file is not None
+    writer._file.close()
+    writer._file = Path("/dev/full").open("wb", buffering=0)  # noqa: SIM115 the writer closes it
+    with pytest.raises(OSError, match=r"cannot be written: No space left on device.*match\.jsonl"):
+        writer.append({"type": "header"})
+    writer.discard()
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_files_of_a_sensible_size_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path, tmp_path / "pipe", Path("/dev/zero")):
+        with pytest.raises(RecordError, match="is not a regular file"):
+            read_lines(path)
+        with pytest.raises(BoardFileError, match="is not a regular file"):
+            read_board_file(path)
+    (tmp_path / "long").write_bytes(b"x" * 101)
+    monkeypatch.setattr("referee.record.MOST_BYTES", 100)
+    with pytest.raises(RecordError, match="has more than 100 bytes"):
+        read_lines(tmp_path / "long")
+
+
+def test_a_file_that_is_written_is_there_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "picture.svg"
+    write_file(path, "old")
+    (tmp_path / "link.svg").symlink_to(path)
+    write_file(tmp_path / "link.svg", "new")
+    assert path.read_text() == "new"
+    assert (tmp_path / "link.svg").is_symlink()
+
+    def half(file: Path, text: str, **_: Any) -> None:
+        file.write_bytes(text.encode()[:2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match=r"No space left on device: .*picture\.svg"):
+        write_file(path, "newest")
+    assert {file.name for file in tmp_path.iterdir()} == {"picture.svg", "link.svg"}
+    assert path.read_text() == "new"
 
 
 def test_a_replay_gives_the_state_after_every_action(record: Path) -> None:

@@ -13,7 +13,10 @@ from html import escape
 
 from referee.game import Seat
 from referee.games.cargo_noir.board import CargoNoirBoard
-from referee.games.cargo_noir.drawing_style import (
+from referee.games.cargo_noir.drawing_style import cargo, coins, counted, ship, token
+from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind, Phase, Port, Purpose
+from referee.games.cargo_noir.observation import CargoNoirObservation, PortView
+from referee.svg import (
     ALARM,
     BRASS,
     DARK,
@@ -32,9 +35,6 @@ from referee.games.cargo_noir.drawing_style import (
     SEAT_COLOURS,
     STEEL,
     box,
-    cargo,
-    coins,
-    counted,
     crown,
     element,
     figure,
@@ -42,13 +42,9 @@ from referee.games.cargo_noir.drawing_style import (
     name_text,
     path,
     printable,
-    ship,
     short,
     text,
-    token,
 )
-from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind, Phase, Port, Purpose
-from referee.games.cargo_noir.observation import CargoNoirObservation, PortView
 
 _WIDTH, _MARGIN, _TOP = 1200, 16, 64
 _CHART_WIDTH, _CHART_HEIGHT = 784, 560

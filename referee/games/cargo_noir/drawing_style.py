@@ -1,27 +1,11 @@
-"""What the drawing is made of: the palette, SVG elements as text, and the pieces of the game.
-
-No element has an id, a style sheet or a gradient: several pictures can stand in one page, shown or hidden,
-without one borrowing from another. Everything that is printed goes through `text`, which escapes it.
-"""
+"""The pieces of Cargo Noir, as SVG elements (`referee/svg.py`)."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from html import escape
 
 from referee.games.cargo_noir.names import Kind
-
-NIGHT, DEEP, SEA, LAND, LIT = "#0a0f15", "#0f212c", "#142a36", "#16202a", "#1e2c38"
-INK, FADED, DIM, LINE, DARK = "#efe7d3", "#a3b1b5", "#6d7e86", "#33444f", "#0d1319"
-BRASS, ALARM, PARCHMENT, STEEL, LAMP = "#d3a953", "#f08a6c", "#d6cbb0", "#8fb3c4", "#ffe9a8"
-
-SEAT_COLOURS = ("#68bdf4", "#eba31a", "#d4609f", "#f4f1e8", "#16966e")
-"""After Okabe and Ito, to be told apart by the colour-blind; each ship has its number all the same."""
-
-SANS = "'Avenir Next','Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
-"""The fonts of all text but names and headings; for the whole document."""
-_SERIF = "Georgia,'Times New Roman','DejaVu Serif',serif"
+from referee.svg import BRASS, DARK, DIM, LAMP, SEAT_COLOURS, box, element, figure, group, path, short, text
 
 # Colour and pictogram of each kind of goods; a pictogram fits a box from -10 to 10.
 _GOODS = {
@@ -46,105 +30,6 @@ _GOODS = {
 }
 
 
-# --- elements -------------------------------------------------------------------------------------
-
-
-def element(name: str, content: str = "", /, **attributes: str | float) -> str:
-    """An SVG element: `stroke_width=2` is written `stroke-width="2"`; `content` is markup."""
-    written = "".join(
-        f' {key.replace("_", "-")}="{escape(value) if isinstance(value, str) else f"{round(value, 2):g}"}"'
-        for key, value in attributes.items()
-    )
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
-
-
-def text(
-    x: float,
-    y: float,
-    content: object,
-    size: float = 12,
-    fill: str = INK,
-    anchor: str = "start",
-    *,
-    bold: bool = False,
-    serif: bool = False,
-    fit: float = 0,
-) -> str:
-    """A line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
-    words = str(content)
-    if fit:
-        size = min(size, fit / max(_width(words) * (1.13 if bold else 1), 1))
-    style = {"text_anchor": anchor} if anchor != "start" else {}
-    if bold:
-        style["font_weight"] = "bold"
-    if serif:
-        style["font_family"] = _SERIF
-    return element("text", escape(words), x=x, y=y, font_size=size, fill=fill, **style)
-
-
-def _width(words: str) -> float:
-    """About how wide words are, for size 1. Fonts differ: this goes by the widest of those named above."""
-    return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
-
-
-_WIDTHS = {c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsczJ/"), (0.92, "mwMW")) for c in run}
-
-
-def figure(x: float, y: float, content: object, size: float = 12, fill: str = INK, fit: float = 0) -> str:
-    """A bold number or word with its middle at x."""
-    return text(x, y, content, size, fill, "middle", bold=True, fit=fit)
-
-
-def name_text(x: float, y: float, name: str, size: float, width: float) -> str:
-    """A name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
-    words = printable(name)
-    while len(words) > 2 and _width(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
-        words = words[:-2].rstrip() + "…"
-    line = text(0, size * 1.1, words, size, bold=True, serif=True, fit=width)
-    return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
-
-
-def printable(name: str) -> str:
-    """A name without what could break document or line: control, direction and unpaired characters."""
-    cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
-    return (cleaned if len(cleaned) <= 22 else cleaned[:21].rstrip() + "…") or "—"
-
-
-def short(count: int) -> str:
-    """A number of at most five characters, for where there is little room."""
-    return str(count) if count < 10_000 else f"{count // 1000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
-
-
-def box(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    fill: str = LAND,
-    stroke: str = LINE,
-    thick: float = 1,
-    radius: float = 8,
-) -> str:
-    """A rectangle with round corners."""
-    size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
-    return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick)
-
-
-def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
-    """Lines and areas, in the notation of SVG."""
-    return element("path", d=d, fill=fill, stroke=stroke, stroke_width=thick, **more)
-
-
-def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
-    """Pieces that are drawn around (0, 0), put elsewhere."""
-    faint = {"opacity": opacity} if opacity < 1 else {}
-    size = f" scale({round(scale, 3):g})" if scale != 1 else ""
-    return element("g", content, transform=f"translate({round(x, 2):g} {round(y, 2):g}){size}", **faint)
-
-
-# --- pieces ---------------------------------------------------------------------------------------
-
-
 def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1) -> str:
     """A ship of a seat, 36 wide and 24 high, with the seat's number; with a lamp if it is to be resolved."""
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
@@ -163,11 +48,6 @@ def coins(x: float, y: float, height: int) -> str:
         element("ellipse", cx=x, cy=y - 4 - 3 * level, rx=12, ry=4, fill=BRASS, stroke="#5d4413", stroke_width=1)
         for level in range(min(height, 7))
     )
-
-
-def crown(x: float, y: float) -> str:
-    """The mark of a winner, 22 wide."""
-    return group(x, y, path("M-11-7l6 5 5-8 5 8 6-5-2 13h-18z", BRASS))
 
 
 def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) -> str:
