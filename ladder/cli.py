@@ -70,6 +70,10 @@ def _stop_cleanly() -> list[int]:
             interrupt = signal.getsignal(signal.SIGINT)
             (interrupt if callable(interrupt) else signal.default_int_handler)(number, frame)
 
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
+        # asyncio stops its loop in order only if this is the handler; blocked, Ctrl-C is still for others.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, stop)

@@ -29,6 +29,7 @@ from referee.record import RecordError
 from referee.registry import find, shipped_board
 from referee.result import Result
 from referee.seats.house import house_bots
+from referee.seats.orphans import adopt_orphans
 from referee.server import RefereeServer
 from referee.verify import verify
 
@@ -169,6 +170,7 @@ def _work(pipe: Connection) -> None:
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+    adopt_orphans()
     asyncio.run(_play_jobs(pipe))
 
 

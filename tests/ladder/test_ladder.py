@@ -99,7 +99,9 @@ def test_one_run_can_mix_games(dogana: Dogana, tmp_path: Path) -> None:
     assert ended.stdout.endswith("look at the standings: dogana ladder top\n")
     assert ended.stderr.count("mybot v1 qualifies") == 2
     database = sqlite3.connect(tmp_path / "home" / "ladder.db")
-    matches = dict(database.execute("select game, count(*) from matches join blocks on block = blocks.id group by game"))
+    matches = dict(
+        database.execute("select game, count(*) from matches join blocks on block = blocks.id group by game")
+    )
     assert matches.keys() == {"cargo_noir", "yunnan"}
     assert abs(matches["cargo_noir"] - matches["yunnan"]) <= 5
     recompute(dogana)
