@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from ladder.errors import LadderError
 from ladder.ladder import Ladder
 from referee.clock import TimeControl
 from referee.commands.output import err, out, print_json
+from referee.errors import DoganaError
 from referee.registry import find, games
 
 app = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
@@ -72,8 +74,15 @@ def submit(
             raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {value!r}")
     if not path.exists():
         raise LadderError(f"there is no file or folder {path}")
-    with _open(home, create=True) as ladder:
-        version, is_new = ladder.submit(path, name, author)
+    existed = home.exists()
+    try:
+        with _open(home, create=True) as ladder:
+            version, is_new = ladder.submit(path, name, author)
+            newest = max(one.number for one in ladder.store.versions().values() if one.bot == version.bot)
+    except DoganaError:
+        if not existed:  # a bot that is refused must not leave an empty ladder
+            shutil.rmtree(home, ignore_errors=True)
+        raise
     if as_json:
         print_json(
             {
@@ -86,7 +95,8 @@ def submit(
     elif is_new:
         out.print(f"{version.label} by {version.author} is in; it qualifies with the next run", markup=False)
     else:
-        out.print(f"nothing new: these files are {version.label} already", markup=False)
+        later = "" if newest == version.number else f"; v{newest} is the newest"
+        out.print(f"nothing new: these files are {version.label} already{later}", markup=False)
 
 
 @app.command()
@@ -189,11 +199,12 @@ def _entries(ladder: Ladder, game: str) -> list[dict[str, object]]:
     suspended = ladder.suspended(find(game))
     qualified = ladder.store.qualifications(game)
     versions = ladder.store.versions()
-    newest = {version.bot: version.id for version in versions.values()}
+    active = {version.id for version in ladder.active(find(game))}
+    waiting = {version.id for version in ladder.waiting(find(game))}
     entries: list[dict[str, object]] = []
     for place, standing in enumerate(ladder.store.standings(game), start=1):
         version = standing.version
-        status = "suspended" if version.id in suspended else "" if newest[version.bot] == version.id else "replaced"
+        status = "suspended" if version.id in suspended else "" if version.id in active else "replaced"
         entries.append(
             {
                 "game": game,
@@ -215,6 +226,9 @@ def _entries(ladder: Ladder, game: str) -> list[dict[str, object]]:
         if (version.bot, version.number) in rated or game not in version.games:
             continue
         passed, reason = qualified.get(version.id, (True, ""))
+        status = "waits for its first match" if version.id in waiting else "replaced"
+        if version.id in suspended:
+            status = "suspended"
         entries.append(
             {
                 "game": game,
@@ -228,7 +242,7 @@ def _entries(ladder: Ladder, game: str) -> list[dict[str, object]]:
                 "matches": 0,
                 "wins": 0,
                 "out": 0,
-                "status": "waits for its first match" if passed else f"not qualified: {reason}",
+                "status": status if passed else f"not qualified: {reason}",
             }
         )
     return entries

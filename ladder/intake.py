@@ -7,7 +7,9 @@ counted while bytes are written, not believed.
 from __future__ import annotations
 
 import contextlib
+import gzip
 import hashlib
+import lzma
 import os
 import shutil
 import stat
@@ -16,10 +18,11 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any
 
 from ladder.errors import BadBot
 from referee.document import Document
@@ -85,6 +88,9 @@ def hash_of(folder: Path) -> str:
     return whole.hexdigest()
 
 
+_DAMAGED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, ValueError)
+
+
 class _Copier:
     """Brings files into a folder, and counts."""
 
@@ -132,7 +138,7 @@ class _Copier:
                     if not entry.is_dir():
                         with archive.open(entry) as source:
                             self._write(entry.filename, source, executable=bool(mode & stat.S_IXUSR))
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, ValueError) as error:
+        except (*_DAMAGED, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
             raise BadBot(f"{path} is a damaged or encrypted archive: {error}") from error
 
     def _unpack_tar(self, path: Path) -> None:
@@ -144,13 +150,23 @@ class _Copier:
                     source = archive.extractfile(entry)
                     if source is not None:
                         self._write(entry.name, source, executable=bool(entry.mode & stat.S_IXUSR))
-        except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
+                self._read_to_the_end(archive.fileobj)
+        except (*_DAMAGED, tarfile.TarError, OverflowError) as error:
             raise BadBot(f"{path} is a damaged archive: {error}") from error
+
+    def _read_to_the_end(self, stream: Any) -> None:
+        """What is compressed has its checksum at the end."""
+        while stream is not None and (data := stream.read(1 << 20)):
+            self._bytes += len(data)
+            if self._bytes > MAX_BYTES:
+                raise BadBot(f"more than {MAX_BYTES} bytes, unpacked")
 
     def _write(self, name: str, source: IO[bytes], *, executable: bool) -> None:
         parts = PurePosixPath(name).parts
         if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
             raise BadBot(f"a file's name, {name!r}, leads out of the bot's folder")
+        if not name.isprintable():
+            raise BadBot(f"a file's name, {name!r}, has characters that cannot be printed")
         self._files += 1
         if self._files > MAX_FILES:
             raise BadBot(f"more than {MAX_FILES} files")
@@ -185,6 +201,8 @@ def _read_manifest(path: Path, folder: Path) -> tuple[tuple[str, ...], tuple[str
         document.note("games", f"names {unknown[0]!r}; the games are: {', '.join(games())}")
     if document.has("run") and not run:
         document.note("run", "must have at least the program")
+    if not all(word.isprintable() for word in run):
+        document.note("run", "has characters that cannot be printed")
     document.finish()
     if document.problems:
         raise BadBot(f"{path}: {'; '.join(document.problems)}")

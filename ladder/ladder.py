@@ -15,25 +15,28 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
+from itertools import pairwise
 from pathlib import Path
 
 from ladder.errors import LadderError
 from ladder.intake import take_in
-from ladder.pool import HOUSE_PREFIX, Finished, Job, Outcome, Pool
+from ladder.pool import HOUSE_PREFIX, MOST_DEATHS, Finished, Job, Outcome, Pool
 from ladder.rating import Rating, current, rate, rate_all
 from ladder.schedule import HOUSE, Candidate, next_block, rotations
-from ladder.store import CountedMatch, PlannedMatch, Store, Version
+from ladder.store import MOST_VOIDS, CountedMatch, PlannedMatch, Store, Version
 from referee.game import Game
 from referee.record import RecordError, last_hash
 from referee.registry import find, games
 from referee.result import Ending, Result
 from referee.seats.house import house_bots
-from referee.verify import verify
+from referee.verify import verified
 
 SUSPENDED_AFTER = 5
 """A version that was out in so many matches in a row is not scheduled any more: it would cost everybody time."""
-MOST_VOIDS = 3
-"""A match that was spoilt so often stops the run: something is wrong with this machine."""
+SUSPENDED_AFTER_GIVEN_UP = 3
+"""A version all of whose matches were given up, so many at least, is not scheduled any more, either."""
+MOST_GIVEN_UP = 10
+"""So many matches that are given up for no known reason stop a run: something is wrong with this machine."""
 QUALIFYING_CLOCK = "10+1/10"
 
 
@@ -100,6 +103,8 @@ class Ladder:
         """
         with self._only_run():
             self._records.mkdir(exist_ok=True)
+            for left in self._records.glob("*.part"):  # of workers that were killed
+                left.unlink()
             with Pool(workers) as pool:
                 for game in chosen:
                     self._enter_house_bots(game)
@@ -127,8 +132,10 @@ class Ladder:
     def _qualify(self, game: Game, pool: Pool) -> Iterator[Progress]:
         """Lets every version that has not tried yet play a short match against `random`."""
         tried = self.store.qualifications(game.name)
-        latest = [version for version in self._latest() if game.name in version.games and version.id not in tried]
-        partner = next(version for version in self._latest() if version.author == HOUSE and version.bot == "random")
+        latest = [version for version in self._candidates(game) if version.id not in tried]
+        partner = next(
+            version for version in self._candidates(game) if version.author == HOUSE and version.bot == "random"
+        )
         jobs = {}
         for version in latest:
             match = f"qualify-{version.id}-{secrets.token_hex(8)}"
@@ -146,12 +153,11 @@ class Ladder:
                 self.store.qualify(version.id, game.name, passed=passed, reason=reason)
                 text = "qualifies" if passed else f"does not qualify: {reason} (its log: {job.logs / 'seat0.log'})"
                 yield Progress(f"{version.label} {text}", 0, 0)
+            elif outcome.worker_died:
+                self.store.qualify(version.id, game.name, passed=False, reason=outcome.reason)
+                yield Progress(f"{version.label} does not qualify: {outcome.reason}", 0, 0)
             else:
-                yield Progress(
-                    f"{version.label} could not be qualified, through no fault of its own: {outcome.reason}",
-                    0,
-                    0,
-                )
+                yield Progress(f"{version.label} could not be qualified this time: {outcome.reason}", 0, 0)
 
     def _play(
         self, chosen: Sequence[Game], pool: Pool, matches: int, clock: str, *, same_author: bool
@@ -176,19 +182,26 @@ class Ladder:
 
         source = jobs()
         spoilt: list[Job] = []
+        given_up = 0
         while True:
             for job, outcome in self._outcomes(pool, source):
                 if isinstance(outcome, Finished):
                     counts += self._count(planned[job.match], outcome.result, outcome.record_hash)
                     text = ""
                 else:
-                    times = self.store.void(job.match, outcome.reason)
-                    text = f"match {job.match} is void and is played again: {outcome.reason}"
-                    if times >= MOST_VOIDS:
-                        raise LadderError(
-                            f"match {job.match} was spoilt {times} times; the last time: {outcome.reason}"
-                        )
-                    spoilt.append(job)
+                    tries = MOST_DEATHS if outcome.worker_died else 1
+                    times = [self.store.void(job.match, outcome.reason) for _ in range(tries)][-1]
+                    if times < MOST_VOIDS:
+                        text = f"match {job.match} is void and is played again: {outcome.reason}"
+                        spoilt.append(job)
+                    else:
+                        text = f"match {job.match} was spoilt {times} times and is given up: {outcome.reason}"
+                        suspended = self.suspended(find(job.game))
+                        given_up += not any(version.id in suspended for version in job.seats)
+                        if given_up >= MOST_GIVEN_UP:
+                            raise LadderError(
+                                f"{given_up} matches were given up; look at this machine. The last: {text}"
+                            )
                 yield Progress(text, counts, max(matches, len(planned)))
             if not spoilt:
                 return
@@ -216,8 +229,11 @@ class Ladder:
         if not job.record.exists():
             return None
         try:
-            result = verify(job.record, find)
+            plan, result = verified(job.record, find)
         except RecordError:
+            return None
+        expected = (job.match, job.game, [version.label for version in job.seats], job.seed, job.clock)
+        if (plan.match_id, plan.game.name, plan.bots, plan.seed, str(plan.control)) != expected:
             return None
         return Finished(result, last_hash(job.record))
 
@@ -241,7 +257,7 @@ class Ladder:
                 current(ratings, version.id, parents),
                 last_block.get(version.id, 0),
             )
-            for version in self._active(game)
+            for version in self.active(game)
         ]
         block = next_block(
             candidates,
@@ -261,12 +277,17 @@ class Ladder:
         self.store.add_block(game.name, secrets.randbits(62), {}, clock, matches)
         return [match for match in self.store.unfinished(game.name) if match.id in matches]
 
-    def _latest(self) -> list[Version]:
-        """The newest version of each bot."""
-        newest = {version.bot: version for version in self.store.versions().values()}
+    def _candidates(self, game: Game) -> list[Version]:
+        """The newest version of each bot that plays the game and has not failed to qualify."""
+        qualified = self.store.qualifications(game.name)
+        newest = {
+            version.bot: version
+            for version in self.store.versions().values()
+            if game.name in version.games and qualified.get(version.id, (True, ""))[0]
+        }
         return list(newest.values())
 
-    def _active(self, game: Game) -> list[Version]:
+    def active(self, game: Game) -> list[Version]:
         """The versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
         qualified = self.store.qualifications(game.name)
         newest = {
@@ -277,13 +298,35 @@ class Ladder:
         suspended = self.suspended(game)
         return [version for version in newest.values() if version.id not in suspended]
 
+    def waiting(self, game: Game) -> list[Version]:
+        """The versions that are to qualify or to play their first match."""
+        rated = self.store.ratings(game.name)
+        return [version for version in self._candidates(game) if version.id not in rated]
+
     def suspended(self, game: Game) -> set[int]:
-        """Versions that were out in their last matches, all of them."""
+        """Versions that were out in their last matches, all of them, or in whose matches the referee died."""
         streak: dict[int, int] = {}
         for match in self.store.counted(game.name):
             for version, ending in zip(match.versions, match.endings, strict=True):
                 streak[version] = 0 if ending is Ending.PLAYED else streak.get(version, 0) + 1
-        return {version for version, length in streak.items() if length >= SUSPENDED_AFTER}
+        found = {version for version, length in streak.items() if length >= SUSPENDED_AFTER}
+        return found | self._referee_killers(game, set(streak))
+
+    def _referee_killers(self, game: Game, counted: set[int]) -> set[int]:
+        """Versions that sat in matches that were given up, and in no other; of several, those that clearly sat in more."""
+        versions = self.store.versions()
+        blamed = [
+            (number, version)
+            for version, number in self.store.given_up(game.name).items()
+            if version not in counted and versions[version].author != HOUSE
+        ]
+        blamed = [*sorted(blamed, reverse=True), (0, 0)]
+        found = set()
+        for (number, version), (next_number, _) in pairwise(blamed):
+            if number < SUSPENDED_AFTER_GIVEN_UP or number == next_number:
+                break
+            found.add(version)
+        return found
 
     def _job_of(self, match: PlannedMatch) -> Job:
         versions = self.store.versions()
@@ -342,9 +385,13 @@ class Ladder:
         """Whether a match's record holds, is the one that was counted, and says what was counted."""
         path = self._records / f"{match.match}.jsonl"
         try:
-            result = verify(path, find)
+            plan, result = verified(path, find)
         except RecordError as error:
             return [str(error)]
+        versions = self.store.versions()
+        labels = [versions[version].label for version in match.versions]
+        if (plan.match_id, plan.game.name, plan.bots) != (match.match, match.game, labels):
+            return [f"match {match.match}: the record is of another match"]
         if last_hash(path) != match.record_hash:
             return [f"match {match.match}: the record is not the one that was counted"]
         seats = tuple((seat.rank, seat.ending) for seat in result.seats)

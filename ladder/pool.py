@@ -35,6 +35,8 @@ from referee.verify import verify
 
 MOST_DEATHS = 3
 """A match whose worker has died so often is given up: it kills them."""
+_STOP_SECONDS = 2.0
+"""How long an idle worker may take to end; its server needs half a second."""
 HOUSE_PREFIX = "house:"
 """Marks the content hash of a house bot, which is no folder but plays in the worker's process."""
 
@@ -68,6 +70,8 @@ class Spoilt:
     """A match that the referee could not play to its end; it has no result."""
 
     reason: str
+    worker_died: bool = False
+    """Whether it killed its worker, again and again."""
 
 
 Outcome = Finished | Spoilt
@@ -122,7 +126,7 @@ class Pool:
                     if deaths[job.match] < MOST_DEATHS:
                         again.append(job)
                         continue
-                    outcome = Spoilt(f"the worker has died {MOST_DEATHS} times over it")
+                    outcome = Spoilt(f"the worker has died {MOST_DEATHS} times over it", worker_died=True)
                 yield job, outcome
 
 
@@ -156,7 +160,7 @@ class _Worker:
     def stop(self) -> None:
         """Ends the process, and with it its agents."""
         self.pipe.close()
-        self.process.join(0.2)
+        self.process.join(_STOP_SECONDS)
         if self.process.is_alive():
             self.process.kill()
             self.process.join()
@@ -181,7 +185,10 @@ async def _play_jobs(pipe: Connection) -> None:
                 job: Job = pipe.recv()
             except (EOFError, OSError):
                 return
-            outcome = await _play(job, server)
+            try:
+                outcome = await _play(job, server)
+            except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
+                outcome = Spoilt(f"{type(error).__name__}: {error}")
             try:
                 pipe.send(outcome)
             except OSError:
@@ -198,6 +205,11 @@ async def _play(job: Job, server: RefereeServer) -> Outcome:
         bots=[version.label for version in job.seats],
         control=TimeControl.parse(job.clock),
     )
+    gone = [version.label for version in job.seats if not _is_there(version, job.versions)]
+    if gone:
+        return Spoilt(
+            f"the files of {', '.join(gone)} are gone from {job.versions}; submit the same again to restore them"
+        )
     players = [_player(version, job.versions) for version in job.seats]
     try:
         report = await play_match(plan, players, server=server, record=job.record)
@@ -210,6 +222,10 @@ async def _play(job: Job, server: RefereeServer) -> Outcome:
         job.logs.mkdir(parents=True, exist_ok=True)
         (job.logs / f"seat{seat}.log").write_text(text)
     return Finished(report.result, report.record_hash)
+
+
+def _is_there(version: Version, versions: Path) -> bool:
+    return version.content_hash.startswith(HOUSE_PREFIX) or (versions / version.content_hash).is_dir()
 
 
 def _player(version: Version, versions: Path) -> Player:

@@ -4,19 +4,21 @@ bots, versions          who takes part; a version is immutable and known by its 
 qualifications          whether a version got through a short match of a game
 blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
 results, seat_results   what came out; `results.number` is the order in which matches count
-voids                   matches that the referee spoilt; they are played again
+voids                   matches that the referee spoilt; they are played again, unless that happens too often
 ratings                 derived by `rating.py` from the results, in their order
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
@@ -175,6 +177,10 @@ class Standing:
     faults: int
 
 
+MOST_VOIDS = 3
+"""A match that was spoilt so often is given up: it is not played again, and does not count."""
+
+
 class Store:
     """The SQLite file of a ladder."""
 
@@ -187,18 +193,30 @@ class Store:
         if not create and not path.is_file():
             raise LadderError(f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one")
         try:
-            connection = sqlite3.connect(path, timeout=30)
-            self._db = Database(connection)
+            if path.exists():
+                self._look_at(path, create=create)
+            if path.exists() and not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+                self._db = Database(sqlite3.connect(f"file:{quote(str(path))}?immutable=1", uri=True))
+                return
+            self._db = Database(sqlite3.connect(path, timeout=30))
             self._db.execute("pragma journal_mode = wal").close()
             self._db.execute("pragma foreign_keys = on").close()
-            known = {migration.name for migration in migrations.applied(self._db)}
-            if known - {migration.name for migration in migrations._migrations}:
-                raise LadderError(f"{path} was made by a newer version of Dogana; update this one")
-            if not known and self._db.table_names():
-                raise LadderError(f"{path} is an SQLite file, but not a ladder")
             migrations.apply(self._db)
         except sqlite3.DatabaseError as error:
             raise LadderError(f"{path} is not a ladder: {error}") from error
+
+    @staticmethod
+    def _look_at(path: Path, *, create: bool) -> None:
+        """Refuses a file that is no ladder, without changing it."""
+        db = Database(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30))
+        try:
+            known = {migration.name for migration in migrations.applied(db)} if db.table_names() else set()
+            if known - {migration.name for migration in migrations._migrations}:
+                raise LadderError(f"{path} was made by a newer version of Dogana; update this one")
+            if not known and (db.table_names() or not create):
+                raise LadderError(f"{path} is an SQLite file, but not a ladder")
+        finally:
+            db.close()
 
     def close(self) -> None:
         """Closes the file."""
@@ -304,7 +322,7 @@ class Store:
                 )
 
     def unfinished(self, game: str) -> list[PlannedMatch]:
-        """Matches that were scheduled and do not count yet, in their order."""
+        """Matches that were scheduled, do not count yet and are not given up, in their order."""
         rows = self._rows(
             """
             select matches.id, matches.block, blocks.seed, blocks.options, blocks.clock,
@@ -312,9 +330,10 @@ class Store:
                        (select version from seats where match = matches.id order by seat)) as versions
             from matches join blocks on blocks.id = matches.block
             where blocks.game = ? and matches.id not in (select match from results)
+                and (select count(*) from voids where match = matches.id) < ?
             order by matches.block, matches.rotation
             """,
-            [game],
+            [game, MOST_VOIDS],
         )
         return [
             PlannedMatch(
@@ -376,6 +395,19 @@ class Store:
         with self._db.atomic():
             self._db.table("voids").insert({"match": match, "reason": reason, "at": _now()})
             return int(self._rows("select count(*) as n from voids where match = ?", [match])[0]["n"])
+
+    def given_up(self, game: str) -> dict[int, int]:
+        """How many matches of each version were spoilt so often that they were given up."""
+        rows = self._rows(
+            """
+            select seats.version, count(*) as n
+            from seats join matches on matches.id = seats.match join blocks on blocks.id = matches.block
+            where blocks.game = ? and (select count(*) from voids where match = matches.id) >= ?
+            group by seats.version
+            """,
+            [game, MOST_VOIDS],
+        )
+        return {row["version"]: row["n"] for row in rows}
 
     def counted(self, game: str | None = None) -> list[CountedMatch]:
         """All matches that count, in the order in which they do; of one game, or of all."""
@@ -454,10 +486,6 @@ class Store:
                     for version, rating in ratings.items()
                 ]
             )
-
-    def rated_games(self) -> list[str]:
-        """The games that have ratings."""
-        return [row["game"] for row in self._rows("select distinct game from ratings order by game")]
 
     def standings(self, game: str) -> list[Standing]:
         """Everybody who is rated, best first by mu - 3 sigma."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from referee.document import Document
 from referee.errors import DoganaError
+from referee.files import read_file
 from referee.game import Game, Setup, SetupError, State
 from referee.registry import UnknownGame, shipped_board
 
@@ -83,9 +84,7 @@ def _table(document: Document, key: str) -> dict[str, Any]:
 
 def _load(path: Path) -> object:
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise PositionError(path, [f"has more than {MOST_BYTES} bytes"])
-        return json.loads(path.read_bytes())
+        return json.loads(read_file(path, MOST_BYTES))
     except OSError as error:
         raise PositionError(path, [f"cannot be read: {error.strerror}"]) from error
     except (ValueError, RecursionError) as error:

@@ -392,8 +392,13 @@ def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
     Raises:
         RecordError: at the first line that does not hold, with the reason.
     """
+    return verified(path, find_game)[1]
+
+
+def verified(path: Path, find_game: Callable[[str], Game]) -> tuple[MatchPlan, Result]:
+    """The same; returns what was fixed before the match, too."""
     replay = Replay(path, find_game)
     for _ in replay:
         pass
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    return replay.result
+    return replay.plan, replay.result

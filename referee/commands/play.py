@@ -19,7 +19,7 @@ from referee.clock import TimeControl
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
 from referee.errors import DoganaError
-from referee.files import check_regular, write_file
+from referee.files import write_file
 from referee.game import Game, Seat, Setup
 from referee.loop import run
 from referee.plan import MatchPlan
@@ -159,7 +159,6 @@ def _agree(
     if start is not None:
         if options or board is not None:
             raise PlayError("a position brings its own options and board; leave out --option and --board")
-        check_regular(start)
         position = read_position(start, find)
         if position.game is not game:
             raise PlayError(f"position {start} is of {position.game.name}, not of {game.name}")

@@ -9,7 +9,7 @@ import typer
 
 from referee.changes import describe
 from referee.commands.output import out, print_json, target
-from referee.files import check_regular, write_file
+from referee.files import write_file
 from referee.game import label
 from referee.position import PositionError, read_position, write_position
 from referee.registry import find
@@ -30,7 +30,6 @@ def position(
 
       dogana position position.json --svg position.svg
     """
-    check_regular(file)
     try:
         found = read_position(file, find)
     except PositionError as error:

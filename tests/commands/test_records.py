@@ -133,9 +133,9 @@ def test_what_is_no_file_is_refused_at_once(dogana: Dogana, tmp_path: Path) -> N
     (tmp_path / "folder").mkdir()
     for path in ("folder", "pipe", "/dev/zero"):
         assert f"broken {path}: cannot be read: is not a regular file" in dogana("verify", path, status=1).stdout
+        assert f"wrong: {path}: cannot be read: is not a regular file" in dogana("position", path, status=1).stdout
         for command in (
             ["replay", path],
-            ["position", path],
             ["play", "cargo_noir", "random", "random", "--from", path],
             ["play", "cargo_noir", "random", "random", "--board", path],
         ):

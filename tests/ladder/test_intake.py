@@ -171,3 +171,32 @@ def test_a_damaged_archive_is_refused(tmp_path: Path, cut: int) -> None:
     archive.chmod(0o644)
     with pytest.raises(BadBot):
         take_in(archive, tmp_path / "versions")
+
+
+def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path / "bot")
+    (Path(os.fsdecode(os.fsencode(folder) + b"/\xff\xfe"))).write_text("x")
+    with pytest.raises(BadBot, match="cannot be printed"):
+        take_in(folder, tmp_path / "versions")
+
+
+def test_damage_inside_an_archive_is_found(tmp_path: Path) -> None:
+    for name in ("bot.zip", "bot.tar.gz"):
+        path = tmp_path / name
+        if name == "bot.zip":
+            zipped(path, {"bot": os.urandom(5000) + PROGRAM.encode() * 200})
+        else:
+            tarred(path, [entry("bot"), *(entry(f"data{number}") for number in range(50))])
+        whole = bytearray(path.read_bytes())
+        for place in range(40, len(whole) - 400, max(1, len(whole) // 25)):
+            damaged = whole[:]
+            damaged[place] ^= 0xFF
+            path.write_bytes(damaged)
+            with pytest.raises(BadBot):
+                take_in(path, tmp_path / "versions")
+
+
+def test_a_command_with_a_nul_is_refused(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path / "bot", 'run = ["python", "x\\u0000.py"]')
+    with pytest.raises(BadBot, match="cannot be printed"):
+        take_in(folder, tmp_path / "versions")

@@ -173,7 +173,7 @@ def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path)
     records[1].write_bytes(records[2].read_bytes())
     ended = dogana("ladder", "recompute", "--home", "home", status=1)
     assert records[0].name in ended.stdout
-    assert "is not the one that was counted" in ended.stdout
+    assert "the record is of another match" in ended.stdout
     assert top(dogana) == before
 
 
@@ -376,3 +376,101 @@ def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_pat
     dogana("ladder", "submit", "bot.py", "--name", "a", "--author", "b")
     assert (tmp_path / "data" / "dogana" / "ladder" / "ladder.db").is_file()
     assert Ladder(tmp_path / "data" / "dogana" / "ladder").store.versions()
+
+
+KILLER = (
+    "import os, signal\nfrom agents.sdk import play\n"
+    "def choose(decision):\n"
+    "    if not decision.match.match_id.startswith('qualify'):\n"
+    "        parent = int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])\n"
+    "        os.kill(parent, signal.SIGKILL)\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+
+
+def test_a_bot_that_kills_its_referee_is_suspended_and_the_ladder_goes_on(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "killer", "you", KILLER)
+    submit(dogana, tmp_path, "mybot", "me")
+    ended = run(dogana, 6, "--workers", 2)
+    assert "and is given up: the worker has died 3 times over it" in ended.stderr
+    entries = {entry["bot"]: entry for entry in top(dogana)}
+    assert (entries["killer"]["status"], entries["killer"]["matches"]) == ("suspended", 0)
+    run(dogana, 4)
+    assert next(entry for entry in top(dogana) if entry["bot"] == "mybot")["matches"] > 0
+    recompute(dogana)
+
+
+def test_a_record_of_another_match_is_not_adopted(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 3)
+    ladder = Ladder(tmp_path / "home")
+    game = find("cargo_noir")
+    [match, *_] = ladder._schedule(game, "60+0.5/10", same_author=False)
+    job = ladder._job_of(match)
+    counted = ladder.store.counted("cargo_noir")[0]
+    other = tmp_path / "home" / "records" / f"{counted.match}.jsonl"
+    job.record.write_bytes(other.read_bytes())
+    assert ladder._adopt(job) is None
+    ladder.close()
+
+
+def test_a_version_whose_files_are_gone_is_named_and_spoils_nothing_else(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    [folder] = (tmp_path / "home" / "versions").iterdir()
+    folder.rename(tmp_path / "elsewhere")
+    ended = run(dogana, 2)
+    assert "mybot v1 could not be qualified this time: the files of mybot v1 are gone" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_newest_version_that_has_not_failed_plays(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    submit(dogana, tmp_path, "mybot", "me", CRASHING)
+    run(dogana, 2)
+    run(dogana, 4)
+    status = {entry["version"]: entry["status"] for entry in top(dogana) if entry["bot"] == "mybot"}
+    assert status[1] == ""
+    assert status[2].startswith("not qualified: crash")
+    assert "v2 is the newest" in submit(dogana, tmp_path, "mybot", "me").stdout
+
+
+def test_a_version_that_was_replaced_before_it_played_says_so(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    submit(dogana, tmp_path, "mybot", "me", RANDOM + "# better\n")
+    assert {entry["version"]: entry["status"] for entry in top(dogana)} == {
+        1: "replaced",
+        2: "waits for its first match",
+    }
+
+
+def test_a_bot_that_is_refused_leaves_no_empty_ladder(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no bot")
+    dogana("ladder", "submit", "notes.txt", "--name", "a", "--author", "b", "--home", "home", status=1)
+    assert not (tmp_path / "home").exists()
+
+
+def test_looking_at_a_file_that_is_no_ladder_does_not_change_it(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    path = tmp_path / "home" / "ladder.db"
+    database = sqlite3.connect(path)
+    database.execute("create table theirs (x)")
+    database.close()
+    before = path.read_bytes()
+    assert "is an SQLite file, but not a ladder" in dogana("ladder", "top", "--home", "home", status=1).stderr
+    assert path.read_bytes() == before
+    path.write_bytes(b"")
+    assert "not a ladder" in dogana("ladder", "top", "--home", "home", status=1).stderr
+    assert path.read_bytes() == b""
+
+
+def test_a_ladder_that_cannot_be_written_can_be_looked_at(
+    dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    store = Store(tmp_path / "home" / "ladder.db", create=False)
+    assert [version.label for version in store.versions().values()] == ["mybot v1"]
+    with pytest.raises(sqlite3.OperationalError):
+        store.void("x", "y")
+    store.close()
