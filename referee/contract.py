@@ -115,7 +115,8 @@ class _Examination:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
         twin.apply(seat, action, LiveChance(luck))
         self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
-        if not public and state.seats_to_act() == to_act:  # else the rules may show that a seat is done, or reveal
+        # Otherwise the rules may show that a seat is done, or, when only one was left, reveal what all have decided.
+        if not public and len(to_act) > 1 and state.seats_to_act() == to_act:
             for viewer, seen in zip(self.everyone, before, strict=True):
                 same = viewer == seat or state.observation(viewer) == seen
                 self.check(13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes")

@@ -1,0 +1,96 @@
+"""Venezia (Ronald Hofstaetter, 2001): secret plans of pigeon clans, for 2 to 4 seats. The rules are in RULES.md."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from referee.document import Document
+from referee.game import Chance, Game, Observation, Option, Setup, State
+from referee.games.venezia import drawing, rules
+from referee.games.venezia.actions import ACTION_TYPES
+from referee.games.venezia.board import MOST_ON_PIAZZA, VeneziaBoard, read_board
+from referee.games.venezia.observation import VeneziaObservation, restore
+from referee.games.venezia.position import read
+from referee.games.venezia.sample import draw_plans
+from referee.games.venezia.state import VeneziaState
+
+_MOST_ROUNDS = 50
+
+
+class Venezia(Game):
+    """See `referee.game.Game`."""
+
+    name = "venezia"
+    title = "Venezia"
+    seat_counts = range(2, 5)
+    options = (
+        Option("tourists", (range(2, 4),), 2, "how many tourists come to the Piazza", "Z4.1"),
+        Option("hunters", (range(1, 3),), 1, "how many pigeon hunters come to the Piazza", "Z4.3"),
+        Option(
+            "vatican_feud_sgm", (False, True), False, "whether Fehde and Weisung reach San Giorgio Maggiore", "Z8.2"
+        ),
+        Option(
+            "end_rule",
+            ("cap4", "fixed4", "open"),
+            "cap4",
+            "when the match ends: in round 4 or earlier, in round 4, or when a seat wins",
+            "Z12.1",
+        ),
+        Option("max_rounds", (range(4, _MOST_ROUNDS + 1),), 20, "the last round with end_rule=open", "Z12.1"),
+        Option("home_sgm", ("allowed", "forbidden"), "allowed", "whether San Giorgio Maggiore can be a home", "Z1.4"),
+        Option("campanile", (True, False), True, "whether the bell tower blocks a square", "Z3.3"),
+        Option(
+            "births_rule",
+            ("per_pigeon", "per_tourist"),
+            "per_pigeon",
+            "whether a pigeon bears once, or for each tourist around it",
+            "Z6.3",
+        ),
+        Option("capture_diagonal", (True, False), True, "whether captures are diagonal, too", "Z6.1"),
+        Option(
+            "jump_over_danger",
+            (False, True),
+            False,
+            "whether a tourist in the danger zone can be jumped over",
+            "Z5.3",
+        ),
+        Option("first_player", ("seat0", "random"), "seat0", "who begins the first round", "Z1.3"),
+    )
+    action_types = ACTION_TYPES
+    observation_type = VeneziaObservation
+    # The longest list is that of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.
+    max_actions = 16 * MOST_ON_PIAZZA + 1
+    # A home for each seat; then for each seat in each round a plan of at most 8 places, each with a count; the placing; for each
+    # pigeon a chain over all squares; the cards; two more in the scoring (section 9).
+    max_decisions = 4 + 4 * _MOST_ROUNDS * (3 + 2 * 8 + MOST_ON_PIAZZA + 1 + 80 * MOST_ON_PIAZZA + 1 + 101 + 2)
+
+    def read_board(self, document: Document) -> VeneziaBoard:
+        """See `referee.game.Game`."""
+        return read_board(document)
+
+    def start(self, setup: Setup, chance: Chance) -> State:
+        """See `referee.game.Game`."""
+        state = VeneziaState(setup)
+        rules.set_up(state, chance)
+        return state
+
+    def read_state(self, setup: Setup, document: Document) -> State:
+        """See `referee.game.Game`."""
+        state = VeneziaState(setup)
+        read(state, document)
+        return state
+
+    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+        """A state in which the others have plans that fit what the observer has seen."""
+        state = VeneziaState(setup)
+        seen = cast("VeneziaObservation", observation)
+        restore(state, seen)
+        draw_plans(state, seen, chance)
+        return state
+
+    def draw(self, setup: Setup, observation: Observation) -> str:
+        """See `referee.game.Game`."""
+        return drawing.draw(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation))
+
+
+GAME = Venezia()

@@ -1,0 +1,98 @@
+"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from referee.document import Document
+from referee.game import Board
+from referee.games.venezia.names import Place, Square
+
+MOST_ON_PIAZZA = 15
+MOST_PIGEONS = 100
+"""These bound what a board can say, so that no file can make lists huge."""
+_MOST = 1000
+_SQUARES = {square.name.lower(): square for square in Square}
+
+
+@dataclass(frozen=True, slots=True)
+class VeneziaBoard(Board):
+    """The printed numbers of Venezia."""
+
+    campanile: Square
+    """The square that the bell tower blocks."""
+    piazza_limit: int
+    """The most pigeons of a seat on the Piazza."""
+    pigeons: int
+    """Pigeons of each seat."""
+    start_reserve: int
+    """How many of them it starts with."""
+    greys: int
+    """Grey pigeons."""
+    district_cards: int
+    """The most district cards in a plan."""
+    born_adjacent: int
+    """Pigeons born by one next to a tourist."""
+    born_same: int
+    """Pigeons born by one in the same square as a tourist."""
+    poisoned: int
+    """The most pigeons that Gift im Futter removes."""
+    grey_operations: int
+    """Greys that Weisung aus dem Vatikan adds or moves."""
+    majority_points: int
+    """Points of a majority in a district."""
+    enemy_home_points: int
+    """The same in the home of another seat."""
+    from_cemetery: int
+    """The most pigeons that the majority in the cemetery takes back."""
+    rounds: int
+    """The last round."""
+    win_points: int
+    """Points that win."""
+    win_districts: int
+    """Majorities that win."""
+    place_names: tuple[str, ...]
+    """What people call each place."""
+    place_places: tuple[tuple[int, int], ...]
+    """For each place, x and y in a drawing."""
+    cemetery_name: str
+    """What people call the cemetery."""
+    cemetery_place: tuple[int, int]
+    """Its x and y in a drawing."""
+
+
+def read_board(document: Document) -> VeneziaBoard:
+    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    piazza, pigeons, plan = document.table("piazza"), document.table("pigeons"), document.table("plan")
+    births, cards, scoring = document.table("births"), document.table("cards"), document.table("scoring")
+    end, places, cemetery = document.table("end"), document.table("places"), document.table("cemetery")
+    for table in (piazza, pigeons, plan, births, cards, scoring, end, places, cemetery):
+        table.text("provenance")
+    entries = [places.table(place.name.lower()) for place in Place]
+    per_seat = pigeons.integer("per_seat", 1, MOST_PIGEONS)
+    greys = pigeons.integer("grey", 0, 100)
+    grey_operations = cards.integer("greys", 0, 10)
+    if grey_operations > greys:
+        cards.note("greys", f"must not exceed the {greys} grey pigeons: each is added or moved once (Z8.8)")
+    return VeneziaBoard(
+        campanile=piazza.choice("campanile", _SQUARES),
+        piazza_limit=piazza.integer("limit", 1, MOST_ON_PIAZZA),
+        pigeons=per_seat,
+        start_reserve=pigeons.integer("start_reserve", 0, per_seat),
+        greys=greys,
+        district_cards=plan.integer("district_cards", 1, len(Place)),
+        born_adjacent=births.integer("adjacent", 0, _MOST),
+        born_same=births.integer("same", 0, _MOST),
+        poisoned=cards.integer("poisoned", 0, 100),
+        grey_operations=grey_operations,
+        majority_points=scoring.integer("majority", 0, _MOST),
+        enemy_home_points=scoring.integer("enemy_home", 0, _MOST),
+        from_cemetery=scoring.integer("from_cemetery", 0, MOST_PIGEONS),
+        rounds=end.integer("rounds", 1, 50),
+        win_points=end.integer("points", 1, 100_000),
+        win_districts=end.integer("districts", 4, 7),
+        place_names=tuple(entry.text("name") for entry in entries),
+        place_places=tuple((entry.integer("x", 0, 100), entry.integer("y", 0, 100)) for entry in entries),
+        cemetery_name=cemetery.text("name"),
+        cemetery_place=(cemetery.integer("x", 0, 100), cemetery.integer("y", 0, 100)),
+    )

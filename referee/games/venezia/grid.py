@@ -1,0 +1,66 @@
+"""The squares of the Piazza and what lies around them (RULES.md, 1.2). A set of squares is an integer with the bits of its members."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from referee.games.venezia.names import COLUMNS, Square
+
+DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
+"""Rows and columns of a step to NW, N, NE, W, E, SW, S, SE."""
+_ROWS = len(Square) // COLUMNS
+ALL_AXES = ((0, 7), (1, 6), (2, 5), (3, 4))
+"""Pairs of opposite directions."""
+STRAIGHT_AXES = ((1, 6), (3, 4))
+"""The same without the diagonals."""
+
+
+class Grid:
+    """The Piazza with or without its Campanile. Use `grid_of`: it makes each once."""
+
+    def __init__(self, blocked: Square | None) -> None:
+        self.usable = tuple(square for square in Square if square is not blocked)
+        """The squares that are not blocked, in their order."""
+        self.steps = tuple(tuple(self._step(square, direction, blocked) for direction in range(8)) for square in Square)
+        """`steps[square][direction]`: the next square there, or -1."""
+        self.neighbours = tuple(tuple(step for step in row if step >= 0) for row in self.steps)
+        """The squares around each, in the order of the directions."""
+        self.jumps = tuple(
+            tuple(
+                (between, self.steps[between][direction])
+                for direction, between in enumerate(row)
+                if between >= 0 and self.steps[between][direction] >= 0
+            )
+            for row in self.steps
+        )
+        """For each square, what is jumped over and where the jump ends, in the order of the directions."""
+        self.around = tuple(bits(row) for row in self.neighbours)
+        """The squares around each, as a set."""
+
+    @staticmethod
+    def _step(square: int, direction: int, blocked: Square | None) -> int:
+        row, column = divmod(square, COLUMNS)
+        row, column = row + DIRECTIONS[direction][0], column + DIRECTIONS[direction][1]
+        if not (0 <= row < _ROWS and 0 <= column < COLUMNS):
+            return -1
+        reached = row * COLUMNS + column
+        return -1 if reached == blocked else reached
+
+    def danger(self, hunters: Iterable[int]) -> int:
+        """The danger zone of some hunters (Z4.4)."""
+        zone = 0
+        for hunter in hunters:
+            zone |= 1 << hunter | self.around[hunter]
+        return zone
+
+
+@cache
+def grid_of(blocked: Square | None) -> Grid:
+    """The Piazza with a blocked square, or with none."""
+    return Grid(blocked)
+
+
+def bits(squares: Iterable[int]) -> int:
+    """The set of some squares."""
+    return sum(1 << square for square in squares)

@@ -1,0 +1,110 @@
+"""Planning, which every seat does for itself (RULES.md, Z2). Nothing here looks at another seat's plan."""
+
+from __future__ import annotations
+
+from referee.game import Action, Chance, IllegalAction, Seat
+from referee.games.venezia import actions as act
+from referee.games.venezia.names import ActionCard, FirstCard, Place, Step
+from referee.games.venezia.table import Plan, Table
+
+
+def room_on_piazza(table: Table, seat: Seat) -> int:
+    """How many pigeons the seat may lay on the card Piazza (Z2.5)."""
+    return min(table.reserve[seat], table.board.piazza_limit - table.on_piazza(seat))
+
+
+def limits(table: Table, seat: Seat) -> tuple[int, int]:
+    """The fewest and the most pigeons for the next card of a plan (Z2.5)."""
+    plan = table.plans[seat]
+    if not plan.counts and plan.first is FirstCard.PIAZZA:
+        return 1, room_on_piazza(table, seat)
+    return 0, table.left_to_lay(seat)
+
+
+def legal(table: Table, seat: Seat) -> list[Action]:
+    """The next choices of a plan, in the order of the rules."""
+    plan = table.plans[seat]
+    if plan.step is Step.FIRST:
+        return list(act.FIRSTS if room_on_piazza(table, seat) >= 1 else act.FIRSTS[:1])
+    if plan.step is Step.ACTION:
+        return [act.PLANNED_CARDS[ActionCard.NONE], *(act.PLANNED_CARDS[card] for card in table.hand(seat))]
+    if plan.step is Step.DISTRICTS:
+        return [*(act.PLANNED_DISTRICTS[place] for place in Place if place not in plan.chosen), act.DONE]
+    if plan.step is Step.COUNT:
+        low, high = limits(table, seat)
+        return list(act.COUNTS[low : high + 1])
+    return []
+
+
+def play(table: Table, seat: Seat, action: Action) -> None:
+    """Makes the next choice of a plan.
+
+    Raises:
+        IllegalAction: if it cannot be made; the plan is as it was.
+    """
+    plan = table.plans[seat]
+    if isinstance(action, act.First):
+        _check_step(plan, Step.FIRST, "Z2.2")
+        card = FirstCard(action.card)
+        if card is FirstCard.PIAZZA and room_on_piazza(table, seat) < 1:
+            raise IllegalAction("the card Piazza needs a pigeon in the reserve, and room for it on the Piazza", "Z2.2")
+        plays_action = table.round > 1 and table.hand(seat)  # Z2.3
+        plan = plan._replace(first=card, step=Step.ACTION if plays_action else Step.DISTRICTS)
+    elif isinstance(action, act.Card):
+        _check_step(plan, Step.ACTION, "Z2.3")
+        chosen = ActionCard(action.card)
+        if chosen is not ActionCard.NONE and chosen not in table.hand(seat):
+            raise IllegalAction(f"{chosen.name} has been executed; it is not in the hand", "Z2.3")
+        plan = plan._replace(action=chosen, step=Step.DISTRICTS)
+    elif isinstance(action, act.District):
+        _check_step(plan, Step.DISTRICTS, "Z2.4")
+        place = Place(action.place)
+        if place in plan.chosen:
+            raise IllegalAction(f"{place.name} is chosen already", "Z2.4")
+        places = (*plan.chosen, place)
+        full = len(places) == table.board.district_cards
+        plan = plan._replace(chosen=places, step=Step.COUNT if full else Step.DISTRICTS)
+    elif isinstance(action, act.Done):
+        _check_step(plan, Step.DISTRICTS, "Z2.4")
+        plan = plan._replace(step=Step.COUNT)
+    elif isinstance(action, act.Count):
+        _check_step(plan, Step.COUNT, "Z2.5")
+        low, high = limits(table, seat)
+        if not low <= action.pigeons <= high:
+            raise IllegalAction(f"{low} to {high} pigeons can be laid on this card, not {action.pigeons}", "Z2.5")
+        counts = (*plan.counts, action.pigeons)
+        made = len(counts) > len(plan.chosen)
+        plan = plan._replace(counts=counts, step=Step.COMMITTED if made else Step.COUNT)
+    else:
+        raise IllegalAction("this is not possible while plans are made", "Z2.1")
+    table.plans[seat] = plan
+
+
+def _check_step(plan: Plan, step: Step, rule: str) -> None:
+    if plan.step is not step:
+        raise IllegalAction(f"this is not the next choice of the plan, which is at {plan.step.name}", rule)
+
+
+def reveal(table: Table, chance: Chance) -> None:
+    """Lays the pigeons on the cards, the district cards in a random order (Z2.7 to Z2.9)."""
+    for seat, plan in enumerate(table.plans):
+        cards = len(plan.chosen)
+        order = chance.stream(f"slots{seat}").permutation(cards) if cards >= 2 else range(cards)
+        table.plans[seat] = plan._replace(slots=tuple(plan.chosen[place] for place in order))
+        table.piles[seat] = [plan.counts[1 + place] for place in order]
+        table.first_count[seat] = plan.counts[0]
+        table.reserve[seat] -= sum(plan.counts)
+
+
+def actions_of(plan: Plan, most_places: int) -> list[Action]:
+    """The choices that a plan of at most so many places was made of."""
+    choices: list[Action] = []
+    if plan.first is not None:
+        choices.append(act.FIRSTS[plan.first])
+    if plan.action is not None:
+        choices.append(act.PLANNED_CARDS[plan.action])
+    choices += [act.PLANNED_DISTRICTS[place] for place in plan.chosen]
+    if plan.step >= Step.COUNT and len(plan.chosen) < most_places:
+        choices.append(act.DONE)
+    choices += [act.Count(pigeons) for pigeons in plan.counts]
+    return choices

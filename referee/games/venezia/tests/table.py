@@ -1,0 +1,125 @@
+"""Positions for the tests of the rules: only what matters is named, the rest is filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from referee.chance import ScriptedChance
+from referee.document import Document
+from referee.game import IllegalAction, Setup, label
+from referee.games.venezia import GAME
+from referee.games.venezia.names import Phase, Place, Square
+from referee.games.venezia.state import VeneziaState
+from referee.registry import shipped_board
+
+BOARD = shipped_board(GAME)
+_HOMES = ("can", "mar", "pol", "cas")
+
+
+def setup(seats: int = 2, **options: object) -> Setup:
+    """What is agreed, with the shipped board."""
+    return GAME.setup(seats, options, BOARD)
+
+
+def plan(first: str = "feint", *piles: tuple[str, int], action: str = "none", on_first: int = 0) -> dict[str, Any]:
+    """A plan that has been made, with piles in the order of their slots, and pigeons left on the first card."""
+    return {
+        "step": "COMMITTED",
+        "first": first,
+        "action": action,
+        "chosen": [place for place, _ in piles],
+        "counts": [on_first, *(pigeons for _, pigeons in piles)],
+        "slots": [{"place": place, "pigeons": pigeons} for place, pigeons in piles],
+        "first_count": on_first,
+    }
+
+
+def place(
+    seats: int = 2,
+    *,
+    phase: str = "MOVE",
+    seat: int = 0,
+    round: int = 2,  # noqa: A002 the rules' word
+    options: Mapping[str, object] | None = None,
+    plans: Mapping[int, Mapping[str, Any]] | None = None,
+    discard: Mapping[int, Mapping[str, int]] | None = None,
+    **rest: Any,
+) -> VeneziaState:
+    """A position without problems; by default all have planned nothing, and tourists and hunters stand where they change nothing."""
+    chosen = setup(seats, **(options or {}))
+    planned = Phase[phase] not in (Phase.HOME, Phase.PLAN)
+    data: dict[str, Any] = {
+        "round": round,
+        "phase": phase,
+        "home": list(_HOMES[:seats]),
+        "reserve": [12] * seats,
+        "plan": [dict((plans or {}).get(one, plan() if planned else {})) for one in range(seats)],
+        "discard": [dict((discard or {}).get(one, {})) for one in range(seats)],
+    }
+    if planned and Phase[phase] not in (Phase.FEINT, Phase.PLACE):
+        data["tourists"] = ["a9", "a10", "b10"][: int(chosen.options["tourists"])]
+        data["hunters"] = ["h10", "h8"][: int(chosen.options["hunters"])]
+    if Phase[phase] not in (Phase.PLAN, Phase.OVER):
+        data["seat"] = seat
+    if Phase[phase] is Phase.MOVE and "unmoved" not in rest:
+        rest["unmoved"] = [square for square, owner in rest.get("piazza", {}).items() if owner == seat]
+    data |= rest
+    document = Document(data, "position")
+    state = GAME.read_state(chosen, document)
+    document.finish()
+    assert document.problems == []
+    assert state.problems() == []
+    assert isinstance(state, VeneziaState)
+    return state
+
+
+def legal(state: VeneziaState, seat: int | None = None) -> list[str]:
+    """The labels of the legal actions of a seat, or of the first that is to act."""
+    return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
+
+
+def do(state: VeneziaState, *actions: str, seat: int | None = None, **luck: Any) -> VeneziaState:
+    """Plays actions of a seat, or of whoever is to act first, with scripted luck, and checks that the position stays sound.
+
+    `tourist` and `hunter` are squares, `slots0` and so on orders.
+    """
+    chance = Spins(state, luck)
+    for action in actions:
+        actor = state.seats_to_act()[0] if seat is None else seat
+        state.apply(actor, GAME.parse_action(action), chance)
+        assert state.problems() == []
+    return state
+
+
+class Spins(ScriptedChance):
+    """Luck in which squares are named: a spin draws from those that are free."""
+
+    def __init__(self, state: VeneziaState, luck: Mapping[str, Any]) -> None:
+        taken: list[int] = []
+        drawn: dict[str, list[Any]] = {name: list(values) for name, values in luck.items()}
+        for stream in ("tourist", "hunter"):
+            indices = []
+            for name in drawn.get(stream, []):
+                free = [square for square in state.grid.usable if square not in taken]
+                indices.append(free.index(Square[name.upper()]))
+                taken.append(Square[name.upper()])
+            if stream in drawn:
+                drawn[stream] = indices
+        super().__init__(**drawn)
+
+
+def refused(state: VeneziaState, action: str, seat: int | None = None) -> str:
+    """The rule by which an action is refused."""
+    before = state.to_json()
+    with pytest.raises(IllegalAction) as caught:
+        state.apply(state.seats_to_act()[0] if seat is None else seat, GAME.parse_action(action), ScriptedChance())
+    assert state.to_json() == before
+    return caught.value.rule
+
+
+def pigeons(state: VeneziaState, name: str) -> list[int]:
+    """How many pigeons each seat has in a place."""
+    return state.loc[Place[name.upper()]]

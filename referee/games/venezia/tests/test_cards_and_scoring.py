@@ -1,0 +1,238 @@
+"""Action cards, districts, scoring, cleaning and the end (RULES.md, Z7 to Z12)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from referee.games.venezia import scoring
+from referee.games.venezia.names import ActionCard, Phase, Place
+from referee.games.venezia.state import VeneziaState
+from referee.games.venezia.tests.table import do, legal, pigeons, place, plan, refused
+
+
+def cards(*actions: str, seats: int = 0, **arguments: Any) -> VeneziaState:
+    """The action cards of the seats have just been turned."""
+    seats = seats or len(actions)
+    plans = {seat: plan("feint", action=card) for seat, card in enumerate(actions)} | arguments.pop("plans", {})
+    piazza = {"e1": seats - 1} | arguments.pop("piazza", {})
+    state = place(seats, seat=seats - 1, plans=plans, piazza=piazza, unmoved=[], **arguments)
+    return do(state, "done")
+
+
+def executed(state: VeneziaState) -> list[list[str]]:
+    return [[card.name for card in ActionCard if card and row[card - 1]] for row in state.discard]
+
+
+def test_z7_1_a_card_that_several_play_is_for_the_lowest_score() -> None:
+    assert executed(cards("mic", "mic", score=[3, 0])) == [[], ["MIC"]]
+    assert executed(cards("mic", "mic")) == [[], []]  # R36
+    assert executed(cards("mic", "mic", "mic", score=[3, 0, 6])) == [[], ["MIC"], []]
+    assert executed(cards("mic", "mic", "mic", score=[3, 0, 0])) == [[], [], []]  # R35
+
+
+def test_z7_2_z8_1_the_family_meeting_comes_first_and_empties_all_nests() -> None:
+    state = cards("rau", "fam", nest=[3, 2])
+    assert (state.phase, state.seat) == (Phase.FAMILY, 1)
+    assert refused(state, "family(sgm)") == "Z8.1"
+    do(state, "family(pol)")
+    assert (pigeons(state, "pol"), state.nest) == ([3, 2], [0, 0])
+    assert (state.phase, state.seat) == (Phase.RAPTOR, 0)
+
+
+def test_z8_1_e9_after_it_nobody_reinforces_and_with_empty_nests_nothing_is_asked() -> None:
+    assert executed(cards("fam", "none")) == [["FAM"], []]
+    state = do(cards("fam", "none", nest=[1, 1]), "family(can)")
+    assert state.phase is not Phase.REINFORCE
+
+
+def test_z7_3_each_seat_reinforces_its_home_from_its_nest() -> None:
+    state = cards("none", "none", nest=[3, 0], home=["sgm", "mar"])
+    assert legal(state) == [f"reinforce({n})" for n in range(4)]
+    assert refused(state, "reinforce(4)") == "Z7.3"
+    do(state, "reinforce(2)")
+    assert state.reserve[0] == 12 + 1 + 2  # what is left of the nest, and the cleaned island
+
+
+def test_z7_4_cards_are_executed_in_turn_order() -> None:
+    state = cards("rau", "rau", "gif", first_seat=1, score=[3, 0, 0], piazza={"d4": 1})
+    assert (state.seat, state.phase) == (1, Phase.RAPTOR)
+    do(state, "raptor(can)")
+    assert (state.seat, state.phase) == (2, Phase.POISON)
+
+
+def test_z7_5_an_executed_card_is_spent_even_without_effect() -> None:
+    state = cards("sau", "feh")
+    assert executed(state) == [["SAU"], ["FEH"]]
+    assert [len(state.hand(seat)) for seat in range(2)] == [7, 7]
+
+
+def test_z8_2_the_feud_removes_one_opposing_pigeon_in_each_district() -> None:
+    state = cards("feh", "none", "none", loc={"can": [1, 2, 1], "pol": [0, 0, 1], "sgm": [0, 1, 0]})
+    assert legal(state) == ["fehde(1)", "fehde(2)", "skip"]
+    assert refused(state, "fehde(0)") == "Z8.2"
+    do(state, "fehde(1)")
+    assert (pigeons(state, "can"), state.reserve[1]) == ([1, 1, 1], 13)
+    assert legal(state) == ["fehde(2)", "skip"]
+    do(state, "skip")
+    assert executed(state)[0] == ["FEH"]
+    state = cards("feh", "none", loc={"sgm": [0, 1]}, options={"vatican_feud_sgm": True})
+    assert legal(state) == ["fehde(1)", "skip"]
+
+
+def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
+    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0])
+    do(state, "reinforce(0)")
+    assert legal(state) == ["takeover(can)"]
+    assert refused(state, "takeover(cas)") == "Z8.3"
+    do(state, "takeover(can)")
+    assert legal(state) == ["from_reserve(1)", "from_reserve(2)"]
+    assert state.reserve[1] == 17
+    do(state, "from_reserve(1)")
+    assert state.score[0] == 6  # can is his own home, and cas the other district
+    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12])
+    do(state, "takeover(can)")  # no choice: only two pigeons there are
+    assert state.reserve[0] == 3  # they were cleaned away again
+
+
+def test_z8_4_poison_removes_up_to_three_pigeons_of_anybody() -> None:
+    state = cards("none", "gif", piazza={"a1": 0, "a2": 0, "a3": 1})
+    assert legal(state) == ["poison(a1)", "poison(a2)", "poison(a3)", "poison(e1)", "done"]
+    assert refused(state, "poison(b1)") == "Z8.4"
+    do(state, "poison(a1)", "poison(e1)", "poison(a2)")
+    assert executed(state)[1] == ["GIF"]
+    state = cards("none", "gif")
+    do(state, "done")
+    assert executed(state)[1] == ["GIF"]
+
+
+def test_z8_5_where_the_bird_of_prey_is_nobody_scores() -> None:
+    state = cards("rau", "none", loc={"mar": [3, 0], "can": [0, 1]})
+    assert len(legal(state)) == 8
+    do(state, "raptor(mar)")
+    assert state.score == [0, 6]
+
+
+def test_z8_6_san_michele_brings_all_own_pigeons_back() -> None:
+    state = cards("mic", "none", cemetery=[4, 0])
+    assert (state.reserve[0], state.cemetery[0]) == (16, 0)
+
+
+def test_z8_7_a_purge_removes_one_colour_from_a_district() -> None:
+    state = cards("sau", "none", loc={"can": [1, 2], "cas": [0, 3]})
+    assert legal(state) == ["purge(can,0)", "purge(can,1)", "purge(cas,1)"]
+    assert refused(state, "purge(cas,0)") == "Z8.7"
+    assert refused(state, "purge(sgm,1)") == "Z8.7"
+    do(state, "purge(cas,1)")
+    assert pigeons(state, "cas") == [0, 0]
+
+
+def test_z8_8_three_greys_are_added_or_moved_and_count_in_this_round() -> None:
+    state = cards("wei", "none", loc={"dor": [0, 1]}, grey={"giu": 1})
+    assert legal(state)[:2] == ["grey_add(can)", "grey_add(cas)"]
+    assert refused(state, "grey_add(sgm)") == "Z8.8"
+    assert refused(state, "grey_move(giu,giu)") == "Z8.8"
+    do(state, "grey_move(giu,dor)")
+    assert refused(state, "grey_move(dor,can)") == "Z8.8"  # this one was touched
+    do(state, "grey_add(dor)", "grey_add(cro)")
+    assert state.score == [6, 0]  # dor and cro
+    state = cards("none", "none", loc={"dor": [0, 1]}, grey={"dor": 2})
+    assert state.score == [0, 3]  # R22
+
+
+def test_z9_1_the_district_cards_are_turned_and_the_pigeons_placed() -> None:
+    piles = {0: plan("feint", ("dor", 2), ("sgm", 1)), 1: plan("feint", ("dor", 1))}
+    state = cards(seats=2, plans=piles, loc={"can": [9, 0]}, round=1)
+    assert (pigeons(state, "dor"), pigeons(state, "sgm")) == ([2, 1], [1, 0])
+
+
+def test_z0_3_a_tie_is_no_majority() -> None:
+    assert scoring.majority([2, 2, 1]) == -1
+    assert scoring.majority([0, 0]) == -1
+    assert scoring.majority([1, 3, 2]) == 1
+
+
+def test_z0_4_pigeons_go_from_supply_to_nest_to_reserve() -> None:
+    state = place(seat=1, piazza={"d4": 1}, tourists=["d4", "h1"])
+    do(state, "done", "reinforce(1)")
+    assert (state.supply[1], state.nest[1], state.reserve[1]) == (22, 0, 12 + 4 + 1)
+
+
+def test_z10_1_e10_points_for_majorities() -> None:
+    state = cards("none", "none", loc={"can": [1, 0], "mar": [2, 1], "dor": [0, 1], "giu": [1, 1]})
+    assert state.score == [3 + 6, 3]
+
+
+def test_z10_2_when_the_match_ends_nothing_further_happens() -> None:
+    state = cards("none", "none", loc={"can": [1, 0]}, round=4, cemetery=[0, 2])
+    assert (state.phase, pigeons(state, "can")) == (Phase.OVER, [1, 0])
+    assert state.majority[Place.CAN] == 0
+
+
+def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round() -> None:
+    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 2}}, round=3)
+    assert legal(state) == ["recover(feh)", "recover(sau)", "recover(none)"]
+    assert refused(state, "recover(mic)") == "Z10.3"  # executed in this round
+    do(state, "recover(sau)")
+    assert executed(state)[0] == ["FEH", "MIC"]
+    assert cards("none", "none", loc={"sgm": [1, 0]}).phase is Phase.PLAN  # nothing to recover
+
+
+def test_z10_4_the_majority_in_the_cemetery_takes_back_up_to_two() -> None:
+    state = cards("none", "none", cemetery=[3, 1])
+    assert legal(state) == ["michele(0)", "michele(1)", "michele(2)"]
+    assert refused(state, "michele(3)") == "Z10.4"
+    do(state, "michele(2)")
+    assert (state.reserve[0], state.cemetery) == (14, [1, 1])
+    assert cards("none", "none", cemetery=[1, 1]).phase is Phase.PLAN
+
+
+def test_z11_1_the_fullest_places_are_emptied() -> None:
+    state = cards("none", "none", loc={"can": [2, 1], "cas": [1, 0], "sgm": [0, 2]}, grey={"cas": 2})
+    assert (pigeons(state, "can"), pigeons(state, "cas"), pigeons(state, "sgm")) == ([0, 0], [0, 0], [0, 2])
+    assert (state.grey_side, state.reserve) == (6, [15, 13])
+
+
+def test_z11_2_tourists_hunters_and_the_bird_leave_and_pigeons_stay() -> None:
+    state = do(cards("rau", "none"), "raptor(can)")
+    assert (state.tourists, state.hunters, state.danger, state.raptor, state.grey_owner) == ((), (), 0, -1, -1)
+    assert state.on_piazza(1) == 1
+
+
+def test_z11_3_z11_4_nests_empty_and_the_next_seat_is_first() -> None:
+    state = cards("none", "none", "none", nest=[2, 0, 0])
+    do(state, "reinforce(0)")
+    assert (state.nest, state.reserve[0], state.first_seat, state.round) == ([0, 0, 0], 14, 1, 3)
+
+
+FIVE = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "ends"),
+    [
+        ({"loc": FIVE}, True),
+        ({"loc": FIVE, "options": {"end_rule": "fixed4"}}, False),
+        ({"loc": FIVE, "options": {"end_rule": "open"}}, True),
+        ({"score": [51, 0]}, True),
+        ({"score": [51, 0], "options": {"end_rule": "fixed4"}}, False),
+        ({"round": 4}, True),
+        ({"round": 4, "options": {"end_rule": "open"}}, False),
+        ({"round": 5, "options": {"end_rule": "open", "max_rounds": 5}}, True),
+        ({}, False),
+    ],
+)
+def test_z12_1_when_the_match_ends(arguments: dict[str, Any], ends: bool) -> None:
+    assert cards("none", "none", **arguments).is_over() is ends
+
+
+def test_z12_2_a_domination_beats_points() -> None:
+    state = cards("none", "none", loc=FIVE, score=[0, 60])
+    assert state.score == [15, 60]
+    assert state.ranks() == [1, 2]
+
+
+def test_z12_3_equal_points_share_a_place() -> None:
+    state = cards("none", "none", "none", score=[6, 9, 6], round=4)
+    assert state.ranks() == [2, 1, 2]
