@@ -20,7 +20,8 @@ from enum import IntEnum
 from referee.chance import FastChance, LiveChance
 from referee.codec import Codec, codec
 from referee.document import Document
-from referee.game import Action, Chance, Game, IllegalAction, Observation, Seat, Setup, State, label
+from referee.game import Action, Chance, Game, IllegalAction, Seat, Setup, State, label
+from referee.secrecy import overhear
 
 DEEP_CHECKS = 40
 """How many states of a match, spread evenly at random, the costly checks look at."""
@@ -253,13 +254,13 @@ class _Examination:
         if len(seats) < 2:
             return
         planner, *rest = self.random.sample(seats, len(seats))
-        watchers: list[Seat | None] = [*rest, None]
-        first = self._after_plan(state, planner)
-        second = self._after_plan(state, planner)
-        if first is not None and second is not None:
-            for viewer in watchers:
-                ours, theirs = self._sent(first, viewer), self._sent(second, viewer)
-                self.check(13, ours == theirs, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart")
+        plans = [self._hidden_plan(state, planner) for _ in range(2)]
+        seed = self.random.getrandbits(30)
+        sent = [overhear(self.game, self.setup, state, planner, plan, seed) for plan in plans if plan is not None]
+        if len(sent) == 2:
+            for viewer in sent[0]:
+                same = sent[0][viewer] == sent[1][viewer]
+                self.check(13, same, f"{_name(viewer)} can tell two hidden plans of seat {planner} apart")
         if not self.game.order_matters(self.setup):
             other = rest[0]
             action = self.random.choice(state.legal_actions(planner))
@@ -276,28 +277,22 @@ class _Examination:
                     f"{label(action)} and {label(answer)} give another state in another order",
                 )
 
-    def _after_plan(self, state: State, planner: Seat) -> State | None:
-        """The state after the planner has played at random until it has to wait for the others; checks each step."""
+    def _hidden_plan(self, state: State, planner: Seat) -> list[Action] | None:
+        """What the planner plays at random until it has to wait for the others; None if they learn of it."""
         copy = state.clone()
         others = [seat for seat in state.seats_to_act() if seat != planner]
+        plan = []
         while planner in copy.seats_to_act():
-            action = self.random.choice(copy.legal_actions(planner))
+            legal = copy.legal_actions(planner)
+            action = self.random.choice(legal)
             if copy.is_public(planner, action):
                 return None
             self.apply(copy, planner, action, LiveChance(3))
+            if len(legal) > 1:  # the referee plays the others without asking
+                plan.append(action)
             if any(seat not in copy.seats_to_act() for seat in others):
                 return None
-        return copy
-
-    def _sent(self, state: State, viewer: Seat | None) -> tuple[bytes, bytes, list[str]]:
-        """Everything of a state that a seat or a spectator is sent."""
-        legal = [] if viewer is None else state.legal_actions(viewer)
-        seen: Observation = state.observation(viewer)
-        return (
-            self.codec.observation_bytes(seen),
-            self.codec.actions_bytes(legal),
-            [label(action) for action in legal],
-        )
+        return plan
 
     def check_end(self, state: State) -> None:
         self.check(1, state.seats_to_act() == (), "a seat is to act, but the match is over")

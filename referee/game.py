@@ -312,6 +312,13 @@ class State(ABC):
     def default_action(self, seat: Seat) -> Action:
         """What the rules do with a seat to act that is out of the match or out of time."""
 
+    def default_goes_on(self, seat: Seat) -> bool:
+        """Whether a seat whose time has run out gets defaults for its next decision, too.
+
+        For decisions that are one to the rules, such as a secret plan: what is unfinished is completed.
+        """
+        return False
+
     @abstractmethod
     def observation(self, viewer: Seat | None) -> Observation:
         """What a seat, or a spectator (`None`), may know now."""

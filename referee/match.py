@@ -31,9 +31,10 @@ What happens to an answer (first line that fits):
     otherwise                                              played; then its further actions while the seat stays to act and
                                                            each is legal; the rest is dropped without a strike
 
-What happens at a deadline: the rules' default is played (`clock`); a strike, unless it was a shared window that closed. A seat
-that is away (lost its connection) at its deadline is out. At the last strike a seat is out. An out seat stays out: its
-decisions are played by `default_action`, and it ranks behind all others, first out last.
+What happens at a deadline: the rules' default is played (`clock`), or several, if the rules say so (`State.default_goes_on`); a
+strike, unless it was a shared window that closed. A seat that is away (lost its connection) at its deadline is out. At the last
+strike a seat is out. An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first
+out last.
 
 A fault of the referee's own voids the match: it has no result.
 """
@@ -333,6 +334,8 @@ class Match:
             self._put_out(seat, Fault(Ending.TIMEOUT, detail))
             return
         self._apply(seat, self.state.default_action(seat), Decider.CLOCK, seconds)
+        while seat in self.state.seats_to_act() and self.state.default_goes_on(seat):
+            self._apply(seat, self.state.default_action(seat), Decider.CLOCK, 0.0)
 
     def _close_window(self) -> None:
         """Every seat that shares the window gets the rules' default until the window has closed for it."""

@@ -236,7 +236,8 @@ class Replay:
         self._check_luck_is_used(line)
         self._actions += 1
         self._seats[seat].decisions += 1
-        self._seats[seat].timed_out = False
+        again = seat in self.state.seats_to_act() and self.state.default_goes_on(seat)
+        self._seats[seat].timed_out = by is Decider.CLOCK and again
         self._digest.action(seat, action)
         if self._actions % STATE_DIGEST_EVERY == 0:
             self._check_state(line, self.state)

@@ -29,6 +29,10 @@ class VeneziaState(Table):
         """See `referee.game.State`."""
         return rules.default_action(self, seat)
 
+    def default_goes_on(self, seat: Seat) -> bool:
+        """A plan is one decision of the rules: its rest is completed (section 5)."""
+        return self.phase is Phase.PLAN
+
     def observation(self, viewer: Seat | None) -> Observation:
         """See `referee.game.State`."""
         return observation.observe(self, viewer)

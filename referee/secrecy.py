@@ -1,0 +1,106 @@
+"""What others are sent while a seat makes a secret plan: the bytes, for the contract suite and for tests of a game's secrets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from referee import wire
+from referee.chance import LiveChance
+from referee.clock import TimeControl
+from referee.codec import codec
+from referee.effects import Ask, Decision, Effect, Reject, Show, Withdraw
+from referee.game import Action, Game, Seat, Setup, State
+from referee.match import Match
+from referee.plan import MatchPlan
+
+
+def overhear(
+    game: Game, setup: Setup, state: State, planner: Seat, plan: Sequence[Action], seed: int
+) -> dict[Seat | None, list[bytes]]:
+    """Lets a seat play a plan while the others, as far as they need not end theirs for it, play at random.
+
+    Args:
+        game: the game.
+        setup: what is agreed for the match.
+        state: a state in which several seats are to act; it is left as it is.
+        planner: the seat that plans.
+        plan: what it answers, one action after the other, without what is forced.
+        seed: of the luck and of what the others play.
+
+    Returns:
+        For each other seat, and for a spectator (`None`), all messages that the referee sends meanwhile; nothing at all if the plan
+        would be revealed as soon as it is made, because nobody else has anything to decide.
+    """
+    return _Tap(game, setup, state, planner, seed).run(plan)
+
+
+class _Tap:
+    def __init__(self, game: Game, setup: Setup, state: State, planner: Seat, seed: int) -> None:
+        control = TimeControl(60, 0, 10)
+        self._plan = MatchPlan(game, setup, "overheard", seed, ["bot"] * setup.seats, control)
+        self._codec = codec(game)
+        self._match = Match(self._plan, state.clone(), LiveChance(seed))
+        self._planner = planner
+        self._random = random.Random(seed)  # noqa: S311 reproducible play, no secrets
+        self._open: dict[Seat, Decision] = {}
+        self._shown = state.observation(None)
+        self._sent: dict[Seat | None, list[bytes]] = {
+            viewer: [] for viewer in (*range(setup.seats), None) if viewer != planner
+        }
+
+    def run(self, plan: Sequence[Action]) -> dict[Seat | None, list[bytes]]:
+        self._take(self._match.start(0.0, {}))
+        self._let_others_play()
+        if all(seat == self._planner for seat in self._open):
+            return {}  # what the others have left is forced: the plan is revealed at once
+        for action in plan:
+            self._answer(self._planner, action)
+        self._let_others_play()
+        return self._sent
+
+    def _let_others_play(self) -> None:
+        for seat in [seat for seat in self._open if seat != self._planner]:
+            action = self._random.choice(self._open[seat].actions)
+            if self._goes_on_after(seat, action):
+                self._answer(seat, action)
+
+    def _goes_on_after(self, seat: Seat, action: Action) -> bool:
+        """Whether a seat has still something to decide in secret after an action and what it forces."""
+        copy = self._match.state.clone()
+        to_act = copy.seats_to_act()
+        while not copy.is_public(seat, action):
+            copy.apply(seat, action, LiveChance(0))
+            if copy.seats_to_act() != to_act:
+                return False
+            legal = copy.legal_actions(seat)
+            if len(legal) > 1:
+                return not copy.is_public(seat, legal[0])
+            action = legal[0]
+        return False
+
+    def _answer(self, seat: Seat, action: Action) -> None:
+        decision = self._open.pop(seat)
+        self._take(self._match.choose(seat, decision.number, [action], 0.0))
+
+    def _take(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case Ask(decision):
+                    self._open[decision.seat] = decision
+                    self._send(decision.seat, wire.decide(self._codec, decision, labels=True, spent=0.0))
+                case Reject(seat=seat):
+                    self._send(seat, wire.rejected(effect))
+                case Withdraw(seat=seat):
+                    self._open.pop(seat, None)
+                    self._send(seat, wire.withdrawn(effect))
+                case Show(played):
+                    seen = self._match.state.observation(None)
+                    if played or seen != self._shown:
+                        self._shown = seen
+                        shown = wire.happened(self._plan, self._codec, played, True, seen, None)
+                        self._send(None, shown.SerializeToString())
+
+    def _send(self, viewer: Seat | None, message: bytes) -> None:
+        if viewer in self._sent:
+            self._sent[viewer].append(message)
