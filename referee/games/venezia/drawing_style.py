@@ -1,0 +1,288 @@
+"""What the drawing is made of: the palette, SVG elements as text, and the pieces of the game.
+
+No element has an id, a style sheet or a gradient: several pictures can stand in one page, shown or hidden,
+without one borrowing from another. Everything that is printed goes through `text`, which escapes it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from referee.game import Seat
+
+NIGHT, WATER, RIPPLE, LAND, LIT, DEEP = "#0b1116", "#11303a", "#2a5560", "#1b232a", "#26323b", "#10171d"
+INK, FADED, DIM, LINE, DARK = "#f1ead9", "#adb8ba", "#71818a", "#394851", "#10151a"
+GOLD, ALARM, STONE, STONE_TOO, BRICK = "#d9b25f", "#ef8468", "#d8cfba", "#cec4ac", "#8f4a35"
+TOURIST, HUNTER, GREY, RAPTOR, DANGER = "#f0821e", "#000000", "#9aa0a4", "#ef8468", "#8c2f22"
+
+SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
+"""After Okabe and Ito, to be told apart by the colour-blind; each pigeon has its seat's number all the same."""
+
+SANS = "'Avenir Next','Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
+"""The fonts of all text but names and headings; for the whole document."""
+_SERIF = "Georgia,'Times New Roman','DejaVu Serif',serif"
+
+
+# --- elements -------------------------------------------------------------------------------------
+
+
+def element(name: str, content: str = "", /, **attributes: str | float) -> str:
+    """An SVG element: `stroke_width=2` is written `stroke-width="2"`; `content` is markup."""
+    written = "".join(
+        f' {key.replace("_", "-")}="{escape(value) if isinstance(value, str) else f"{round(value, 2):g}"}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+def text(
+    x: float,
+    y: float,
+    content: object,
+    size: float = 13,
+    fill: str = INK,
+    anchor: str = "start",
+    *,
+    bold: bool = False,
+    serif: bool = False,
+    fit: float = 0,
+) -> str:
+    """A line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
+    words = str(content)
+    if fit:
+        size = min(size, fit / max(_width(words) * (1.13 if bold else 1), 1))
+    style = {"text_anchor": anchor} if anchor != "start" else {}
+    if bold:
+        style["font_weight"] = "bold"
+    if serif:
+        style["font_family"] = _SERIF
+    return element("text", escape(words), x=x, y=y, font_size=size, fill=fill, **style)
+
+
+def _width(words: str) -> float:
+    """About how wide words are, for size 1. Fonts differ: this goes by the widest of those named above."""
+    return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
+
+
+_WIDTHS = {c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsczJ/"), (0.92, "mwMW")) for c in run}
+
+
+def figure(x: float, y: float, content: object, size: float = 13, fill: str = INK, fit: float = 0) -> str:
+    """A bold number or word with its middle at x."""
+    return text(x, y, content, size, fill, "middle", bold=True, fit=fit)
+
+
+def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
+    """A name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
+    words = printable(name)
+    while len(words) > 2 and _width(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
+        words = words[:-2].rstrip() + "…"
+    line = text(0, size * 1.1, words, size, fill, bold=True, serif=True, fit=width)
+    return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
+
+
+def printable(name: str) -> str:
+    """A name without what could break document or line: control, direction and unpaired characters."""
+    cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
+    return (cleaned if len(cleaned) <= 22 else cleaned[:21].rstrip() + "…") or "—"
+
+
+def box(
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str = LAND,
+    stroke: str = LINE,
+    thick: float = 1,
+    radius: float = 8,
+    **more: str | float,
+) -> str:
+    """A rectangle with round corners."""
+    size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
+    return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick, **more)
+
+
+def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
+    """Lines and areas, in the notation of SVG."""
+    return element("path", d=d, fill=fill, stroke=stroke, stroke_width=thick, **more)
+
+
+def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
+    """A disc."""
+    return element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thick)
+
+
+def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
+    """Pieces that are drawn around (0, 0), put elsewhere."""
+    faint = {"opacity": opacity} if opacity < 1 else {}
+    size = f" scale({round(scale, 3):g})" if scale != 1 else ""
+    return element("g", content, transform=f"translate({round(x, 2):g} {round(y, 2):g}){size}", **faint)
+
+
+# --- pieces ---------------------------------------------------------------------------------------
+
+_PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 4z"
+
+
+def pigeon(x: float, y: float, seat: Seat | None, scale: float = 1, opacity: float = 1) -> str:
+    """A pigeon, about 38 wide and 28 high, with its seat's number; a grey one for no seat."""
+    colour = GREY if seat is None else SEAT_COLOURS[seat]
+    parts = [
+        path(_PIGEON, colour, DARK, 2, paint_order="stroke", stroke_linejoin="round"),
+        circle(10.5, -10.5, 1.3, DARK),
+    ]
+    if seat is not None:
+        parts.append(figure(1.5, 7, seat, 15, DARK))
+    return group(x, y, "".join(parts), scale, opacity)
+
+
+def tourist(x: float, y: float, scale: float = 1) -> str:
+    """An orange tourist with a camera, 34 wide and high."""
+    person = "M-5-9a5 5 0 1 1 10 0a5 5 0 1 1-10 0M-9 12v-7q0-7 7-7h4q7 0 7 7v7z"
+    parts = (
+        box(-17, -17, 34, 34, TOURIST, "#7a3b05", 1.5, 9),
+        path(person, DARK),
+        path("M-5 2h10v6h-10z", TOURIST),
+        circle(0, 5, 1.8, DARK),
+    )
+    return group(x, y, "".join(parts), scale)
+
+
+def hunter(x: float, y: float, scale: float = 1) -> str:
+    """A black hunter with a hat and a net, 36 wide and high."""
+    parts = (
+        circle(0, 0, 18, HUNTER, INK, 1.5),
+        path("M-11-5h14l-2-6h-10z", INK),
+        path("M-8-3h8v3q0 3-4 3t-4-3zM-11 11q0-7 7-7t7 7z", INK),
+        path("M3 10l6-13", stroke=INK, thick=1.8),
+        circle(9.5, -5, 4, "none", INK, 1.5),
+    )
+    return group(x, y, "".join(parts), scale)
+
+
+def house(x: float, y: float, seat: Seat, scale: float = 1) -> str:
+    """The home marker of a seat, 26 wide and 24 high."""
+    parts = (
+        path("M-13-1l13-11l13 11h-4v12h-18v-12z", SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
+        figure(0, 8, seat, 12.5, DARK),
+    )
+    return group(x, y, "".join(parts), scale)
+
+
+def flag(x: float, y: float, seat: Seat, scale: float = 1) -> str:
+    """The mark of a majority, 24 wide and 24 high."""
+    parts = (
+        path("M-11-12v25", stroke=INK, thick=2.5),
+        path("M-10-12h24l-5 8l5 8h-24z", SEAT_COLOURS[seat], DARK, 1, paint_order="stroke"),
+        figure(-1, 0.5, seat, 12.5, DARK),
+    )
+    return group(x, y, "".join(parts), scale)
+
+
+def raptor(x: float, y: float, scale: float = 1) -> str:
+    """The bird of prey, 34 wide and 18 high."""
+    return group(
+        x,
+        y,
+        path(
+            "M0-6q3 0 3 3q7-7 15-5q-4 3-5 7q-5-1-9 3l2 7h-12l2-7q-4-4-9-3q-1-4-5-7q8-2 15 5q0-3 3-3z",
+            HUNTER,
+            RAPTOR,
+            1.8,
+        ),
+        scale,
+    )
+
+
+def crown(x: float, y: float) -> str:
+    """The mark of a winner, 22 wide."""
+    return group(x, y, path("M-11-7l6 5 5-8 5 8 6-5-2 13h-18z", GOLD))
+
+
+def grave(x: float, y: float) -> str:
+    """A cross, 14 wide and 20 high."""
+    return path(f"M{x - 2} {y - 10}h4v5h5v4h-5v11h-4v-11h-5v-4h5z", DIM)
+
+
+def tower(x: float, y: float, size: float) -> str:
+    """The Campanile, which fills its square."""
+    parts = (
+        box(-22, -22, 44, 44, BRICK, "#4b2519", 1, 3),
+        path("M0-20l8 12h-16z", "#5f8f7a"),
+        path("M-8-8h16v7h-16z", STONE),
+        path("M-5-8v7M0-8v7M5-8v7", stroke=BRICK, thick=1.5),
+        path("M-6-1h12v21h-12z", "#c0694b"),
+        path("M-2 2v16M2 2v16", stroke=BRICK, thick=1.5),
+    )
+    return group(x, y, "".join(parts), size / 46)
+
+
+def flock(pigeons: Sequence[int], y: float) -> str:
+    """The pigeons of each seat, two seats to a row; a seat that has none is a shadow."""
+    parts = []
+    for seat, count in enumerate(pigeons):
+        left, middle = 14 + 68 * (seat % 2), y + 14 + 33 * (seat // 2)
+        parts.append(pigeon(left + 16, middle, seat, 0.9, 1 if count else 0.22))
+        if count:
+            parts.append(text(left + 37, middle + 6, count, 18, bold=True, fit=28))
+    return "".join(parts)
+
+
+# --- cards ----------------------------------------------------------------------------------------
+
+
+class Shown(NamedTuple):
+    """A card of a plan as it is drawn."""
+
+    label: str
+    name: str
+    """Empty if the observer does not know it."""
+    pigeons: int | None = None
+    """The pigeons on it, if there can be any."""
+    face: str = "up"
+    """Or down, or none where there is no card."""
+    now: bool = False
+    """Whether the open decision is about it."""
+
+
+def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
+    """A card of a plan: light if it is turned up, dark if it lies face down."""
+    up, there = card.face == "up", card.face != "none"
+    fill, ink, faint = (STONE, DARK, "#5d5646") if up else (DEEP, INK, FADED)
+    rim, thick = (GOLD, 3) if card.now else (DIM if there else LINE, 1)
+    parts = [box(0, 0, width, height, fill, rim, thick, 6, stroke_dasharray="none" if there else "5 5")]
+    tall = height > 110
+    name = card.name or ("?" if there else "…" if card.now else "none")
+    lines = wrapped(name, 8)
+    size = min(22 if name == "?" else 13.5, *((width - 8) / max(_width(line), 1) for line in lines))
+    y = (height if tall else height - 16) / 2 + 5 - 7 * (len(lines) - 1)
+    for line in lines:
+        parts.append(text(width / 2, y, line, size, ink if there else DIM, "middle"))
+        y += 15
+    if tall or card.pigeons is None:
+        parts.append(text(width / 2, 15 if tall else height - 6, card.label, 11, faint, "middle", fit=width - 8))
+    elif width > 60:
+        parts.append(text(width - 5, height - 6, card.label, 10.5, faint, "end", fit=width - 48))
+    if card.pigeons is not None and width < 60:
+        parts.append(figure(width / 2, height - 6, card.pigeons, 14, ink, fit=width - 8))
+    elif card.pigeons is not None:
+        x, y, scale = (width * 0.32, height - 19, 0.8) if tall else (12, height - 11, 0.52)
+        parts.append(pigeon(x, y, seat, scale))
+        parts.append(
+            text(x + 23 * scale, y + 6, card.pigeons, 18 if tall else 14, ink, bold=True, fit=28 if tall else 19)
+        )
+    return "".join(parts)
+
+
+def wrapped(name: str, width: int) -> list[str]:
+    """A name in one line or, if it has more letters than `width`, in two, divided near the middle."""
+    words = printable(name)
+    spaces = [at for at, letter in enumerate(words) if letter == " "]
+    if len(words) <= width or not spaces:
+        return [words]
+    at = min(spaces, key=lambda at: max(at, len(words) - at))
+    return [words[:at], words[at + 1 :]]

@@ -1,0 +1,182 @@
+"""The drawing: always well-formed, drawn from the observation alone, and nothing in it can be smuggled in."""
+
+from __future__ import annotations
+
+import copy
+import random
+import xml.etree.ElementTree as ET
+from typing import Any, cast
+
+import pytest
+
+from referee.chance import FastChance
+from referee.games.venezia import GAME
+from referee.games.venezia.names import ActionCard, FirstCard, Phase
+from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.state import VeneziaState
+from referee.games.venezia.tests.table import BOARD, do, place, plan, setup
+
+SVG = "{http://www.w3.org/2000/svg}"
+CHAIN: dict[str, Any] = {"piazza": {"d5": 0, "d4": 1, "c2": 1, "h1": 0}, "hunters": ["h10"]}
+
+
+def texts(svg: str) -> str:
+    """All words in a drawing."""
+    root = ET.fromstring(svg)  # noqa: S314 our own drawing
+    assert root.tag == f"{SVG}svg"
+    return " ".join(
+        "".join(element.itertext()) for element in root.iter() if element.tag in (f"{SVG}text", f"{SVG}desc")
+    )
+
+
+def drawn(state: VeneziaState, viewer: int | None = None) -> str:
+    return GAME.draw(state.setup, state.observation(viewer))
+
+
+def played(seats: int, decisions: int, **options: object) -> VeneziaState:
+    """A match after some decisions that were drawn by lot."""
+    chance, dice = FastChance(seats), random.Random(seats)
+    state = GAME.start(setup(seats, **options), chance)
+    assert isinstance(state, VeneziaState)
+    for _ in range(decisions):
+        seat = dice.choice(state.seats_to_act())
+        state.apply(seat, dice.choice(state.legal_actions(seat)), chance)
+    return state
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+def test_every_moment_of_a_match_can_be_drawn(seats: int) -> None:
+    chance, dice = FastChance(seats), random.Random(seats)
+    options = {"tourists": 3, "hunters": 2, "campanile": False, "vatican_feud_sgm": True} if seats == 3 else {}
+    state = GAME.start(setup(seats, **options), chance)
+    step = 0
+    while not state.is_over():
+        if step % 3 == 0:
+            texts(GAME.draw(state.setup, state.observation((None, 0, 1)[step % 9 // 3])))
+        seat = dice.choice(state.seats_to_act())
+        state.apply(seat, dice.choice(state.legal_actions(seat)), chance)
+        step += 1
+    words = texts(GAME.draw(state.setup, state.observation(None)))
+    winners = [str(seat) for seat, rank in enumerate(state.ranks()) if rank == 1]
+    assert "Game over" in words
+    if len(winners) == 1:
+        assert f"Seat {winners[0]} wins" in words
+
+
+def test_the_same_observation_gives_the_same_drawing() -> None:
+    state = place(piazza={"d5": 0, "e6": 1})
+    assert drawn(state) == drawn(state.clone())
+
+
+def test_the_drawing_names_places_cards_and_the_round() -> None:
+    words = texts(drawn(place(3, piazza={"d5": 0})))
+    for word in ("Cannaregio", "La Giudecca", "San Michele", "Piazza San Marco", "Vatican", "Round 2 of 4"):
+        assert word in words, word
+    assert "Seat 0 is to act" in words
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("decisions", [6, 14, 22, 30, 40, 60, 80])
+def test_a_picture_does_not_depend_on_what_its_viewer_cannot_know(seats: int, decisions: int) -> None:
+    state = played(seats, decisions)
+    for viewer in (None, *range(seats)):
+        seen = state.observation(viewer)
+        picture = GAME.draw(state.setup, seen)
+        for luck in range(8):
+            other = GAME.sample(state.setup, seen, FastChance(luck))
+            assert GAME.draw(state.setup, other.observation(viewer)) == picture
+
+
+def test_two_plans_that_look_alike_from_outside_are_drawn_alike_for_all_but_their_owner() -> None:
+    one = place(
+        phase="MOVE",
+        piazza={"d5": 1},
+        seat=1,
+        plans={0: plan("feint", ("can", 2), ("pol", 1), action="gif")},
+        reserve=[8, 8],
+    )
+    other = place(
+        phase="MOVE",
+        piazza={"d5": 1},
+        seat=1,
+        plans={0: plan("feint", ("sgm", 2), ("cas", 1), action="wei")},
+        reserve=[8, 8],
+    )
+    for viewer in (None, 1):
+        assert drawn(one, viewer) == drawn(other, viewer)
+    assert drawn(one, 0) != drawn(other, 0)
+
+
+def test_an_open_plan_is_drawn_for_its_owner_only() -> None:
+    state = place(phase="PLAN")
+    before = {viewer: drawn(state, viewer) for viewer in (None, 0, 1)}
+    do(state, "first(piazza)", "card(gif)", "district(pol)", "done", "count(3)", seat=0)
+    assert drawn(state) == before[None]
+    assert drawn(state, 1) == before[1]
+    words = texts(drawn(state, 0))
+    assert "laying pigeons on the cards; still in reserve: 9" in words
+    assert words.count("San Polo") == texts(before[0]).count("San Polo") + 1
+
+
+def test_what_has_been_turned_is_drawn_for_all() -> None:
+    state = place(phase="MOVE", piazza={"d5": 0}, plans={0: plan("feint", ("can", 2), action="rau")}, reserve=[10, 12])
+    seen = cast("VeneziaObservation", state.observation(None))
+    assert seen.seats[0].first is FirstCard.FEINT
+    assert "Feint" in texts(drawn(state))
+    do(state, "done")
+    turned = cast("VeneziaObservation", state.observation(None))
+    assert turned.phase is Phase.RAPTOR
+    assert turned.seats[0].action is ActionCard.RAU
+    assert texts(drawn(state)).count("Bird of prey") == texts(GAME.draw(state.setup, seen)).count("Bird of prey") + 1
+
+
+def test_different_moments_look_different() -> None:
+    state = place(**CHAIN)
+    pictures = [drawn(state)]
+    do(state, "jump(d5,d3)")
+    pictures.append(drawn(state))
+    assert state.phase is Phase.CHAIN
+    do(state, "stop")
+    pictures.append(drawn(state))
+    assert len(set(pictures)) == 3
+
+
+def test_a_place_name_cannot_smuggle_anything_into_the_drawing() -> None:
+    board = copy.deepcopy(BOARD)
+    board["places"]["can"]["name"] = '<script>alert("x")</script>&\x00' + "x" * 500
+    board["cemetery"]["name"] = "<b>\u202e</b>"
+    state = GAME.start(GAME.setup(2, {}, board), FastChance(1))
+    svg = GAME.draw(state.setup, state.observation(None))
+    assert "<script" not in svg
+    assert "<b>" not in svg
+    assert "x" * 100 not in svg
+    texts(svg)
+
+
+def test_places_on_one_spot_are_drawn_apart() -> None:
+    board = copy.deepcopy(BOARD)
+    for entry in (*board["places"].values(), board["cemetery"]):
+        if isinstance(entry, dict):
+            entry |= {"x": 50, "y": 50}
+    board["plan"]["district_cards"] = 8
+    state = GAME.start(GAME.setup(4, {}, board), FastChance(1))
+    root = ET.fromstring(GAME.draw(state.setup, state.observation(None)))  # noqa: S314 our own drawing
+    tiles = [
+        group.get("transform")
+        for group in root.iter(f"{SVG}g")
+        if group.find(f"{SVG}rect[@width='152'][@height='144']") is not None
+    ]
+    assert len(tiles) == len(set(tiles)) == 9
+
+
+def test_a_drawing_needs_nothing_from_outside() -> None:
+    svg = drawn(place(4, piazza={"d5": 0, "e6": 1}), 0)
+    for word in ("href", "url(", "<script", "<image", "@import", " id="):
+        assert word not in svg
+
+
+def test_the_drawing_shows_what_the_observation_says_not_the_state() -> None:
+    state = place(piazza={"d5": 0})
+    seen = cast("VeneziaObservation", state.observation(None))
+    state.score[1] = 9
+    assert GAME.draw(state.setup, seen) != drawn(state)
