@@ -45,7 +45,7 @@ def text(
     """A line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
     words = str(content)
     if fit:
-        size = min(size, fit / max(_width(words) * (1.13 if bold else 1), 1))
+        size = min(size, fit / max(width_of(words) * (1.13 if bold else 1), 1))
     style = {"text_anchor": anchor} if anchor != "start" else {}
     if bold:
         style["font_weight"] = "bold"
@@ -54,7 +54,7 @@ def text(
     return element("text", escape(words), x=x, y=y, font_size=size, fill=fill, **style)
 
 
-def _width(words: str) -> float:
+def width_of(words: str) -> float:
     """About how wide words are, for size 1. Fonts differ: this goes by the widest of those named above."""
     return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
 
@@ -67,12 +67,12 @@ def figure(x: float, y: float, content: object, size: float = 12, fill: str = IN
     return text(x, y, content, size, fill, "middle", bold=True, fit=fit)
 
 
-def name_text(x: float, y: float, name: str, size: float, width: float) -> str:
+def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
     """A name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
     words = printable(name)
-    while len(words) > 2 and _width(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
+    while len(words) > 2 and width_of(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
         words = words[:-2].rstrip() + "…"
-    line = text(0, size * 1.1, words, size, bold=True, serif=True, fit=width)
+    line = text(0, size * 1.1, words, size, fill, bold=True, serif=True, fit=width)
     return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
 
 
@@ -96,10 +96,11 @@ def box(
     stroke: str = LINE,
     thick: float = 1,
     radius: float = 8,
+    **more: str | float,
 ) -> str:
     """A rectangle with round corners."""
     size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
-    return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick)
+    return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick, **more)
 
 
 def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:

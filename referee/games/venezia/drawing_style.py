@@ -1,129 +1,40 @@
-"""What the drawing is made of: the palette, SVG elements as text, and the pieces of the game.
-
-No element has an id, a style sheet or a gradient: several pictures can stand in one page, shown or hidden,
-without one borrowing from another. Everything that is printed goes through `text`, which escapes it.
-"""
+"""The pieces of Venezia, as SVG elements (`referee/svg.py`)."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 from referee.game import Seat
+from referee.svg import (
+    DARK,
+    DEEP,
+    DIM,
+    FADED,
+    INK,
+    LINE,
+    box,
+    element,
+    figure,
+    group,
+    path,
+    printable,
+    text,
+    width_of,
+)
 
-NIGHT, WATER, RIPPLE, LAND, LIT, DEEP = "#0b1116", "#11303a", "#2a5560", "#1b232a", "#26323b", "#10171d"
-INK, FADED, DIM, LINE, DARK = "#f1ead9", "#adb8ba", "#71818a", "#394851", "#10151a"
-GOLD, ALARM, STONE, STONE_TOO, BRICK = "#d9b25f", "#ef8468", "#d8cfba", "#cec4ac", "#8f4a35"
+WATER, RIPPLE = "#11303a", "#2a5560"
+GOLD, STONE, STONE_TOO, BRICK = "#d9b25f", "#d8cfba", "#cec4ac", "#8f4a35"
 TOURIST, HUNTER, GREY, RAPTOR, DANGER = "#f0821e", "#000000", "#9aa0a4", "#ef8468", "#8c2f22"
 
 SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
 """After Okabe and Ito, to be told apart by the colour-blind; each pigeon has its seat's number all the same."""
-
-SANS = "'Avenir Next','Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
-"""The fonts of all text but names and headings; for the whole document."""
-_SERIF = "Georgia,'Times New Roman','DejaVu Serif',serif"
-
-
-# --- elements -------------------------------------------------------------------------------------
-
-
-def element(name: str, content: str = "", /, **attributes: str | float) -> str:
-    """An SVG element: `stroke_width=2` is written `stroke-width="2"`; `content` is markup."""
-    written = "".join(
-        f' {key.replace("_", "-")}="{escape(value) if isinstance(value, str) else f"{round(value, 2):g}"}"'
-        for key, value in attributes.items()
-    )
-    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
-
-
-def text(
-    x: float,
-    y: float,
-    content: object,
-    size: float = 13,
-    fill: str = INK,
-    anchor: str = "start",
-    *,
-    bold: bool = False,
-    serif: bool = False,
-    fit: float = 0,
-) -> str:
-    """A line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
-    words = str(content)
-    if fit:
-        size = min(size, fit / max(_width(words) * (1.13 if bold else 1), 1))
-    style = {"text_anchor": anchor} if anchor != "start" else {}
-    if bold:
-        style["font_weight"] = "bold"
-    if serif:
-        style["font_family"] = _SERIF
-    return element("text", escape(words), x=x, y=y, font_size=size, fill=fill, **style)
-
-
-def _width(words: str) -> float:
-    """About how wide words are, for size 1. Fonts differ: this goes by the widest of those named above."""
-    return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
-
-
-_WIDTHS = {c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsczJ/"), (0.92, "mwMW")) for c in run}
-
-
-def figure(x: float, y: float, content: object, size: float = 13, fill: str = INK, fit: float = 0) -> str:
-    """A bold number or word with its middle at x."""
-    return text(x, y, content, size, fill, "middle", bold=True, fit=fit)
-
-
-def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
-    """A name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
-    words = printable(name)
-    while len(words) > 2 and _width(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
-        words = words[:-2].rstrip() + "…"
-    line = text(0, size * 1.1, words, size, fill, bold=True, serif=True, fit=width)
-    return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
-
-
-def printable(name: str) -> str:
-    """A name without what could break document or line: control, direction and unpaired characters."""
-    cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
-    return (cleaned if len(cleaned) <= 22 else cleaned[:21].rstrip() + "…") or "—"
-
-
-def box(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    fill: str = LAND,
-    stroke: str = LINE,
-    thick: float = 1,
-    radius: float = 8,
-    **more: str | float,
-) -> str:
-    """A rectangle with round corners."""
-    size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
-    return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick, **more)
-
-
-def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
-    """Lines and areas, in the notation of SVG."""
-    return element("path", d=d, fill=fill, stroke=stroke, stroke_width=thick, **more)
 
 
 def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
     """A disc."""
     return element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thick)
 
-
-def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
-    """Pieces that are drawn around (0, 0), put elsewhere."""
-    faint = {"opacity": opacity} if opacity < 1 else {}
-    size = f" scale({round(scale, 3):g})" if scale != 1 else ""
-    return element("g", content, transform=f"translate({round(x, 2):g} {round(y, 2):g}){size}", **faint)
-
-
-# --- pieces ---------------------------------------------------------------------------------------
 
 _PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 4z"
 
@@ -198,11 +109,6 @@ def raptor(x: float, y: float, scale: float = 1) -> str:
     )
 
 
-def crown(x: float, y: float) -> str:
-    """The mark of a winner, 22 wide."""
-    return group(x, y, path("M-11-7l6 5 5-8 5 8 6-5-2 13h-18z", GOLD))
-
-
 def grave(x: float, y: float) -> str:
     """A cross, 14 wide and 20 high."""
     return path(f"M{x - 2} {y - 10}h4v5h5v4h-5v11h-4v-11h-5v-4h5z", DIM)
@@ -258,7 +164,7 @@ def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
     tall = height > 110
     name = card.name or ("?" if there else "…" if card.now else "none")
     lines = wrapped(name, 8)
-    size = min(22 if name == "?" else 13.5, *((width - 8) / max(_width(line), 1) for line in lines))
+    size = min(22 if name == "?" else 13.5, *((width - 8) / max(width_of(line), 1) for line in lines))
     y = (height if tall else height - 16) / 2 + 5 - 7 * (len(lines) - 1)
     for line in lines:
         parts.append(text(width / 2, y, line, size, ink if there else DIM, "middle"))
