@@ -37,7 +37,8 @@ The contract suite (`referee/contract.py`) checks each of these sentences, by it
 12. Non-interference: whatever a seat cannot see may be replaced, and its observation, its legal list in content
     and order, the labels and the size of its messages stay the same, byte for byte.
 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
-    only that seat does, and no observation of any other changes but by what the rules make public.
+    only that seat does, and no observation of any other changes but by what the rules make public. Byte for byte, the others
+    and spectators are sent the same whatever a seat plans, until it has committed (`referee/secrecy.py`).
 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers.
 15. Actions and observations mirror the game's messages name by name (`referee/codec.py` converts).
 16. Every kind of action the game has occurs in play (a game names those that cannot, see `Game.rare_actions`).
