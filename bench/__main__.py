@@ -17,6 +17,7 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from agents.house.greedy import GreedyBot
 from bench import matches, rules
 from referee.game import Game
 from referee.loop import run
@@ -90,6 +91,25 @@ def _measure_round_trips(report: Report, folder: Path, game: Game, seats: int) -
     report.row(f"{name}: verifying a record", "", "playing it over the wire", median(verified), ">= 10")
 
 
+def measure_whole_turns(report: Report) -> None:
+    """What it saves to answer several decisions at once: the time that greedy agents are charged, and how often they are asked."""
+    for game in games().values():
+        if not GreedyBot.plays(game):
+            continue
+        pairs = [
+            (run(matches.greedy_match(game, "greedy", seed)), run(matches.greedy_match(game, "singly", seed)))
+            for seed in range(ROUNDS)
+        ]
+        seconds = median(whole[0] / single[0] for whole, single in pairs)
+        asked, singly = sum(whole[1] for whole, _ in pairs), sum(single[1] for _, single in pairs)
+        report.row(
+            f"{game.name}: whole turns at once, time charged",
+            f"asked {asked / ROUNDS:.0f} times",
+            f"one by one {singly / ROUNDS:.0f}",
+            seconds,
+        )
+
+
 def measure_matches(report: Report) -> None:
     """Matches on all cores beside one, memory, and the start of an agent."""
     game = next(iter(games().values()))
@@ -108,6 +128,7 @@ def main() -> None:
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         measure_round_trips(report, Path(folder))
+    measure_whole_turns(report)
     measure_rules(report)
     measure_matches(report)
     Console(width=None if sys.stdout.isatty() else 130).print(report.table)

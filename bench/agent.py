@@ -1,4 +1,8 @@
-"""The agents of the measurements: `python -m bench.agent random` plays and tells when; `echo` answers a bare echo."""
+"""The agents of the measurements, by the word on the command line.
+
+`random` plays and tells when; `greedy` plays as the house bot; `singly` likewise, but answers one decision at a time instead of
+whole turns; `echo` answers a bare echo.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +30,25 @@ def play_random() -> None:
     play(choose, on_end=lambda match, over: print("moments", moments[0], time.monotonic(), len(moments) - 1))
 
 
+def play_greedy(*, singly: bool) -> None:
+    """Plays as the house bot `greedy`, and prints how often it was asked."""
+    from agents.house.greedy import GreedyBot
+    from agents.house.process import play_as
+
+    asked = 0
+    whole = GreedyBot.choose
+
+    def choose(bot: GreedyBot, decision: Any) -> Any:
+        nonlocal asked
+        asked += 1
+        actions = whole(bot, decision)
+        return actions[:1] if singly else actions
+
+    GreedyBot.choose = choose  # type: ignore[assignment, method-assign]
+    play_as("greedy")
+    print("asked", asked)
+
+
 async def echo() -> None:
     """Answers every message with so many bytes as the command line says."""
     import grpc
@@ -41,5 +64,7 @@ async def echo() -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "random":
         play_random()
-    else:
+    elif sys.argv[1] == "echo":
         asyncio.run(echo())
+    else:
+        play_greedy(singly=sys.argv[1] == "singly")

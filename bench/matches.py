@@ -69,6 +69,25 @@ async def _referee_match(server: RefereeServer, game: Game, seats: int, seed: in
     return Refereed(sum(int(line[3]) for line in lines), end - begin, cpu, record)
 
 
+async def greedy_match(game: Game, style: str, seed: int) -> tuple[float, int]:
+    """Seconds of a match of greedy agents with the smallest table, from its start on, and how often they were asked.
+
+    Args:
+        game: the game.
+        style: `greedy`, which answers whole turns where it can, or `singly`.
+        seed: the luck.
+    """
+    agent = Command([sys.executable, "-m", "bench.agent", style], ENVIRONMENT, join_seconds=60)
+    async with RefereeServer() as server:
+        report = await play_match(
+            plan_for(game, game.seat_counts[0], seed), [agent] * game.seat_counts[0], server=server
+        )
+    asked = [
+        int(line.split()[1]) for text in report.logs.values() for line in text.splitlines() if line.startswith("asked")
+    ]
+    return sum(seat.think_seconds for seat in report.result.seats), sum(asked)
+
+
 def message_sizes(record: Path) -> tuple[int, int]:
     """The mean sizes of a question and of an answer in a match, in bytes."""
     replay = Replay(record, find)
