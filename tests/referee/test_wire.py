@@ -685,8 +685,7 @@ def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lo
         async with hall(plan, [Remote(20), Remote(20)]) as room:
             early = await room.agent(0)
             await early.send(join=pb.Join(token=early.token, protocol=1))
-            while not room.server.streams:
-                await asyncio.sleep(0.01)
+            await room.server._seats[early.token].joined
             early.call.cancel()
             while room.server.streams:
                 await asyncio.sleep(0.01)
