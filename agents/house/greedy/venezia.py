@@ -23,7 +23,7 @@ from referee.games.venezia.observation import PlanView, SeatView, VeneziaObserva
 
 HOLD = 0.45  # worth of a majority in a later round, as a share of its worth now: pigeons stay, but rivals react
 HELD_ROUNDS = 2  # later rounds in which it is thought to hold at most
-KEPT_PIGEON = 0.4  # worth of a pigeon that can be laid in the next round
+KEPT_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
 KEPT_ROUND = 0.15  # what each further round adds to that
 BORN = 1.7  # pigeons that one on an empty Piazza bears in a round
 CROWDED = 0.93  # how much of that each further one bears, as they share the tourists
@@ -116,12 +116,12 @@ class Outlook(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def worth(outlook: Outlook) -> float:
     """Expected points from the majority in a place, less those of rivals."""
-    counts, added, points, _ = outlook
+    counts, added, points, me = outlook
     ends = [[(count + more, part) for more, part in more_of] for count, more_of in zip(counts, added, strict=True)]
     total = 0.0
     for seat, own in enumerate(ends):
         for end, chance in own:
-            if end and chance:
+            if chance and (end > counts[me] or (seat == me and end)):
                 for other, theirs in enumerate(ends):
                     if other != seat:
                         chance *= sum([part for count, part in theirs if count < end])
@@ -547,7 +547,7 @@ def poison_pigeons(view: View) -> list[Action]:
     targets = [pigeon for pigeon in view.seen.piazza if pigeon.seat != view.seat]
     targets.sort(key=lambda pigeon: (-view.seen.seats[pigeon.seat].score, -values[pigeon.square]))
     plan: list[Action] = [act.POISONS[pigeon.square] for pigeon in targets[:count]]
-    return plan if len(plan) == count else [*plan, act.DONE]
+    return plan if len(plan) in (count, len(view.seen.piazza)) else [*plan, act.DONE]
 
 
 def grey_rows(view: View, looks: Sequence[Outlook]) -> list[list[float]]:
