@@ -22,7 +22,7 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder,
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(READY) proto ## run all tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .

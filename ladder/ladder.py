@@ -11,11 +11,11 @@ from __future__ import annotations
 import fcntl
 import random
 import secrets
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
-from itertools import pairwise
 from pathlib import Path
 
 from ladder.errors import LadderError
@@ -313,20 +313,9 @@ class Ladder:
         return found | self._referee_killers(game, set(streak))
 
     def _referee_killers(self, game: Game, counted: set[int]) -> set[int]:
-        """Versions that sat in matches that were given up, and in no other; of several, those that clearly sat in more."""
-        versions = self.store.versions()
-        blamed = [
-            (number, version)
-            for version, number in self.store.given_up(game.name).items()
-            if version not in counted and versions[version].author != HOUSE
-        ]
-        blamed = [*sorted(blamed, reverse=True), (0, 0)]
-        found = set()
-        for (number, version), (next_number, _) in pairwise(blamed):
-            if number < SUSPENDED_AFTER_GIVEN_UP or number == next_number:
-                break
-            found.add(version)
-        return found
+        """Those to blame for matches that were given up, but for versions that have matches that count."""
+        house = {version.id for version in self.store.versions().values() if version.author == HOUSE}
+        return blamed([seats - house for seats in self.store.given_up(game.name)]) - counted
 
     def _job_of(self, match: PlannedMatch) -> Job:
         versions = self.store.versions()
@@ -408,3 +397,21 @@ class _Rated:
 
 def _text(rating: Rating | None) -> str:
     return "no rating" if rating is None else f"mu {rating.mu!r} sigma {rating.sigma!r}"
+
+
+def blamed(given_up: Sequence[set[int]]) -> set[int]:
+    """Those who are to blame for matches that were given up.
+
+    Whoever sat in clearly the most of them, and in `SUSPENDED_AFTER_GIVEN_UP` or more, is to blame for all of those. The next
+    is found among the matches that are left, so that nobody is blamed for having met a culprit.
+
+    Args:
+        given_up: the versions in each match that may be to blame for it.
+    """
+    found: set[int] = set()
+    while True:
+        left = [seats for seats in given_up if not seats & found]
+        most = Counter(version for seats in left for version in seats).most_common(2)
+        if not most or most[0][1] < SUSPENDED_AFTER_GIVEN_UP or (len(most) > 1 and most[1][1] == most[0][1]):
+            return found
+        found.add(most[0][0])

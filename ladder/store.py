@@ -396,18 +396,20 @@ class Store:
             self._db.table("voids").insert({"match": match, "reason": reason, "at": _now()})
             return int(self._rows("select count(*) as n from voids where match = ?", [match])[0]["n"])
 
-    def given_up(self, game: str) -> dict[int, int]:
-        """How many matches of each version were spoilt so often that they were given up."""
+    def given_up(self, game: str) -> list[set[int]]:
+        """The versions in each match that was spoilt so often that it was given up."""
         rows = self._rows(
             """
-            select seats.version, count(*) as n
+            select seats.match, seats.version
             from seats join matches on matches.id = seats.match join blocks on blocks.id = matches.block
             where blocks.game = ? and (select count(*) from voids where match = matches.id) >= ?
-            group by seats.version
             """,
             [game, MOST_VOIDS],
         )
-        return {row["version"]: row["n"] for row in rows}
+        matches: dict[str, set[int]] = {}
+        for row in rows:
+            matches.setdefault(row["match"], set()).add(row["version"])
+        return list(matches.values())
 
     def counted(self, game: str | None = None) -> list[CountedMatch]:
         """All matches that count, in the order in which they do; of one game, or of all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import shutil
 import subprocess
@@ -28,11 +29,14 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def agent() -> Path:
-    """The agent's program, built if a source is newer; pytest-xdist keeps this file in one worker."""
+    """The agent's program, built if a source is newer: by one of pytest-xdist's workers, while the others wait."""
     program = GO / "bin" / "agent"
     sources = [*GO.glob("*.go"), *GO.glob("*.mod"), *(GO.parents[1] / "proto").rglob("*.proto")]
-    if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in sources):
-        subprocess.run(["sh", "build.sh"], cwd=GO, check=True, env={**os.environ, "PYTHON": sys.executable})  # noqa: S607
+    program.parent.mkdir(exist_ok=True)
+    with (program.parent / "build.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+            subprocess.run(["sh", "build.sh"], cwd=GO, check=True, env={**os.environ, "PYTHON": sys.executable})  # noqa: S607
     return program
 
 
@@ -46,7 +50,6 @@ def play(game: Game, *players: Player) -> tuple[Result, str]:
 
 
 @pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)
-@pytest.mark.xdist_group("go")
 def test_it_plays_every_game_at_the_largest_table(agent: Path, game: Game) -> None:
     seats = game.seat_counts.stop - 1
     result, log = play(game, *[Command([str(agent)], {})] * (seats - 1), House(RandomBot))
@@ -54,7 +57,6 @@ def test_it_plays_every_game_at_the_largest_table(agent: Path, game: Game) -> No
     assert f"over: {result.digest}" in log
 
 
-@pytest.mark.xdist_group("go")
 def test_it_understands_the_typed_actions_of_a_game(agent: Path) -> None:
     """It buys whatever it can, so it beats `random` over a few matches."""
     game = find("cargo_noir")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ladder.ladder import SUSPENDED_AFTER, Ladder
+from ladder.ladder import SUSPENDED_AFTER, Ladder, blamed
 from ladder.store import Store
 from referee.registry import find
 from referee.verify import verify
@@ -402,6 +402,20 @@ def test_a_bot_that_kills_its_referee_is_suspended_and_the_ladder_goes_on(dogana
     assert (entries["killer"]["status"], entries["killer"]["matches"]) == ("suspended", 0)
     assert entries["mybot"]["matches"] > 0
     recompute(dogana)
+
+
+@pytest.mark.parametrize(
+    ("given_up", "culprits"),
+    [
+        pytest.param([{1}, {1, 2}], set(), id="too few to say"),
+        pytest.param([{1, 2}, {1, 2}, {1, 2}], set(), id="nobody knows which of two"),
+        pytest.param([{1}, {1}, {1, 2}, {1, 2}, {1, 2}], {1}, id="who only met the culprit is not to blame"),
+        pytest.param([{1, 2}, {1, 3}, {1, 4}], {1}, id="a different victim each time"),
+        pytest.param([{1}] * 4 + [{1, 2}] * 3 + [{2, 3}] * 3 + [{2}], {1, 2}, id="two culprits"),
+    ],
+)
+def test_who_is_to_blame_for_matches_that_were_given_up(given_up: list[set[int]], culprits: set[int]) -> None:
+    assert blamed(given_up) == culprits
 
 
 def test_a_record_of_another_match_is_not_adopted(dogana: Dogana, tmp_path: Path) -> None:
