@@ -411,7 +411,7 @@ def test_a_bot_that_kills_its_referee_is_suspended_and_the_ladder_goes_on(dogana
         pytest.param([{1, 2}, {1, 2}, {1, 2}], set(), id="nobody knows which of two"),
         pytest.param([{1}, {1}, {1, 2}, {1, 2}, {1, 2}], {1}, id="who only met the culprit is not to blame"),
         pytest.param([{1, 2}, {1, 3}, {1, 4}], {1}, id="a different victim each time"),
-        pytest.param([{1}] * 4 + [{1, 2}] * 3 + [{2, 3}] * 3 + [{2}], {1, 2}, id="two culprits"),
+        pytest.param([{1}] * 5 + [{1, 2}] * 3 + [{2, 3}] * 3 + [{2}], {1, 2}, id="two culprits"),
     ],
 )
 def test_who_is_to_blame_for_matches_that_were_given_up(given_up: list[set[int]], culprits: set[int]) -> None:
