@@ -35,13 +35,14 @@ class BrokenContract(AssertionError):
         self.sentence = sentence
 
 
-def examine_match(game: Game, setup: Setup, seed: int) -> set[type[Action]]:
+def examine_match(game: Game, setup: Setup, seed: int, start: State | None = None) -> set[type[Action]]:
     """Plays one match at random with every check on.
 
     Args:
         game: the game.
         setup: what is agreed for the match.
         seed: makes the match reproducible.
+        start: where play begins, if not at the beginning: for what random play hardly ever comes to.
 
     Returns:
         The kinds of action that were played.
@@ -49,7 +50,7 @@ def examine_match(game: Game, setup: Setup, seed: int) -> set[type[Action]]:
     Raises:
         BrokenContract: at the first sentence that does not hold, with what was seen.
     """
-    return _Examination(game, setup, seed).run()
+    return _Examination(game, setup, seed).run(start)
 
 
 def unplayed_actions(game: Game, played: Collection[type[Action]]) -> list[str]:
@@ -70,9 +71,9 @@ class _Examination:
         self.chance = LiveChance(seed)
         self.everyone: list[Seat | None] = [*range(setup.seats), None]
 
-    def run(self) -> set[type[Action]]:
+    def run(self, start: State | None) -> set[type[Action]]:
         game = self.game
-        state = game.start(self.setup, self.chance)
+        state = game.start(self.setup, self.chance) if start is None else start.clone()
         played: set[type[Action]] = set()
         decisions = 0
         deep_share = 0.5

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from referee.chance import LiveChance
@@ -53,19 +55,15 @@ def test_every_sentence_of_the_contract_holds(game: Game, setup: Setup) -> None:
 @pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
 def test_every_kind_of_action_occurs_in_play(game: Game) -> None:
     played: set[type[Action]] = set()
-    seed = 0
-    while unplayed_actions(game, played) and seed < 200:
-        setup = game.setup(game.seat_counts[seed % len(game.seat_counts)], {}, shipped_board(game))
-        state, chance = game.start(setup, LiveChance(seed)), LiveChance(seed)
-        step = 0
+    for seed, setup in enumerate(setups(game) * 20):
+        state, chance, choice = game.start(setup, LiveChance(seed)), LiveChance(seed), random.Random(seed)
         while not state.is_over():
             seat = state.seats_to_act()[0]
-            legal = state.legal_actions(seat)
-            step += 7 + seed
-            action = legal[step % len(legal)]
+            action = choice.choice(state.legal_actions(seat))
             played.add(type(action))
             state.apply(seat, action, chance)
-        seed += 1
+        if not unplayed_actions(game, played):
+            return
     assert not unplayed_actions(game, played)
 
 

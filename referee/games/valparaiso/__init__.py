@@ -1,0 +1,105 @@
+"""Valparaíso (Louis and Stefan Malz, 2018): plans of cards, merchants and ships, for 2 to 5 seats. The rules are in RULES.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from referee.document import Document
+from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso import drawing, set_up
+from referee.games.valparaiso.board import ValparaisoBoard, read_board
+from referee.games.valparaiso.names import Colour
+from referee.games.valparaiso.observation import ValparaisoObservation, restore
+from referee.games.valparaiso.position import read
+from referee.games.valparaiso.sample import draw_secrets
+from referee.games.valparaiso.state import ValparaisoState
+
+_MOST_ROUNDS = 60
+
+
+class Valparaiso(Game):
+    """See `referee.game.Game`."""
+
+    name = "valparaiso"
+    title = "Valparaíso"
+    seat_counts = range(2, 6)
+    options = (
+        Option("expert_timer", (False, True), False, "whether the first to finish planning starts a timer", "V2.8"),
+        Option("timer_seconds", (range(1, 601),), 60, "the sand timer, with expert_timer, in seconds", "V2.8"),
+        Option("countdown_seconds", (range(61),), 5, "the countdown after it, in seconds", "V2.8"),
+        Option(
+            "colours",
+            ("random", Distinct(tuple(colour.name.lower() for colour in Colour))),
+            "random",
+            "the colours of the seats; each has its own alternative actions",
+            "S2",
+        ),
+        Option("start_player", ("random", range(5)), "random", "the seat that begins the first round", "S5"),
+        Option(
+            "return_rule",
+            ("shelter", "one_only"),
+            "shelter",
+            "whether all merchants may stay where the seat has a house, or only one in all villages",
+            "V6.5",
+        ),
+        Option("river_toll", (False, True), False, "whether customs houses take toll from rivers, too", "V4.10"),
+        Option("max_rounds", (range(1, _MOST_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
+    )
+    action_types = act.ACTION_TYPES
+    # Only achievement cards have these, and random play hardly ever ships three equal goods to where they are asked for.
+    rare_actions = frozenset((act.River, act.BuildForGood, act.Hire, act.Give, act.GiveTwo, act.Pay, act.Buy))
+    observation_type = ValparaisoObservation
+    # The longest list is that of transfers: the ways to fill a hold of 6 with three goods, without the one there is.
+    max_actions = 83
+    # For each seat two choices in the set-up; in each round at most 7 choices of a plan, 6 cards with a use and at most 60 choices
+    # (moving: 4 merchants over 11 locations), a scrap and 5 of the return, and a sale for each good gained: 19 per card, 10 in between.
+    max_decisions = 2 * 5 + _MOST_ROUNDS * 5 * (7 + 6 * 61 + 6 + 6 * 19 + 10)
+
+    def read_board(self, document: Document) -> ValparaisoBoard:
+        """See `referee.game.Game`."""
+        return read_board(document)
+
+    def order_matters(self, setup: Setup) -> bool:
+        """Who finishes planning first gets a good in the expert game (V2.8)."""
+        return bool(setup.options["expert_timer"])
+
+    def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
+        """See `referee.game.Game`."""
+        found = []
+        colours = str(options["colours"])
+        if colours != "random" and len(colours.split("+")) != seats:
+            found.append(f"option colours needs {seats} colours, one for each seat, not {colours!r}")
+        start = options["start_player"]
+        if isinstance(start, int) and start >= seats:
+            found.append(f"option start_player can be a seat from 0 to {seats - 1}, not {start}")
+        return found
+
+    def start(self, setup: Setup, chance: Chance) -> State:
+        """See `referee.game.Game`."""
+        state = ValparaisoState(setup)
+        set_up.set_up(state, chance)
+        return state
+
+    def read_state(self, setup: Setup, document: Document) -> State:
+        """See `referee.game.Game`."""
+        state = ValparaisoState(setup)
+        read(state, document)
+        return state
+
+    def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
+        """A state with another pile, and in which the others plan something else."""
+        state = ValparaisoState(setup)
+        seen = cast("ValparaisoObservation", observation)
+        restore(state, seen)
+        draw_secrets(state, seen, chance)
+        return state
+
+    def draw(self, setup: Setup, observation: Observation) -> str:
+        """See `referee.game.Game`."""
+        side = cast("ValparaisoBoard", setup.board).side(setup.seats)
+        return drawing.draw(cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation))
+
+
+GAME = Valparaiso()

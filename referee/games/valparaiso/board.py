@@ -1,0 +1,346 @@
+"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from referee.document import Document
+from referee.game import Board
+from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Sector, Slot, Tile
+
+Goods = tuple[int, int, int]
+"""Goods by kind."""
+
+MOST_AT_ONCE = 10
+MOST_HOLD = 12
+"""These bound what a board can say, so that no file can make lists huge."""
+_MOST = 1000
+_GOODS = {good.name.lower(): good for good in Good}
+_LOCATIONS = {location.name.lower(): location for location in Location}
+_EFFECTS = {effect.name.lower(): effect for effect in Effect}
+ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
+"""The cards that every seat has."""
+ACHIEVEMENTS = tuple(card for card in Card if card not in ACTION_CARDS)
+"""All achievement cards that there can be."""
+FEWEST_VILLAGES = 5
+LEVELS = ("A", "B1", "B2")
+OUTER = tuple(Sector)[1:]
+"""The outer sectors, which have slots and pesos."""
+SLOTS_OF_A_SECTOR = len(Slot) // len(OUTER)
+
+
+class Amount(NamedTuple):
+    """Something that is paid or gained."""
+
+    money: int = 0
+    """Pesos."""
+    goods: Goods = (0, 0, 0)
+    """Goods by kind, of the warehouse."""
+    vp: int = 0
+    """Victory points; never paid."""
+
+
+class TileType(NamedTuple):
+    """What a market tile does, each time."""
+
+    pay: Amount
+    gain: Amount
+    choose: str
+    """`same` or `different` if two goods are chosen, otherwise empty."""
+    most: int
+    """How often at once; `MOST_AT_ONCE` if it is not limited."""
+
+
+class RowSpace(NamedTuple):
+    """A building space in Valparaíso."""
+
+    revenue: Amount
+    built: int
+    """Victory points for building there."""
+
+
+class CardType(NamedTuple):
+    """What is printed on a card."""
+
+    main: Effect
+    alternatives: tuple[Effect | None, ...]
+    """The alternative action by the colour of the owner."""
+    vp: int
+    """Victory points; 0 for action cards."""
+    seats: int
+    """The least number of seats at which it is in play."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the board."""
+
+    names: tuple[str, ...]
+    """What people call each location; empty where there is none of that id."""
+    places: tuple[tuple[int, int], ...]
+    """For each location, x and y in a drawing."""
+    spaces: tuple[tuple[int, ...], ...]
+    """For each location, the victory points of its building spaces; none for Valparaíso."""
+    roads: tuple[tuple[Location, Location], ...]
+    rivers: tuple[tuple[Location, ...], ...]
+    """The locations on each river, from its mouth or one end."""
+    row: tuple[RowSpace, ...]
+    """The building row of Valparaíso."""
+    column: str
+    """The letters of the tile spaces of a market, from the bottom."""
+    reserve: str
+    """The letters of the tile spaces of the reserve, from the bottom."""
+
+    @cached_property
+    def locations(self) -> tuple[Location, ...]:
+        """The locations of this side."""
+        return tuple(location for location in Location if self.names[location])
+
+    @cached_property
+    def villages(self) -> tuple[Location, ...]:
+        """All locations but Valparaíso."""
+        return self.locations[1:]
+
+    @cached_property
+    def markets(self) -> tuple[Location, ...]:
+        """The villages with a market."""
+        return tuple(village for village in self.villages if is_market(village))
+
+    @cached_property
+    def neighbours(self) -> tuple[tuple[Location, ...], ...]:
+        """For each location, where its roads lead."""
+        ends = [{end for road in self.roads if location in road for end in road} - {location} for location in Location]
+        return tuple(tuple(sorted(found)) for found in ends)
+
+    @cached_property
+    def river_locations(self) -> tuple[Location, ...]:
+        """The locations at a river."""
+        return tuple(location for location in self.locations if any(location in river for river in self.rivers))
+
+
+@dataclass(frozen=True, slots=True)
+class ValparaisoBoard(Board):
+    """The printed numbers of Valparaíso. Money is in pesos."""
+
+    start_money: int
+    hold: int
+    """How many goods fit into the hold."""
+    good_price: int
+    mayor_price: int
+    surcharges: tuple[int, ...]
+    """By slot."""
+    move_costs: tuple[int, ...]
+    """In total, by the number of steps."""
+    house_price: int
+    fee: int
+    toll: int
+    full_hold_vp: int
+    last_house_vp: int
+    pesos_per_vp: int
+    end_vp: int
+    overseas_goods: int
+    compensation: int
+    city_bonus: tuple[int, ...]
+    sector_names: tuple[str, ...]
+    sector_places: tuple[tuple[int, int], ...]
+    """For each sector, x and y in a drawing."""
+    sector_goods: tuple[Good, ...]
+    """What each outer sector asks for."""
+    sector_money: tuple[int, ...]
+    """What lies in each outer sector at the start."""
+    large: Side
+    small: Side
+    tiles: tuple[TileType, ...]
+    """By tile."""
+    cards: dict[Card, CardType]
+    """What is printed on each card that there is."""
+
+    def side(self, seats: int) -> Side:
+        """The side for a number of seats (set-up 1)."""
+        return self.large if seats >= 4 else self.small
+
+    def achievements(self, seats: int, level: str) -> list[Card]:
+        """The achievement cards of a level that are in play (set-up 4)."""
+        return [
+            card
+            for card in ACHIEVEMENTS
+            if level_of(card) == level and card in self.cards and self.cards[card].seats <= seats
+        ]
+
+
+def is_market(location: Location) -> bool:
+    """Whether a location is a village with a market."""
+    return Location.M1 <= location <= Location.M4
+
+
+def level_of(card: Card) -> str:
+    """The level of an achievement card."""
+    return card.name[:-1]
+
+
+def read_board(document: Document) -> ValparaisoBoard:
+    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    seat, prices, points = document.table("seat"), document.table("prices"), document.table("points")
+    overseas, bonus, sectors = document.table("overseas"), document.table("city_bonus"), document.table("sectors")
+    for table in (seat, prices, points, overseas, bonus):
+        table.text("provenance")
+    entries = [sectors.table(sector.name.lower()) for sector in Sector]
+    for entry in entries:
+        entry.text("provenance")
+    sides = document.table("sides")
+    moves = prices.integers("moves", 0, _MOST, 3)
+    if moves != sorted(moves) or moves[0]:
+        prices.note("moves", "must ascend from 0: it is the total for one, two and three steps (V4.4)")
+    return ValparaisoBoard(
+        start_money=seat.integer("money", 0, _MOST),
+        hold=seat.integer("hold", 1, MOST_HOLD),
+        good_price=prices.integer("good", 0, _MOST),
+        mayor_price=prices.integer("mayor", 0, _MOST),
+        surcharges=tuple(prices.integers("surcharges", 0, _MOST, 5)),
+        move_costs=tuple(moves),
+        house_price=prices.integer("house", 0, _MOST),
+        fee=prices.integer("fee", 0, _MOST),
+        toll=prices.integer("toll", 0, _MOST),
+        full_hold_vp=points.integer("full_hold", 0, _MOST),
+        last_house_vp=points.integer("last_house", 0, _MOST),
+        pesos_per_vp=points.integer("pesos", 1, _MOST),
+        end_vp=points.integer("end", 1, _MOST),
+        overseas_goods=overseas.integer("goods", 1, MOST_HOLD),
+        compensation=overseas.integer("compensation", 0, _MOST),
+        city_bonus=tuple(bonus.integers("pesos", 0, _MOST, 2)),
+        sector_names=tuple(entry.text("name") for entry in entries),
+        sector_places=tuple((entry.integer("x", 0, 100), entry.integer("y", 0, 100)) for entry in entries),
+        sector_goods=tuple(entry.choice("good", _GOODS) for entry in entries[1:]),
+        sector_money=tuple(entry.integer("money", 0, _MOST) for entry in entries[1:]),
+        large=_side(sides.table("large")),
+        small=_side(sides.table("small")),
+        tiles=_tiles(document.table("tiles")),
+        cards=_action_cards(document.table("action_cards")) | _achievements(document.table("achievements")),
+    )
+
+
+def _side(document: Document) -> Side:
+    document.text("provenance")
+    table = document.table("locations")
+    entries = {location: table.table(name) for name, location in _LOCATIONS.items() if table.has(name)}
+    names, places = [""] * len(Location), [(0, 0)] * len(Location)
+    spaces: list[tuple[int, ...]] = [()] * len(Location)
+    for location, entry in entries.items():
+        names[location] = entry.text("name") or "?"
+        places[location] = (entry.integer("x", 0, 100), entry.integer("y", 0, 100))
+        if location is not Location.V:
+            spaces[location] = tuple(entry.integers("spaces", 0, _MOST))
+            if not 1 <= len(spaces[location]) <= 4:
+                entry.note("spaces", "must have one to four building spaces")
+    if Location.V not in entries or Location.M1 not in entries or len(entries) < 1 + FEWEST_VILLAGES:
+        document.note(
+            "locations", f"must have v, m1, and {FEWEST_VILLAGES} villages or more: each seat begins in another"
+        )
+    side = Side(
+        names=tuple(names),
+        places=tuple(places),
+        spaces=tuple(spaces),
+        roads=tuple((way[0], way[1]) for way in _ways(document, "roads", set(entries)) if len(way) == 2),
+        rivers=tuple(_ways(document, "rivers", set(entries))),
+        row=tuple(_row_space(entry) for entry in document.tables("row")),
+        column=document.text("column"),
+        reserve=document.text("reserve"),
+    )
+    lost = [location for location in entries if not side.neighbours[location]]
+    if lost:
+        document.note("roads", f"must reach {lost[0].name.lower()}")
+    letters = side.column * len(side.markets) + side.reserve
+    if any(letters.count(letter) != 5 for letter in "abcde") or len(letters) != len(Tile):
+        document.note(
+            "reserve", "and column must have five spaces for each letter from a to e, in all markets together"
+        )
+    return side
+
+
+def _ways(document: Document, key: str, known: set[Location]) -> list[tuple[Location, ...]]:
+    found = []
+    for text in document.texts(key):
+        words = text.split("-")
+        way = tuple(_LOCATIONS[word] for word in words if _LOCATIONS.get(word) in known)
+        if len(way) < 2 or len(set(way)) != len(words) or (key == "roads" and len(way) != 2):
+            document.note(key, f"has {text[:40]!r}, which must join different locations, such as v-z1")
+        else:
+            found.append(way)
+    return found
+
+
+def _row_space(document: Document) -> RowSpace:
+    built = document.integer("built", 0, _MOST, 0)
+    return RowSpace(_amount_in(document), built)
+
+
+def _amount_in(document: Document) -> Amount:
+    counts = [document.integer(name, 0, MOST_HOLD, 0) for name in _GOODS]
+    return Amount(
+        document.integer("money", 0, _MOST, 0), (counts[0], counts[1], counts[2]), document.integer("vp", 0, _MOST, 0)
+    )
+
+
+def _tiles(document: Document) -> tuple[TileType, ...]:
+    document.text("provenance")
+    return tuple(_tile(document.table(tile.name.lower())) for tile in Tile)
+
+
+def _tile(document: Document) -> TileType:
+    pay = _amount_in(document.table("pay")) if document.has("pay") else Amount()
+    gain = _amount_in(document.table("gain")) if document.has("gain") else Amount()
+    choose = document.choice("choose", {"same": "same", "different": "different"}, "")
+    if pay.vp:
+        document.note("pay", "must not have victory points: they are never lost (V1.2)")
+    if choose and (gain != Amount() or any(pay.goods)):
+        document.note("choose", "goes with nothing else to gain, and with pesos to pay (V4.7c)")
+    return TileType(pay, gain, choose, document.integer("most", 1, MOST_AT_ONCE, MOST_AT_ONCE))
+
+
+def _action_cards(document: Document) -> dict[Card, CardType]:
+    document.text("provenance")
+    found = {}
+    for card in ACTION_CARDS:
+        entry = document.table(card.name.lower())
+        alternatives = tuple(entry.choice(colour.name.lower(), _EFFECTS) for colour in Colour)
+        if any(effect not in PURE_GAINS for effect in alternatives):
+            entry.note("", "must have gains as alternatives, such as take_silver: an action card always has an effect")
+        found[card] = CardType(entry.choice("main", _EFFECTS), alternatives, 0, 2)
+    return found
+
+
+def _achievements(document: Document) -> dict[Card, CardType]:
+    document.text("provenance")
+    found = {}
+    for card in ACHIEVEMENTS:
+        if document.has(card.name.lower()):
+            entry = document.table(card.name.lower())
+            alternative = entry.choice("alt", _EFFECTS) if entry.has("alt") else None
+            found[card] = CardType(
+                entry.choice("main", _EFFECTS),
+                (alternative,) * len(Colour),
+                entry.integer("vp", 0, _MOST),
+                entry.integer("seats", 2, 5, 2),
+            )
+    if sum(card.seats == 2 for card in found.values()) < len(Slot):
+        document.note("", f"must have at least {len(Slot)} cards for two seats: so many are laid out")
+    return found
+
+
+PURE_GAINS = frozenset(
+    (
+        Effect.TWO_DIFF,
+        Effect.GAIN10,
+        Effect.ONE_EACH,
+        Effect.VP1,
+        Effect.GAIN15,
+        Effect.TWO_ANY,
+        Effect.TAKE_SILVER,
+        Effect.TAKE_COPPER,
+        Effect.TAKE_WHEAT,
+        Effect.GAIN5,
+    )
+)
+"""The actions that can always be carried out and never cost anything (V3.3)."""

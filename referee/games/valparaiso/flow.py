@@ -1,0 +1,120 @@
+"""What follows without a decision: whose turn it is, the end of a round, and the next one (RULES.md, V3.1 and V6)."""
+
+from __future__ import annotations
+
+from referee.game import Seat
+from referee.games.valparaiso import holdings, planning, scoring
+from referee.games.valparaiso.board import Amount
+from referee.games.valparaiso.names import Location, Phase
+from referee.games.valparaiso.table import NO_PLAN, NONE, Table
+
+
+def _after(table: Table) -> list[Seat]:
+    """The seats that come after the one on turn in this round's order."""
+    order = table.turn_order()
+    return order[order.index(table.seat) + 1 :]
+
+
+def after_plan(table: Table) -> None:
+    """When all seats have finished planning: the bonus, then the reveal (V2.6, V2.8)."""
+    if all(table.committed):
+        if table.first_finisher != NONE:
+            table.seat, table.phase = table.first_finisher, Phase.BONUS
+        else:
+            reveal(table)
+
+
+def reveal(table: Table) -> None:
+    """Turns the plans up and begins with the use of cards (V2.6)."""
+    planning.reveal(table)
+    _next_turn(table, table.turn_order())
+
+
+def end_turn(table: Table) -> None:
+    """Ends the action of the seat on turn, and goes on with the next one that has a card left (V3.1)."""
+    table.effect = None
+    table.unmoved = ()
+    table.left = 0
+    table.begun = False
+    order = table.turn_order()
+    place = order.index(table.seat) + 1
+    _next_turn(table, order[place:] + order[:place])
+
+
+def _next_turn(table: Table, seats: list[Seat]) -> None:
+    for seat in seats:
+        if not table.plans[seat].is_empty():
+            table.seat, table.phase = seat, Phase.USE
+            return
+    _end_use(table)
+
+
+def _end_use(table: Table) -> None:
+    table.plans = [NO_PLAN] * table.setup.seats
+    for seat, space in zip(table.row, table.side.row, strict=False):  # V6.1
+        holdings.exchange(table, seat, Amount(), space.revenue)
+    residents = sorted(set(table.row), key=lambda seat: (table.row.count(seat), _last_built(table, seat)), reverse=True)
+    for seat, pesos in zip(residents, table.board.city_bonus, strict=False):  # V6.2
+        table.money[seat] += pesos
+    _begin_scrap(table, table.turn_order())
+
+
+def _last_built(table: Table, seat: Seat) -> int:
+    """When a seat last built in Valparaíso: the place of that house in the row."""
+    return max(place for place, owner in enumerate(table.row) if owner == seat)
+
+
+def _begin_scrap(table: Table, seats: list[Seat]) -> None:
+    """Asks the next seat that has an achievement card (V6.3)."""
+    for seat in seats:
+        if table.owned[seat]:
+            table.seat, table.phase = seat, Phase.SCRAP
+            return
+    if scoring.match_ends(table):  # V6.4
+        table.phase = Phase.OVER
+    else:
+        _begin_return(table, table.turn_order())
+
+
+def end_scrap(table: Table) -> None:
+    """Goes on after one seat has scrapped a card, or passed."""
+    _begin_scrap(table, _after(table))
+
+
+def merchants_in_villages(table: Table, seat: Seat) -> int:
+    """How many merchants of a seat are not in Valparaíso."""
+    return sum(table.merchants[seat]) - table.merchants[seat][Location.V]
+
+
+def shelters(table: Table, seat: Seat, village: Location) -> bool:
+    """Whether all merchants of a seat can stay in a village: it has a house there, and the option does not say otherwise."""
+    return table.setup.options["return_rule"] == "shelter" and table.houses_of(seat, village) > 0
+
+
+def may_stay(table: Table, seat: Seat) -> bool:
+    """Whether at most one merchant of a seat is in villages that do not shelter it (V6.5)."""
+    merchants = table.merchants[seat]
+    return sum(merchants[village] for village in table.side.villages if not shelters(table, seat, village)) <= 1
+
+
+def _begin_return(table: Table, seats: list[Seat]) -> None:
+    """Asks the next seat that has a merchant in a village (V6.5)."""
+    for seat in seats:
+        if merchants_in_villages(table, seat):
+            table.seat, table.phase = seat, Phase.RETURN
+            return
+    _begin_round(table)
+
+
+def end_return(table: Table) -> None:
+    """Goes on after one seat's merchants have returned."""
+    _begin_return(table, _after(table))
+
+
+def _begin_round(table: Table) -> None:
+    if table.row and table.row[-1] != table.start_seat:  # V6.6
+        table.start_seat = table.row[-1]
+    else:
+        table.start_seat = (table.start_seat + 1) % table.setup.seats
+    table.round += 1
+    table.phase = Phase.PLAN

@@ -1,0 +1,43 @@
+"""Paying and gaining: pesos, goods of the warehouse, victory points (RULES.md, V1)."""
+
+from __future__ import annotations
+
+from referee.game import Seat
+from referee.games.valparaiso.board import Amount
+from referee.games.valparaiso.names import Good
+from referee.games.valparaiso.table import Table
+
+
+def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
+    """Whether a seat has so much, so many times (V1.1)."""
+    warehouse = table.warehouse[seat]
+    return table.money[seat] >= times * amount.money and all(
+        has >= times * wanted for has, wanted in zip(warehouse, amount.goods, strict=True)
+    )
+
+
+def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1) -> None:
+    """Pays to the supply and gains from it, so many times."""
+    table.money[seat] += times * (gain.money - pay.money)
+    warehouse = table.warehouse[seat]
+    for good in Good:
+        warehouse[good] += times * (gain.goods[good] - pay.goods[good])
+    table.vp[seat] += times * gain.vp
+
+
+def goods_of(*goods: Good) -> Amount:
+    """These goods, as an amount."""
+    return Amount(goods=(goods.count(Good.SILVER), goods.count(Good.COPPER), goods.count(Good.WHEAT)))
+
+
+def pay_seats(table: Table, seat: Seat, owners: list[Seat], pesos: int) -> None:
+    """Pays so many pesos to each owner, as often as it is named (V1.1, I6)."""
+    for owner in owners:
+        table.money[seat] -= pesos
+        table.money[owner] += pesos
+
+
+def sell(table: Table, seat: Seat, store: int, good: int) -> None:
+    """Sells a good to the supply, as a seat may at any time (V1.3)."""
+    table.stores(seat)[store][good] -= 1
+    table.money[seat] += table.board.good_price

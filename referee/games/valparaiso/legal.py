@@ -1,0 +1,280 @@
+"""Legal actions and defaults (RULES.md, section 5): one function lists the actions of each phase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from referee.game import Action, Seat
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso import cards, flow, holdings, moving, planning, trading
+from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, Phase, Sector, Store
+from referee.games.valparaiso.table import Table
+
+
+def seats_to_act(table: Table) -> tuple[Seat, ...]:
+    """While plans are made, all seats that have not finished; otherwise one seat."""
+    if table.phase is Phase.PLAN:
+        return tuple(seat for seat, done in enumerate(table.committed) if not done)
+    return () if table.phase is Phase.OVER else (table.seat,)
+
+
+def legal_actions(table: Table, seat: Seat) -> list[Action]:
+    """All legal actions of a seat that is to act, in the order of the table of section 5."""
+    if table.phase is Phase.PLAN:
+        return planning.legal(table, seat)
+    return _LEGAL[table.phase](table)
+
+
+def _sales(table: Table) -> list[Action]:
+    """What the seat on turn can sell at any time; these come last (V1.3)."""
+    stores = table.stores(table.seat)
+    return [act.SALES[store][good] for store in Store for good in Good if stores[store][good]]
+
+
+def can_give(table: Table, *goods: Good) -> bool:
+    """Whether the seat on turn has these goods in its warehouse."""
+    return holdings.can_pay(table, table.seat, holdings.goods_of(*goods))
+
+
+def setup_goods(table: Table) -> list[Action]:
+    """The first goods that no seat has taken (S6)."""
+    taken = [tuple(goods) for goods in table.warehouse]
+    return [
+        goods
+        for goods in act.FIRST_GOODS
+        if holdings.goods_of(goods.first, goods.second, goods.third).goods not in taken
+    ]
+
+
+def _legal_setup_place(table: Table) -> list[Action]:
+    return [act.PLACED_MERCHANTS[village] for village in table.side.villages if is_empty(table, village)]
+
+
+def is_empty(table: Table, village: Location) -> bool:
+    """Whether no merchant stands in a village."""
+    return not any(row[village] for row in table.merchants)
+
+
+def _legal_bonus(table: Table) -> list[Action]:
+    return list(act.BONUSES)
+
+
+def _legal_use(table: Table) -> list[Action]:
+    plan = table.plans[table.seat]
+    found: list[Action] = []
+    if plan.mayor is not None:
+        found += [act.MAYOR_USES[mode] for mode in Mode if use_problem(table, plan.mayor, mode, 0) is None]
+    for place, card in enumerate(plan.cards):
+        surcharge = table.board.surcharges[place]
+        found += [act.USES[place + 1][mode] for mode in Mode if use_problem(table, card, mode, surcharge) is None]
+    return found + _sales(table)
+
+
+def use_problem(table: Table, card: Card, mode: Mode, surcharge: int) -> tuple[str, str] | None:
+    """Why the seat on turn cannot use a card so, and the rule; None if it can."""
+    seat = table.seat
+    if table.money[seat] < surcharge:
+        return f"the surcharge is {surcharge} pesos, and there are {table.money[seat]}", "V3.2"
+    if mode is Mode.NONE:
+        if cards.can_be_idle(table, seat, card):
+            return None
+        return f"{card.name} has an alternative that is a pure gain, so it is not used without effect", "V3.3"
+    effect = cards.effect_of(table, seat, card, mode)
+    if effect is None:
+        return f"{card.name} has no alternative action", "V3.2"
+    if not cards.is_executable(table, effect, surcharge):
+        return f"the action {effect.name} of {card.name} cannot be carried out now", "V3.2"
+    return None
+
+
+def _legal_transfer(table: Table) -> list[Action]:
+    warehouse, hold = table.stores(table.seat)
+    most = [min(table.board.hold, warehouse[good] + hold[good]) for good in Good]
+    return [
+        act.transfer(silver, copper, wheat)
+        for silver in range(most[0] + 1)
+        for copper in range(min(most[1], table.board.hold - silver) + 1)
+        for wheat in range(min(most[2], table.board.hold - silver - copper) + 1)
+        if [silver, copper, wheat] != hold
+    ]
+
+
+def _legal_sell_for(table: Table) -> list[Action]:
+    return [act.SALES_FOR[good] for good in Good if table.warehouse[table.seat][good]]
+
+
+def _done_if_begun(table: Table) -> list[Action]:
+    return [act.DONE] if table.begun else []
+
+
+def _legal_move(table: Table) -> list[Action]:
+    found: list[Action] = [
+        act.STARTS[start][end]
+        for start in table.side.locations
+        if table.unmoved[start]
+        for end in moving.ends(table, (start,), 0)
+    ]
+    return found + _done_if_begun(table) + _sales(table)
+
+
+def _legal_step(table: Table) -> list[Action]:
+    return [
+        *(act.STEPS[end] for end in moving.ends(table, table.path, table.steps)),
+        act.STOP,
+        *_sales(table),
+    ]
+
+
+def _legal_river(table: Table) -> list[Action]:
+    found: list[Action] = [
+        act.RIVERS[start][end]
+        for start in table.side.river_locations
+        if table.unmoved[start]
+        for end in moving.river_ends(table, start)
+    ]
+    found += _done_if_begun(table)
+    return found + _sales(table) if table.setup.options["river_toll"] else found
+
+
+def _legal_build(table: Table) -> list[Action]:
+    return [act.BUILDS[location][space] for location, space in cards.sites(table)]
+
+
+def _legal_build_good(table: Table) -> list[Action]:
+    return [
+        act.BUILDS_FOR_GOOD[location][space][good]
+        for location, space in cards.sites(table)
+        for good in Good
+        if table.warehouse[table.seat][good]
+    ]
+
+
+def _legal_build_or_hire(table: Table) -> list[Action]:
+    return [*_legal_build(table), *([act.HIRE] if table.merchants_reserve[table.seat] else [])]
+
+
+def _legal_trade(table: Table) -> list[Action]:
+    found: list[Action] = []
+    for village in table.villages:
+        times = [0] if trading.tile(table, village).choose else range(1, trading.most(table, village) + 1)
+        found += [
+            act.TRADES[village][number] for number in times if trading.trade_problem(table, village, number) is None
+        ]
+    found += [act.SKIPS[village] for village in table.villages]
+    return found + _sales(table)
+
+
+def choices(choose: str) -> list[tuple[Good, Good]]:
+    """Pairs of goods to choose from: the same, different ones, or any."""
+    return [pair for pair in act.PAIRS if choose == "any" or (choose == "same") == (pair[0] is pair[1])]
+
+
+def _legal_exchange(table: Table) -> list[Action]:
+    found: list[Action] = []
+    tile = trading.tile(table, Location(table.village))
+    if holdings.can_pay(table, table.seat, tile.pay):
+        found += [act.TAKES[pair] for pair in choices(tile.choose)]
+    if table.begun:
+        found.append(act.STOP)
+    return found + _sales(table)
+
+
+def _legal_sail(table: Table) -> list[Action]:
+    return [act.SAILS[sector] for sector in Sector if sector is not table.ship[table.seat]]
+
+
+def _legal_acquire(table: Table) -> list[Action]:
+    return [act.ACQUIRES[slot][pay_to] for slot, pay_to in cards.acquisitions(table)]
+
+
+def action_of(table: Table) -> cards.CardAction:
+    """What the action does that is being carried out."""
+    return cards.ACTIONS[cast("Effect", table.effect)]
+
+
+def _legal_take(table: Table) -> list[Action]:
+    return [act.TAKES[pair] for pair in choices(action_of(table).choose)]
+
+
+def _legal_give(table: Table) -> list[Action]:
+    return [act.GIVES[good] for good in Good if can_give(table, good)]
+
+
+def _legal_give_two(table: Table) -> list[Action]:
+    return [act.GIVES_TWO[pair] for pair in act.PAIRS if can_give(table, *pair)]
+
+
+def _legal_pay(table: Table) -> list[Action]:
+    action = action_of(table)
+    numbers = range(1, action.most + 1)
+    return [act.PAYS[number] for number in numbers if holdings.can_pay(table, table.seat, action.pay, number)]
+
+
+def _legal_buy(table: Table) -> list[Action]:
+    found: list[Action] = list(act.BUYS) if holdings.can_pay(table, table.seat, action_of(table).pay) else []
+    return found + _done_if_begun(table) + _sales(table)
+
+
+def _legal_scrap(table: Table) -> list[Action]:
+    return [*(act.SCRAPS[card] for card in table.owned[table.seat]), act.PASS]
+
+
+def _legal_return(table: Table) -> list[Action]:
+    merchants = table.merchants[table.seat]
+    found: list[Action] = [act.RECALLS[village] for village in table.side.villages if merchants[village]]
+    return [*found, act.DONE] if flow.may_stay(table, table.seat) else found
+
+
+def _no_actions(table: Table) -> list[Action]:
+    return []
+
+
+_LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
+    Phase.SETUP_GOODS: setup_goods,
+    Phase.SETUP_PLACE: _legal_setup_place,
+    Phase.BONUS: _legal_bonus,
+    Phase.USE: _legal_use,
+    Phase.TRANSFER: _legal_transfer,
+    Phase.SELL_FOR: _legal_sell_for,
+    Phase.MOVE: _legal_move,
+    Phase.STEP: _legal_step,
+    Phase.RIVER: _legal_river,
+    Phase.BUILD: _legal_build,
+    Phase.BUILD_GOOD: _legal_build_good,
+    Phase.BUILD_OR_HIRE: _legal_build_or_hire,
+    Phase.TRADE: _legal_trade,
+    Phase.EXCHANGE: _legal_exchange,
+    Phase.SAIL: _legal_sail,
+    Phase.ACQUIRE: _legal_acquire,
+    Phase.TAKE: _legal_take,
+    Phase.GIVE: _legal_give,
+    Phase.GIVE_TWO: _legal_give_two,
+    Phase.PAY: _legal_pay,
+    Phase.BUY: _legal_buy,
+    Phase.SCRAP: _legal_scrap,
+    Phase.RETURN: _legal_return,
+    Phase.OVER: _no_actions,
+}
+
+
+def default_action(table: Table, seat: Seat) -> Action:
+    """What the rules do with a seat that is out of the match or out of time; never a sale."""
+    legal = legal_actions(table, seat)
+    if table.phase is Phase.PLAN:
+        return act.CLOSE if planning.is_timed(table) else act.COMMIT
+    if table.phase is Phase.USE:
+        uses = act.USES[1] if table.plans[seat].cards else act.MAYOR_USES
+        return next(uses[mode] for mode in (Mode.NONE, Mode.ALT, Mode.MAIN) if uses[mode] in legal)
+    if table.phase is Phase.TRADE:
+        return act.SKIPS[table.villages[0]]
+    if table.phase is Phase.RETURN and act.DONE not in legal:
+        return act.RECALLS[_last_unsheltered(table, seat)]
+    return next((last for last in (act.STOP, act.DONE, act.PASS) if last in legal), legal[0])
+
+
+def _last_unsheltered(table: Table, seat: Seat) -> Location:
+    merchants = table.merchants[seat]
+    return max(
+        village for village in table.side.villages if merchants[village] and not flow.shelters(table, seat, village)
+    )

@@ -1,0 +1,294 @@
+"""The things that the rules name, each in the order of the data (RULES.md, section 1)."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Good(IntEnum):
+    """The goods. Where goods are counted by kind, a list has three numbers in this order."""
+
+    SILVER = 0
+    """Silver, grey cubes."""
+    COPPER = 1
+    """Copper, orange cubes."""
+    WHEAT = 2
+    """Wheat, white cubes."""
+
+
+class Store(IntEnum):
+    """Where a seat keeps goods."""
+
+    WAREHOUSE = 0
+    """The warehouse, without a limit."""
+    HOLD = 1
+    """The cargo hold of the ship."""
+
+
+class Colour(IntEnum):
+    """The colours; each has its own alternative actions (section 1.5)."""
+
+    RED = 0
+    BLUE = 1
+    YELLOW = 2
+    GREEN = 3
+    BLACK = 4
+
+
+class Location(IntEnum):
+    """The places on land; the small board has no M4 and no Z6. By location, a list has eleven numbers."""
+
+    V = 0
+    M1 = 1
+    M2 = 2
+    M3 = 3
+    M4 = 4
+    Z1 = 5
+    Z2 = 6
+    Z3 = 7
+    Z4 = 8
+    Z5 = 9
+    Z6 = 10
+
+
+class Sector(IntEnum):
+    """The sea."""
+
+    H = 0
+    """The harbour sector, next to Valparaíso."""
+    OW = 1
+    """Outer west."""
+    ON = 2
+    """Outer north."""
+    OE = 3
+    """Outer east."""
+
+
+class Slot(IntEnum):
+    """The spaces for achievement cards, three at each outer sector."""
+
+    OW1 = 0
+    OW2 = 1
+    OW3 = 2
+    ON1 = 3
+    ON2 = 4
+    ON3 = 5
+    OE1 = 6
+    OE2 = 7
+    OE3 = 8
+
+
+class PayTo(IntEnum):
+    """Where a compensation goes (V4.9b)."""
+
+    NONE = 0
+    """Nothing is paid."""
+    OW = 1
+    """To the outer west."""
+    ON = 2
+    """To the outer north."""
+    OE = 3
+    """To the outer east."""
+    SUPPLY = 4
+    """To the supply."""
+
+
+class Card(IntEnum):
+    """All cards that there can be; the board says which there are, and what they do (section 1.8)."""
+
+    K1 = 0
+    K2 = 1
+    K3 = 2
+    K4 = 3
+    K5 = 4
+    K6 = 5
+    K7 = 6
+    K8 = 7
+    A1 = 8
+    A2 = 9
+    A3 = 10
+    A4 = 11
+    A5 = 12
+    A6 = 13
+    A7 = 14
+    A8 = 15
+    A9 = 16
+    B11 = 17
+    B12 = 18
+    B13 = 19
+    B14 = 20
+    B15 = 21
+    B16 = 22
+    B17 = 23
+    B18 = 24
+    B19 = 25
+    B21 = 26
+    B22 = 27
+    B23 = 28
+    B24 = 29
+    B25 = 30
+    B26 = 31
+    B27 = 32
+    B28 = 33
+    B29 = 34
+
+
+class Tile(IntEnum):
+    """The market tiles, five of each letter (section 1.7)."""
+
+    TA1 = 0
+    TA2 = 1
+    TA3 = 2
+    TA4 = 3
+    TA5 = 4
+    TB1 = 5
+    TB2 = 6
+    TB3 = 7
+    TB4 = 8
+    TB5 = 9
+    TC1 = 10
+    TC2 = 11
+    TC3 = 12
+    TC4 = 13
+    TC5 = 14
+    TD1 = 15
+    TD2 = 16
+    TD3 = 17
+    TD4 = 18
+    TD5 = 19
+    TE1 = 20
+    TE2 = 21
+    TE3 = 22
+    TE4 = 23
+    TE5 = 24
+
+
+class Mode(IntEnum):
+    """How a card is used (V3.2)."""
+
+    MAIN = 0
+    """Its main action."""
+    ALT = 1
+    """Its alternative action."""
+    NONE = 2
+    """Without effect (V3.3)."""
+
+
+class Effect(IntEnum):
+    """The actions on cards (V4, section 1.8)."""
+
+    TRANSFER = 0
+    """1: loads and unloads goods."""
+    SELL10 = 1
+    """2: sells a good for 10 pesos."""
+    HIRE = 2
+    """3: hires a merchant for one good of each kind."""
+    MOVE = 3
+    """4: moves merchants."""
+    BUILD = 4
+    """5: builds a house."""
+    TRADE = 5
+    """6: trades in the villages."""
+    SAIL = 6
+    """7: moves the ship."""
+    OVERSEAS = 7
+    """8: acquires an achievement card."""
+    MOVE_PLUS = 8
+    """As 4, but two steps are free and the third costs 3 pesos."""
+    RIVER = 9
+    """Relocates merchants along the rivers."""
+    TRADE_PAY5 = 10
+    """Pays 5 pesos, then as 6."""
+    TWO_DIFF = 11
+    """Takes two different goods."""
+    GOOD5_VP = 12
+    """Gives 5 pesos and a good for a victory point."""
+    SELL15 = 13
+    """Sells a good for 15 pesos."""
+    GAIN10 = 14
+    """Takes 10 pesos."""
+    TWO_GOODS_VP = 15
+    """Gives two goods for a victory point."""
+    BUILD_GOOD = 16
+    """As 5, but for a good instead of pesos."""
+    ONE_EACH = 17
+    """Takes one good of each kind."""
+    BUY3 = 18
+    """Buys up to three goods for 2 pesos each."""
+    VP1 = 19
+    """Gains a victory point."""
+    HIRE5 = 20
+    """As 3, but for 5 pesos."""
+    GAIN15 = 21
+    """Takes 15 pesos."""
+    PAY10_VP = 22
+    """Pays 10 pesos for a victory point, up to three times."""
+    ONE_EACH_VP = 23
+    """Gives one good of each kind for two victory points."""
+    TWO_ANY = 24
+    """Takes any two goods."""
+    FREE_BUILD_HIRE = 25
+    """As 5 or as 3, but free."""
+    TAKE_SILVER = 26
+    """Takes a silver."""
+    TAKE_COPPER = 27
+    """Takes a copper."""
+    TAKE_WHEAT = 28
+    """Takes a wheat."""
+    GAIN5 = 29
+    """Takes 5 pesos."""
+
+
+class Phase(IntEnum):
+    """Which decision is open (section 5)."""
+
+    SETUP_GOODS = 0
+    """Choosing the first goods (S6)."""
+    SETUP_PLACE = 1
+    """Placing the second merchant (S8)."""
+    PLAN = 2
+    """Planning, all seats at once (V2)."""
+    BONUS = 3
+    """The first finisher's good (V2.8)."""
+    USE = 4
+    """Choosing a card to use (V3.2)."""
+    TRANSFER = 5
+    """Loading and unloading (V4.1)."""
+    SELL_FOR = 6
+    """Choosing the good to sell (V4.2)."""
+    MOVE = 7
+    """Choosing a merchant to move (V4.4)."""
+    STEP = 8
+    """Going on with a merchant (V4.4)."""
+    RIVER = 9
+    """Relocating merchants (V4.10)."""
+    BUILD = 10
+    """Choosing where to build (V4.5)."""
+    BUILD_GOOD = 11
+    """Choosing where to build, and the good for it (V4.5)."""
+    BUILD_OR_HIRE = 12
+    """Choosing where to build, or to hire (V4.5)."""
+    TRADE = 13
+    """Choosing a village to trade in (V4.7)."""
+    EXCHANGE = 14
+    """Choosing goods at a market tile (V4.7c)."""
+    SAIL = 15
+    """Choosing a sector (V4.8)."""
+    ACQUIRE = 16
+    """Choosing an achievement card (V4.9)."""
+    TAKE = 17
+    """Taking two goods (V4.11)."""
+    GIVE = 18
+    """Giving a good (V4.11)."""
+    GIVE_TWO = 19
+    """Giving two goods (V4.11)."""
+    PAY = 20
+    """Paying for victory points (V4.11)."""
+    BUY = 21
+    """Buying goods (V4.11)."""
+    SCRAP = 22
+    """Scrapping an achievement card (V6.3)."""
+    RETURN = 23
+    """Calling merchants back to Valparaíso (V6.5)."""
+    OVER = 24
+    """The match is over."""

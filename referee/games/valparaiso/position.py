@@ -1,0 +1,365 @@
+"""Positions: a table as JSON with the names of RULES.md, section 2, and what can be wrong with one (section 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import TypeVar
+
+from referee.document import Document
+from referee.game import JsonObject
+from referee.games.valparaiso import cards, legal, planning, set_up
+from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS, MOST_AT_ONCE, is_market, level_of
+from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
+from referee.games.valparaiso.observation import is_secret
+from referee.games.valparaiso.planning import HOUSES
+from referee.games.valparaiso.table import NONE, Plan, Table
+
+N = TypeVar("N", bound=IntEnum)
+
+_MOST = 100_000  # bounds every number of a position
+
+
+def _by_name(members: Iterable[N]) -> dict[str, N]:
+    return {member.name.lower(): member for member in members}
+
+
+_GOODS, _STORES, _COLOURS, _SECTORS = _by_name(Good), _by_name(Store), _by_name(Colour), _by_name(Sector)
+_LOCATIONS, _SLOTS, _TILES, _CARDS = _by_name(Location), _by_name(Slot), _by_name(Tile), _by_name(Card)
+_ACHIEVEMENTS = _by_name(ACHIEVEMENTS)
+_EFFECTS = _by_name(Effect)
+_OUTER = tuple(_SECTORS)[1:]
+_PHASES = {phase.name: phase for phase in Phase}
+_SALES = tuple(f"sold_{store}" for store in _STORES)
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def to_json(table: Table) -> JsonObject:
+    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    data: JsonObject = {
+        "round": table.round,
+        "start_seat": table.start_seat,
+        "phase": table.phase.name,
+        "colours": _names(table.colours),
+        "money": list(table.money),
+        "warehouse": [_counts(_GOODS, goods) for goods in table.warehouse],
+        "hold": [_counts(_GOODS, goods) for goods in table.hold],
+        "vp": list(table.vp),
+        "merchants": [_counts(_LOCATIONS, row) for row in table.merchants],
+        "merchants_reserve": list(table.merchants_reserve),
+        "houses_left": list(table.houses_left),
+        "ship": _names(table.ship),
+        "achievements": [_names(owned) for owned in table.owned],
+        "plan": [_plan_to_json(plan) for plan in table.plans],
+        "committed": [int(done) for done in table.committed],
+        "markets": [_names(tiles) for tiles in table.markets],
+        "reserve": _names(table.reserve),
+        "slots": {
+            name: Card(card).name.lower() for name, card in zip(_SLOTS, table.slots, strict=True) if card != NONE
+        },
+        "deck": _names(table.deck),
+        "scrapped": _names(table.scrapped),
+        "sea_money": _counts(_OUTER, table.sea_money),
+        "row": list(table.row),
+        "houses": [
+            {"location": location.name.lower(), "space": space, "seat": seat}
+            for (location, space), seat in sorted(table.houses.items())
+        ],
+        "path": _names(table.path),
+        "steps": table.steps,
+        "villages": _names(table.villages),
+        "left": table.left,
+        "begun": table.begun,
+    }
+    if table.phase not in (Phase.PLAN, Phase.OVER):
+        data["seat"] = table.seat
+    if table.first_finisher != NONE:
+        data["first_finisher"] = table.first_finisher
+    if table.effect is not None:
+        data["effect"] = table.effect.name.lower()
+    if table.unmoved:
+        data["unmoved"] = _counts(_LOCATIONS, table.unmoved)
+    if table.village != NONE:
+        data["village"] = Location(table.village).name.lower()
+    return data
+
+
+def _names(members: Iterable[IntEnum]) -> list[str]:
+    return [member.name.lower() for member in members]
+
+
+def _counts(names: Iterable[str], numbers: Sequence[int]) -> dict[str, int]:
+    return {name: number for name, number in zip(names, numbers, strict=True) if number}
+
+
+def _plan_to_json(plan: Plan) -> JsonObject:
+    data: JsonObject = {"cards": _names(plan.cards)}
+    if plan.mayor is not None:
+        data["mayor"] = plan.mayor.name.lower()
+    for key, sold in zip(_SALES, plan.sold, strict=True):
+        if any(sold):
+            data[key] = _counts(_GOODS, sold)
+    return data
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def read(table: Table, document: Document) -> None:
+    """Fills an empty table from a position.
+
+    What is empty or 0 may be left out; merchants, houses and cards that are not named are then where they would otherwise be: on
+    the repository boards and in the pile.
+    """
+    seats = table.setup.seats
+    none = [0] * seats
+    table.round = document.integer("round", 1, table.last_round)
+    table.phase = document.choice("phase", _PHASES)
+    table.start_seat = document.integer("start_seat", 0, seats - 1, 0)
+    if table.phase in (Phase.PLAN, Phase.OVER):
+        table.seat = table.start_seat
+        if document.has("seat"):
+            document.note("seat", f"is for nobody in the phase {table.phase.name}; leave it out")
+            document.raw("seat", None)
+    else:
+        table.seat = document.integer("seat", 0, seats - 1)
+    table.colours = tuple(document.choices("colours", _COLOURS, tuple(Colour)[:seats]))
+    if len(table.colours) != seats:
+        document.note("colours", f"must have {seats} colours, one for each seat")
+        table.colours = tuple(Colour)[:seats]
+    table.money = document.integers("money", 0, _MOST, seats)
+    table.vp = document.integers("vp", 0, _MOST, seats, none)
+    for key, target in (("warehouse", table.warehouse), ("hold", table.hold)):
+        if document.has(key):
+            target[:] = [_goods(row) for row in _tables(document, key, seats)]
+    table.merchants = [
+        [row.integer(name, 0, 10, 0) for name in _LOCATIONS] for row in _tables(document, "merchants", seats)
+    ]
+    total = set_up.merchants_in_reserve(seats) + 2
+    reserve = [max(0, total - sum(row)) for row in table.merchants]
+    table.merchants_reserve = document.integers("merchants_reserve", 0, _MOST, seats, reserve)
+    table.row = tuple(document.integers("row", 0, seats - 1, None, ()))
+    if document.has("houses"):
+        for house in document.tables("houses"):
+            site = house.choice("location", _LOCATIONS), house.integer("space", 0, 3)
+            if site in table.houses:
+                house.note("space", "has a house already")
+            table.houses[site] = house.integer("seat", 0, seats - 1)
+    left = [max(0, HOUSES - _built(table, seat)) for seat in range(seats)]
+    table.houses_left = document.integers("houses_left", 0, HOUSES, seats, left)
+    ships = document.texts("ship") if document.has("ship") else ["h"] * seats
+    if len(ships) != seats or any(ship not in _SECTORS for ship in ships):
+        document.note("ship", f"must have {seats} sectors of {', '.join(_SECTORS)}, one for each seat")
+    else:
+        table.ship = [_SECTORS[ship] for ship in ships]
+    _read_cards(table, document)
+    table.markets = [tuple(_TILES[name] for name in column if name in _TILES) for column in _columns(table, document)]
+    table.reserve = tuple(document.choices("reserve", _TILES))
+    if document.has("sea_money"):
+        table.sea_money = document.counts("sea_money", _OUTER, _MOST)
+    table.first_finisher = document.integer("first_finisher", 0, seats - 1) if document.has("first_finisher") else NONE
+    table.effect = document.choice("effect", _EFFECTS) if document.has("effect") else None
+    if document.has("unmoved"):
+        table.unmoved = tuple(document.counts("unmoved", tuple(_LOCATIONS), 10))
+    table.path = tuple(document.choices("path", _LOCATIONS, ()))
+    table.steps = document.integer("steps", 0, 3, 0)
+    table.villages = tuple(document.choices("villages", _LOCATIONS, ()))
+    table.village = int(document.choice("village", _LOCATIONS)) if document.has("village") else NONE
+    table.left = document.integer("left", 0, _MOST, 0)
+    table.begun = document.boolean("begun", False)
+
+
+def _goods(document: Document) -> list[int]:
+    return [document.integer(name, 0, _MOST, 0) for name in _GOODS]
+
+
+def _built(table: Table, seat: int) -> int:
+    return table.row.count(seat) + list(table.houses.values()).count(seat)
+
+
+def _tables(document: Document, key: str, seats: int) -> list[Document]:
+    found = document.tables(key)
+    if len(found) != seats:
+        document.note(key, f"must have {seats} entries, one for each seat, not {len(found)}")
+    return (found + [Document({}, key, []) for _ in range(seats)])[:seats]
+
+
+def _columns(table: Table, document: Document) -> list[list[str]]:
+    columns = document.raw("markets", None)
+    markets = len(table.side.markets)
+    fits = isinstance(columns, list) and all(isinstance(column, list) for column in columns)
+    if not isinstance(columns, list) or not fits or len(columns) != markets:
+        document.note("markets", f"must have {markets} lists of tiles, from the bottom to the top")
+        return [[] for _ in range(markets)]
+    found = [[name for name in column if isinstance(name, str) and name in _TILES] for column in columns]
+    if [len(column) for column in found] != [len(column) for column in columns]:
+        document.note("markets", "must name tiles from ta1 to te5 only")
+    return found
+
+
+def _read_cards(table: Table, document: Document) -> None:
+    """Reads where the cards are; what is nowhere is in the pile."""
+    seats, board = table.setup.seats, table.board
+    if document.has("achievements"):
+        rows = document.raw("achievements", None)
+        if not isinstance(rows, list) or len(rows) != seats or not all(_are_achievements(row) for row in rows):
+            document.note("achievements", f"must have {seats} lists of achievement cards, one for each seat")
+        else:
+            table.owned = [tuple(sorted(_ACHIEVEMENTS[name] for name in row)) for row in rows]
+    if document.has("plan"):
+        table.plans = [_read_plan(plan) for plan in _tables(document, "plan", seats)]
+    table.committed = [bool(done) for done in document.integers("committed", 0, 1, seats, [0] * seats)]
+    if document.has("slots"):
+        slots = document.table("slots")
+        table.slots = [int(slots.choice(name, _ACHIEVEMENTS)) if slots.has(name) else NONE for name in _SLOTS]
+    table.scrapped = tuple(document.choices("scrapped", _ACHIEVEMENTS, ()))
+    placed = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)}
+    pile = [card for level in LEVELS for card in board.achievements(seats, level) if card not in placed]
+    table.deck = tuple(document.choices("deck", _ACHIEVEMENTS, pile))
+
+
+def _are_achievements(row: object) -> bool:
+    return isinstance(row, list) and all(isinstance(name, str) and name in _ACHIEVEMENTS for name in row)
+
+
+def _read_plan(document: Document) -> Plan:
+    planned = tuple(document.choices("cards", _CARDS, ()))
+    mayor = document.choice("mayor", _CARDS) if document.has("mayor") else None
+    sold = [tuple(document.counts(key, tuple(_GOODS), _MOST, [0] * len(_GOODS))) for key in _SALES]
+    return Plan(planned, mayor, (sold[0], sold[1]))
+
+
+# --- invariants (section 9) -----------------------------------------------------------------------------------
+
+
+def problems(table: Table) -> list[str]:
+    """Every broken invariant (section 9), with its number."""
+    found = _tile_problems(table) + _card_problems(table)
+    for seat in range(table.setup.seats):
+        found += [f"seat {seat}: {problem}" for problem in _seat_problems(table, seat)]
+    for location, space in table.houses:
+        if space >= len(table.side.spaces[location]):
+            found.append(f"I3: there is no building space {space} in {location.name.lower()}")
+    if len(table.row) > len(table.side.row):
+        found.append(f"I3: there are {len(table.side.row)} building spaces in Valparaíso, not {len(table.row)}")
+    return found or _phase_problems(table)
+
+
+def _tile_problems(table: Table) -> list[str]:
+    found = []
+    tiles = [tile for column in table.markets for tile in column] + list(table.reserve)
+    if len(tiles) != len(Tile) or len(set(tiles)) != len(Tile):
+        found.append(f"I1: the markets and the reserve must have all {len(Tile)} tiles, each once")
+    sizes = {len(column) for column in table.markets}
+    if sizes != {len(table.side.column)} or len(table.reserve) != len(table.side.reserve):
+        found.append(
+            f"I7: a market has {len(table.side.column)} tiles, and the reserve {len(table.side.reserve)}, not others"
+        )
+    return found
+
+
+def _card_problems(table: Table) -> list[str]:
+    found = []
+    in_play = [card for level in LEVELS for card in table.board.achievements(table.setup.seats, level)]
+    slots = [Card(card) for card in table.slots if card != NONE]
+    placed = [*slots, *table.deck, *table.scrapped, *(card for owned in table.owned for card in owned)]
+    if sorted(placed) != sorted(in_play):
+        found.append(f"I2: slots, pile, seats and scrapped must have the {len(in_play)} cards in play, each once")
+    if len(slots) < len(Slot) and table.deck:
+        found.append("I2: a slot is empty only if the pile is (V4.9d)")
+    levels = [LEVELS.index(level_of(card)) for card in table.deck]
+    if levels != sorted(levels):
+        found.append("I2: the pile has level A on B1 on B2 (S4)")
+    return found
+
+
+def _seat_problems(table: Table, seat: int) -> list[str]:
+    found = []
+    merchants = sum(table.merchants[seat]) + table.merchants_reserve[seat]
+    total = set_up.merchants_in_reserve(table.setup.seats) + 2
+    in_front = table.phase in (Phase.SETUP_GOODS, Phase.SETUP_PLACE) and sum(table.merchants[seat]) == 1
+    if merchants + in_front != total:
+        found.append(f"I3: it has {merchants} merchants, not {total - in_front}")
+    if any(count and location not in table.side.locations for location, count in enumerate(table.merchants[seat])):
+        found.append("I3: it has a merchant at a location that this side of the board does not have")
+    if _built(table, seat) + table.houses_left[seat] != HOUSES:
+        found.append(f"I3: it has {_built(table, seat) + table.houses_left[seat]} houses, not {HOUSES}")
+    if sum(table.hold[seat]) > table.board.hold:
+        found.append(f"I4: {sum(table.hold[seat])} goods are in the hold; {table.board.hold} fit")
+    plan = table.plans[seat]
+    planned = [*plan.cards, *([] if plan.mayor is None else [plan.mayor])]
+    if len(set(planned)) < len(planned) or len(plan.cards) > planning.SLOTS + 1:
+        found.append("I8: a plan has at most five cards in the slots, and no card twice")
+    elif not set(planned) <= set(table.cards_of(seat)):
+        found.append("I8: it plans a card that it does not have")
+    if is_secret(table.phase):
+        if not planning.can_be_made(table, seat, plan):
+            found.append("I8: the plan cannot be made, choice by choice (V2)")
+    elif any(map(any, plan.sold)) or table.committed[seat]:
+        found.append("committed and what a plan has sold are settled when plans are revealed (V2.6)")
+    if planned and not is_secret(table.phase) and table.phase not in _USE_PHASES:
+        found.append(f"there are no planned cards in the phase {table.phase.name}")
+    return found
+
+
+_SETUP_PHASES = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
+_USE_PHASES = tuple(phase for phase in Phase if Phase.USE <= phase <= Phase.BUY)
+
+
+def _phase_problems(table: Table) -> list[str]:
+    """What the phase needs; only asked if everything else is in order."""
+    found = []
+    phase = table.phase
+    timed = planning.is_timed(table)
+    if table.first_finisher != NONE and not (timed and is_secret(phase) and table.committed[table.first_finisher]):
+        found.append("first_finisher is a seat that has committed, while plans are made with expert_timer (V2.8)")
+    if phase is Phase.PLAN and all(table.committed):
+        found.append("all have committed, so this is not the phase PLAN (V2.6)")
+    if phase is Phase.BONUS and (table.first_finisher != table.seat or not all(table.committed)):
+        found.append("phase BONUS needs seat to be the first finisher, and all to have committed (V2.8)")
+    if phase is Phase.USE and table.plans[table.seat].is_empty():
+        found.append(f"seat {table.seat} has no card to use (V3.1)")
+    in_action = phase in _USE_PHASES and phase is not Phase.USE
+    if in_action != (table.effect is not None):
+        found.append("effect belongs to the phases of an action, and to no other")
+    elif table.effect is not None and not _fits(phase, table.effect):
+        found.append(f"phase {phase.name} is not one of the action {table.effect.name.lower()}")
+    if bool(table.unmoved) != (phase in (Phase.MOVE, Phase.STEP, Phase.RIVER)):
+        found.append("unmoved belongs to the phases MOVE, STEP and RIVER, and to no other")
+    elif any(one > other for one, other in zip(table.unmoved, table.merchants[table.seat], strict=False)):
+        found.append("unmoved names a merchant that is not there")
+    if bool(table.path) != (phase is Phase.STEP) or (phase is not Phase.STEP and table.steps):
+        found.append("path and steps belong to the phase STEP, and to no other")
+    elif table.path and not _is_path(table):
+        found.append("path must follow roads, and end where the merchant stands (V4.4)")
+    if bool(table.villages) != (phase in (Phase.TRADE, Phase.EXCHANGE)):
+        found.append("villages belongs to the phases TRADE and EXCHANGE, and to no other")
+    elif any(not is_market(village) or not table.merchants[table.seat][village] for village in table.villages):
+        found.append("villages names one that is no market with a merchant of the seat (V4.7)")
+    if (table.village in table.villages) != (phase is Phase.EXCHANGE) or (
+        table.village != NONE and phase is not Phase.EXCHANGE
+    ):
+        found.append("village is one of villages in the phase EXCHANGE, and absent in any other")
+    if (table.left > 0) != (phase in (Phase.EXCHANGE, Phase.BUY)) or table.left > MOST_AT_ONCE:
+        found.append("left is the number of exchanges or goods left in the phases EXCHANGE and BUY, and 0 in any other")
+    if table.begun and phase not in (Phase.MOVE, Phase.STEP, Phase.RIVER, Phase.EXCHANGE, Phase.BUY):
+        found.append(f"begun belongs to an action that goes on, not to {phase.name}")
+    if phase is Phase.SCRAP and not table.owned[table.seat]:
+        found.append(f"seat {table.seat} has no achievement card (V6.3)")
+    if not found and phase not in (Phase.OVER, Phase.PLAN) and not legal.legal_actions(table, table.seat):
+        found.append(f"I10: seat {table.seat} can do nothing in the phase {phase.name}")
+    return found
+
+
+def _fits(phase: Phase, effect: Effect) -> bool:
+    opened = cards.ACTIONS[effect].phase
+    return phase is opened or (opened, phase) in ((Phase.MOVE, Phase.STEP), (Phase.TRADE, Phase.EXCHANGE))
+
+
+def _is_path(table: Table) -> bool:
+    last = table.path[-1]
+    roads = all(end in table.side.neighbours[start] for start, end in zip(table.path, table.path[1:], strict=False))
+    moved = table.merchants[table.seat][last] - table.unmoved[last]
+    return len(table.path) >= 2 and roads and moved >= 1

@@ -1,0 +1,430 @@
+"""What an action does (RULES.md, sections 4 and 5): one function plays each kind of action; its checks name the rule.
+
+`legal.py` lists the actions, `planning.py` has the plans, `cards.py` the actions on cards, `moving.py` and `trading.py` the two long
+ones, `flow.py` what follows without a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from referee.game import Action, Chance, IllegalAction, Seat
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso import cards, flow, holdings, legal, moving, planning, trading
+from referee.games.valparaiso.board import Amount
+from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Phase, Sector, Slot, Store
+from referee.games.valparaiso.table import NONE, Table
+
+
+def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
+    """Plays an action; see `referee.game.State.apply`."""
+    if type(action) not in act.ACTION_TYPES:
+        raise IllegalAction(f"{action!r} is not an action of valparaiso")
+    if table.phase is Phase.OVER:
+        raise IllegalAction("the match is over", "V7.1")
+    if seat not in legal.seats_to_act(table):
+        raise IllegalAction(f"seat {seat} is not to act", "V2.4" if table.phase is Phase.PLAN else "V3.1")
+    try:
+        if table.phase is Phase.PLAN:
+            planning.play(table, seat, action)
+            flow.after_plan(table)
+        else:
+            _PLAY[type(action)](table, action)
+    except (ValueError, IndexError) as error:  # only actions made of plain numbers do that; nothing has changed
+        raise IllegalAction(f"{action!r} names something that there is not in valparaiso") from error
+
+
+def _check_phase(table: Table, phase: Phase, rule: str) -> None:
+    if table.phase is not phase:
+        raise IllegalAction(f"this is not possible now, in phase {table.phase.name}", rule)
+
+
+def _check(problem: tuple[str, str] | None) -> None:
+    if problem is not None:
+        raise IllegalAction(*problem)
+
+
+def _play_goods(table: Table, action: act.Goods) -> None:
+    _check_phase(table, Phase.SETUP_GOODS, "S6")
+    if action not in legal.setup_goods(table):
+        raise IllegalAction(
+            "another seat has taken these goods, or they are not in the order silver, copper, wheat", "S6"
+        )
+    gain = holdings.goods_of(Good(action.first), Good(action.second), Good(action.third))
+    holdings.exchange(table, table.seat, Amount(), gain)
+    _next_in_setup(table, Phase.SETUP_PLACE)
+
+
+def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
+    _check_phase(table, Phase.SETUP_PLACE, "S8")
+    village = Location(action.village)
+    if village not in table.side.villages or not legal.is_empty(table, village):
+        raise IllegalAction(f"{village.name} is not a village without a merchant", "S8")
+    table.merchants[table.seat][village] += 1
+    _next_in_setup(table, Phase.PLAN)
+
+
+def _next_in_setup(table: Table, then: Phase) -> None:
+    """Goes on counter-clockwise, from the last seat to the start player."""
+    if table.seat == table.start_seat:
+        table.phase = then
+    table.seat = (table.seat - 1) % table.setup.seats
+
+
+def _play_plan(table: Table, action: Action) -> None:
+    raise IllegalAction(f"plans are made already; this is phase {table.phase.name}", "V2.4")
+
+
+def _play_bonus(table: Table, action: act.Bonus) -> None:
+    _check_phase(table, Phase.BONUS, "V2.8")
+    holdings.exchange(table, table.seat, Amount(), holdings.goods_of(Good(action.good)))
+    flow.reveal(table)
+
+
+def _play_use_mayor(table: Table, action: act.UseMayor) -> None:
+    _check_phase(table, Phase.USE, "V3.1")
+    plan = table.plans[table.seat]
+    if plan.mayor is None:
+        raise IllegalAction("there is no card in the mayor's slot", "V3.2")
+    _use(table, plan.mayor, Mode(action.mode), 0)
+
+
+def _play_use(table: Table, action: act.Use) -> None:
+    _check_phase(table, Phase.USE, "V3.1")
+    plan = table.plans[table.seat]
+    if not 1 <= action.slot <= len(plan.cards):
+        raise IllegalAction(f"there is no card in slot #{action.slot}", "V3.2")
+    place = action.slot - 1
+    _use(table, plan.cards[place], Mode(action.mode), table.board.surcharges[place])
+
+
+def _use(table: Table, card: Card, mode: Mode, surcharge: int) -> None:
+    _check(legal.use_problem(table, card, mode, surcharge))
+    seat = table.seat
+    plan = table.plans[seat]
+    effect = cards.effect_of(table, seat, card, mode)
+    table.money[seat] -= surcharge
+    if plan.mayor is card:  # V3.4
+        table.plans[seat] = plan._replace(mayor=None)
+    else:
+        table.plans[seat] = plan._replace(cards=tuple(other for other in plan.cards if other is not card))
+    if effect is not None:
+        cards.begin(table, effect)
+    if table.phase is Phase.USE:
+        flow.end_turn(table)
+
+
+def _play_transfer(table: Table, action: act.Transfer) -> None:
+    _check_phase(table, Phase.TRANSFER, "V4.1")
+    seat = table.seat
+    contents = (action.silver, action.copper, action.wheat)
+    problem = cards.transfer_problem(table, contents)
+    if problem:
+        raise IllegalAction(problem, "V4.1")
+    warehouse, hold = table.stores(seat)
+    was_full = sum(hold) == table.board.hold
+    for good, new in enumerate(contents):
+        warehouse[good] += hold[good] - new
+        hold[good] = new
+    if not was_full and sum(hold) == table.board.hold:
+        table.vp[seat] += table.board.full_hold_vp
+    flow.end_turn(table)
+
+
+def _exchange_and_end(table: Table, pay: Amount, gain: Amount, rule: str, times: int = 1) -> None:
+    """Pays and gains, and ends the turn."""
+    if not holdings.can_pay(table, table.seat, pay, times):
+        raise IllegalAction("there are not so many goods in the warehouse, or not so many pesos", rule)
+    holdings.exchange(table, table.seat, pay, gain, times)
+    flow.end_turn(table)
+
+
+def _play_sell_for(table: Table, action: act.SellFor) -> None:
+    _check_phase(table, Phase.SELL_FOR, "V4.2")
+    _exchange_and_end(table, holdings.goods_of(Good(action.good)), legal.action_of(table).gain, "V4.2")
+
+
+def _play_start(table: Table, action: act.Start) -> None:
+    _check_phase(table, Phase.MOVE, "V4.4")
+    start, end = Location(action.start), Location(action.end)
+    _check(moving.step_problem(table, (start,), 0, end))
+    moving.take_from_unmoved(table, start)
+    table.path, table.steps = (start,), 0
+    table.phase = Phase.STEP
+    moving.step(table, end)
+
+
+def _play_step(table: Table, action: act.Step) -> None:
+    _check_phase(table, Phase.STEP, "V4.4")
+    end = Location(action.end)
+    _check(moving.step_problem(table, table.path, table.steps, end))
+    moving.step(table, end)
+
+
+def _play_stop(table: Table, action: act.Stop) -> None:
+    if table.phase is Phase.STEP:
+        table.path, table.steps = (), 0
+        table.phase = Phase.MOVE
+        _end_if_all_moved(table)
+        return
+    _check_phase(table, Phase.EXCHANGE, "V4.7c")
+    if not table.begun:
+        raise IllegalAction("the fee is paid, so goods are taken at least once", "V4.7c")
+    _end_exchange(table)
+
+
+def _end_if_all_moved(table: Table) -> None:
+    table.begun = any(table.unmoved)
+    if not table.begun:
+        flow.end_turn(table)
+
+
+def _play_river(table: Table, action: act.River) -> None:
+    _check_phase(table, Phase.RIVER, "V4.10")
+    start, end = Location(action.start), Location(action.end)
+    _check(moving.river_problem(table, start, end))
+    moving.take_from_unmoved(table, start)
+    moving.relocate(table, start, end)
+    _end_if_all_moved(table)
+
+
+def _play_done(table: Table, action: act.Done) -> None:
+    if table.phase is Phase.RETURN:
+        if not flow.may_stay(table, table.seat):
+            raise IllegalAction("at most one merchant may stay in villages that do not shelter it", "V6.5")
+        flow.end_return(table)
+        return
+    if table.phase not in (Phase.MOVE, Phase.RIVER, Phase.BUY):
+        raise IllegalAction(f"this is not possible now, in phase {table.phase.name}", "V3.5")
+    if not table.begun:
+        raise IllegalAction("the action must do something before it ends", "V3.5")
+    flow.end_turn(table)
+
+
+def _play_build(table: Table, action: act.Build) -> None:
+    if table.phase is not Phase.BUILD_OR_HIRE:
+        _check_phase(table, Phase.BUILD, "V4.5")
+    location = _check_site(table, action.location, action.space)
+    if table.phase is Phase.BUILD:
+        table.money[table.seat] -= table.board.house_price
+    cards.build(table, location, action.space)
+    flow.end_turn(table)
+
+
+def _check_site(table: Table, number: Location, space: int) -> Location:
+    location = Location(number)
+    if (location, space) not in cards.sites(table):
+        raise IllegalAction(f"space {space} in {location.name} is not free, or no own merchant is there", "V4.5")
+    return location
+
+
+def _play_build_for_good(table: Table, action: act.BuildForGood) -> None:
+    _check_phase(table, Phase.BUILD_GOOD, "V4.5")
+    location, good = _check_site(table, action.location, action.space), Good(action.good)
+    if not legal.can_give(table, good):
+        raise IllegalAction(f"there is no {good.name.lower()} in the warehouse", "V4.5")
+    cards.build(table, location, action.space)
+    _exchange_and_end(table, holdings.goods_of(good), Amount(), "V4.5")
+
+
+def _play_hire(table: Table, action: act.Hire) -> None:
+    _check_phase(table, Phase.BUILD_OR_HIRE, "V4.5")
+    if not table.merchants_reserve[table.seat]:
+        raise IllegalAction("there is no merchant left to hire", "V4.3")
+    cards.hire(table)
+    flow.end_turn(table)
+
+
+def _check_village(table: Table, number: Location) -> Location:
+    village = Location(number)
+    if village not in table.villages:
+        raise IllegalAction(f"{village.name} is not a market to be resolved", "V4.7")
+    return village
+
+
+def _play_trade(table: Table, action: act.Trade) -> None:
+    _check_phase(table, Phase.TRADE, "V4.7")
+    village = _check_village(table, action.village)
+    _check(trading.trade_problem(table, village, action.times))
+    tile = trading.tile(table, village)
+    trading.pay_fee(table, village)
+    if tile.choose:
+        table.village, table.left = int(village), trading.most(table, village)
+        table.begun = False
+        table.phase = Phase.EXCHANGE
+        return
+    holdings.exchange(table, table.seat, tile.pay, tile.gain, action.times)
+    _resolve(table, village)
+
+
+def _play_skip(table: Table, action: act.Skip) -> None:
+    _check_phase(table, Phase.TRADE, "V4.7")
+    _resolve(table, _check_village(table, action.village))
+
+
+def _resolve(table: Table, village: Location) -> None:
+    trading.resolve(table, village)
+    table.phase = Phase.TRADE
+    if not table.villages:
+        flow.end_turn(table)
+
+
+def _end_exchange(table: Table) -> None:
+    village = Location(table.village)
+    table.village, table.left, table.begun = NONE, 0, False
+    _resolve(table, village)
+
+
+def _play_take(table: Table, action: act.Take) -> None:
+    pair = (Good(action.first), Good(action.second))
+    if table.phase is not Phase.EXCHANGE:
+        _check_phase(table, Phase.TAKE, "V4.11")
+        _check_choice(pair, legal.action_of(table).choose, "V4.11")
+        _exchange_and_end(table, Amount(), holdings.goods_of(*pair), "V4.11")
+        return
+    tile = trading.tile(table, Location(table.village))
+    _check_choice(pair, tile.choose, "V4.7c")
+    if not holdings.can_pay(table, table.seat, tile.pay):
+        raise IllegalAction(f"this costs {tile.pay.money} pesos", "V4.7c")
+    holdings.exchange(table, table.seat, tile.pay, holdings.goods_of(*pair))
+    table.left -= 1
+    table.begun = True
+    if not table.left:
+        _end_exchange(table)
+
+
+def _check_choice(pair: tuple[Good, Good], choose: str, rule: str) -> None:
+    if pair not in legal.choices(choose):
+        raise IllegalAction(f"two {choose} goods are taken, in the order silver, copper, wheat", rule)
+
+
+def _play_give(table: Table, action: act.Give) -> None:
+    _check_phase(table, Phase.GIVE, "V4.11")
+    _give(table, Good(action.good))
+
+
+def _play_give_two(table: Table, action: act.GiveTwo) -> None:
+    _check_phase(table, Phase.GIVE_TWO, "V4.11")
+    pair = (Good(action.first), Good(action.second))
+    _check_choice(pair, "any", "V4.11")
+    _give(table, *pair)
+
+
+def _give(table: Table, *goods: Good) -> None:
+    action = legal.action_of(table)
+    pay = action.pay._replace(goods=holdings.goods_of(*goods).goods)
+    _exchange_and_end(table, pay, action.gain, "V4.11")
+
+
+def _play_pay(table: Table, action: act.Pay) -> None:
+    _check_phase(table, Phase.PAY, "V4.11")
+    done = legal.action_of(table)
+    if not 1 <= action.times <= done.most:
+        raise IllegalAction(f"1 to {done.most} times are possible, not {action.times}", "V4.11")
+    _exchange_and_end(table, done.pay, done.gain, "V4.11", action.times)
+
+
+def _play_buy(table: Table, action: act.Buy) -> None:
+    _check_phase(table, Phase.BUY, "V4.11")
+    gain, pay = holdings.goods_of(Good(action.good)), legal.action_of(table).pay
+    if not holdings.can_pay(table, table.seat, pay):
+        raise IllegalAction(f"a good costs {pay.money} pesos", "V4.11")
+    holdings.exchange(table, table.seat, pay, gain)
+    table.left -= 1
+    table.begun = True
+    if not table.left:
+        flow.end_turn(table)
+
+
+def _play_sail(table: Table, action: act.Sail) -> None:
+    _check_phase(table, Phase.SAIL, "V4.8")
+    sector = Sector(action.sector)
+    if sector is table.ship[table.seat]:
+        raise IllegalAction(f"the ship is in {sector.name} already", "V4.8")
+    table.ship[table.seat] = sector
+    flow.end_turn(table)
+
+
+def _play_acquire(table: Table, action: act.Acquire) -> None:
+    _check_phase(table, Phase.ACQUIRE, "V4.9")
+    choice = (Slot(action.slot), PayTo(action.pay_to))
+    if choice not in cards.acquisitions(table):
+        raise IllegalAction(f"{choice[0].name} cannot be acquired with {choice[1].name} as the compensation", "V4.9")
+    cards.acquire(table, *choice)
+    flow.end_turn(table)
+
+
+def _play_scrap(table: Table, action: act.Scrap) -> None:
+    _check_phase(table, Phase.SCRAP, "V6.3")
+    card, seat = Card(action.card), table.seat
+    if card not in table.owned[seat]:
+        raise IllegalAction(f"{card.name} is not an achievement card of this seat", "V6.3")
+    table.owned[seat] = tuple(other for other in table.owned[seat] if other is not card)
+    table.scrapped = (*table.scrapped, card)
+    table.vp[seat] += table.board.cards[card].vp
+    flow.end_scrap(table)
+
+
+def _play_pass(table: Table, action: act.Pass) -> None:
+    _check_phase(table, Phase.SCRAP, "V6.3")
+    flow.end_scrap(table)
+
+
+def _play_recall(table: Table, action: act.Recall) -> None:
+    _check_phase(table, Phase.RETURN, "V6.5")
+    village, seat = Location(action.location), table.seat
+    if village is Location.V or not table.merchants[seat][village]:
+        raise IllegalAction(f"there is no own merchant in a village {village.name}", "V6.5")
+    table.merchants[seat][village] -= 1
+    table.merchants[seat][Location.V] += 1
+    if not flow.merchants_in_villages(table, seat):
+        flow.end_return(table)
+
+
+_SELLING = frozenset((Phase.USE, Phase.MOVE, Phase.STEP, Phase.TRADE, Phase.EXCHANGE, Phase.BUY))
+
+
+def _play_sell(table: Table, action: act.Sell) -> None:
+    store, good = Store(action.store), Good(action.good)
+    if table.phase not in _SELLING and not (table.phase is Phase.RIVER and table.setup.options["river_toll"]):
+        raise IllegalAction(f"goods are not sold in phase {table.phase.name}", "V1.3")
+    if not table.stores(table.seat)[store][good]:
+        raise IllegalAction(f"there is no {good.name.lower()} in the {store.name.lower()}", "V1.3")
+    holdings.sell(table, table.seat, store, good)
+
+
+_PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
+    act.Goods: _play_goods,
+    act.PlaceMerchant: _play_place_merchant,
+    act.Place: _play_plan,
+    act.Mayor: _play_plan,
+    act.Commit: _play_plan,
+    act.Close: _play_plan,
+    act.Bonus: _play_bonus,
+    act.UseMayor: _play_use_mayor,
+    act.Use: _play_use,
+    act.Transfer: _play_transfer,
+    act.SellFor: _play_sell_for,
+    act.Start: _play_start,
+    act.Step: _play_step,
+    act.Stop: _play_stop,
+    act.River: _play_river,
+    act.Build: _play_build,
+    act.BuildForGood: _play_build_for_good,
+    act.Hire: _play_hire,
+    act.Trade: _play_trade,
+    act.Skip: _play_skip,
+    act.Take: _play_take,
+    act.Give: _play_give,
+    act.GiveTwo: _play_give_two,
+    act.Pay: _play_pay,
+    act.Buy: _play_buy,
+    act.Sail: _play_sail,
+    act.Acquire: _play_acquire,
+    act.Scrap: _play_scrap,
+    act.Pass: _play_pass,
+    act.Recall: _play_recall,
+    act.Done: _play_done,
+    act.Sell: _play_sell,
+}

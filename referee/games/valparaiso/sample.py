@@ -1,0 +1,41 @@
+"""Draws what a seat cannot know (RULES.md, section 2): the order of the pile, and the plans that others are making."""
+
+from __future__ import annotations
+
+from referee.game import Chance, Seat, Stream
+from referee.games.valparaiso import planning
+from referee.games.valparaiso.actions import Close, Commit
+from referee.games.valparaiso.board import LEVELS
+from referee.games.valparaiso.names import Card
+from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
+from referee.games.valparaiso.table import NONE, Table
+
+
+def draw_secrets(table: Table, seen: ValparaisoObservation, chance: Chance) -> None:
+    """Gives the table a pile and every other seat a plan that fit what the observer knows."""
+    draw = chance.stream("sample")
+    table.deck = _pile(table, draw)[: seen.deck]
+    if is_secret(seen.phase):
+        for seat in range(table.setup.seats):
+            if seat != seen.viewer:
+                _plan(table, seat, draw)
+
+
+def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
+    """The cards that are nowhere else, by level, each level in a random order (S4)."""
+    elsewhere = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)} - {NONE}
+    pile: list[Card] = []
+    for level in LEVELS:
+        cards = [card for card in table.board.achievements(table.setup.seats, level) if card not in elsewhere]
+        pile += [cards[place] for place in draw.permutation(len(cards))]
+    return tuple(pile)
+
+
+def _plan(table: Table, seat: Seat, draw: Stream) -> None:
+    """Plans by chance, and stops after any choice."""
+    while True:
+        legal = [action for action in planning.legal(table, seat) if not isinstance(action, Commit | Close)]
+        choice = draw.below(len(legal) + 1)
+        if choice == len(legal):
+            return
+        planning.play(table, seat, legal[choice])

@@ -1,0 +1,77 @@
+"""Trade in the villages (RULES.md, V4.7)."""
+
+from __future__ import annotations
+
+from referee.game import Seat
+from referee.games.valparaiso import holdings
+from referee.games.valparaiso.board import TileType
+from referee.games.valparaiso.names import Location
+from referee.games.valparaiso.table import Table
+
+
+def _villages(table: Table) -> tuple[Location, ...]:
+    return tuple(village for village in table.side.markets if table.merchants[table.seat][village])
+
+
+def can_trade(table: Table) -> bool:
+    """Whether the seat on turn has a merchant in a village with a market (V4.7)."""
+    return bool(_villages(table))
+
+
+def begin(table: Table) -> None:
+    """All these villages are to be resolved."""
+    table.villages = _villages(table)
+
+
+def tile(table: Table, village: Location) -> TileType:
+    """What the bottom tile of a market does."""
+    return table.board.tiles[table.tiles(village)[0]]
+
+
+def _creditors(table: Table, village: Location) -> list[Seat]:
+    """To whom the fee is paid, one entry for each opposing merchant and station (V4.7a)."""
+    found = table.houses_of_others(table.seat, village)
+    for seat in range(table.setup.seats):
+        if seat != table.seat:
+            found += [seat] * table.merchants[seat][village]
+    return found
+
+
+def most(table: Table, village: Location) -> int:
+    """How often the seat on turn may use the tile: once for each merchant and station, up to the tile's limit (V4.7a)."""
+    seat = table.seat
+    return min(tile(table, village).most, table.merchants[seat][village] + table.houses_of(seat, village))
+
+
+def trade_problem(table: Table, village: Location, times: int) -> tuple[str, str] | None:
+    """Why the tile of a village cannot be used so often (0 at a choice tile), and the rule; None if it can."""
+    used = tile(table, village)
+    fee = len(_creditors(table, village)) * table.board.fee
+    money = table.money[table.seat] - fee
+    if money < 0:
+        return f"the fee in {village.name} is {fee} pesos, and there are {table.money[table.seat]}", "V4.7a"
+    if used.choose:
+        if times:
+            return f"the tile in {village.name} has a choice of goods: trade 0 times, then take", "V4.7c"
+        if money < used.pay.money:
+            return f"the fee and the tile in {village.name} cost {fee + used.pay.money} pesos", "V4.7c"
+        return None
+    if not 1 <= times <= most(table, village):
+        return f"the tile in {village.name} can be used 1 to {most(table, village)} times, not {times}", "V4.7a"
+    if money < times * used.pay.money or not holdings.can_pay(table, table.seat, used.pay._replace(money=0), times):
+        return f"there is not enough for {times} times after the fee of {fee} pesos", "V4.7b"
+    return None
+
+
+def pay_fee(table: Table, village: Location) -> None:
+    """Pays the owners of all opposing merchants and stations (V4.7a)."""
+    holdings.pay_seats(table, table.seat, _creditors(table, village), table.board.fee)
+
+
+def resolve(table: Table, village: Location) -> None:
+    """Moves the tiles of a village that was traded in, or skipped (V4.7e)."""
+    used, *rest = table.tiles(village)
+    fresh, *reserve = (*table.reserve, used)
+    table.markets[village - Location.M1] = (*rest, fresh)
+    table.reserve = tuple(reserve)
+    table.villages = tuple(other for other in table.villages if other is not village)
