@@ -158,11 +158,11 @@ class ValparaisoBoard(Board):
     """What is printed on each card that there is."""
 
     def side(self, seats: int) -> Side:
-        """The side for a number of seats (set-up 1)."""
+        """The side for a number of seats (S1)."""
         return self.large if seats >= 4 else self.small
 
     def achievements(self, seats: int, level: str) -> list[Card]:
-        """The achievement cards of a level that are in play (set-up 4)."""
+        """The achievement cards of a level that are in play (S4)."""
         return [
             card
             for card in ACHIEVEMENTS

@@ -1,0 +1,405 @@
+"""The drawing: always well-formed, drawn from the observation alone, and nothing in it can be smuggled in."""
+
+from __future__ import annotations
+
+import copy
+import random
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from typing import Any, NamedTuple, cast
+
+import pytest
+
+from referee.chance import FastChance
+from referee.games.valparaiso import GAME
+from referee.games.valparaiso.board import ACHIEVEMENTS
+from referee.games.valparaiso.drawing_style import DOING, EFFECTS
+from referee.games.valparaiso.names import Card, Effect, Location, Phase, Tile
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.state import ValparaisoState
+from referee.games.valparaiso.table import Plan
+from referee.games.valparaiso.tests.table import BOARD, COLOURS, do, goods, place, setup, start
+from referee.svg import width_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+LONG = "W" * 500
+ANCHORS = {"end": 1.0, "middle": 0.5}
+
+
+def parsed(svg: str) -> ET.Element:
+    root = ET.fromstring(svg)  # noqa: S314 our own drawing
+    assert root.tag == f"{SVG}svg"
+    return root
+
+
+def texts(svg: str) -> str:
+    """All words in a drawing."""
+    wanted = (f"{SVG}text", f"{SVG}desc")
+    return " ".join("".join(element.itertext()) for element in parsed(svg).iter() if element.tag in wanted)
+
+
+def lines(svg: str) -> list[str]:
+    """The lines of text in a drawing, one by one."""
+    return ["".join(element.itertext()) for element in parsed(svg).iter(f"{SVG}text")]
+
+
+def drawn(state: ValparaisoState, viewer: int | None = None) -> str:
+    return GAME.draw(state.setup, state.observation(viewer))
+
+
+def played(seats: int, decisions: int, **options: object) -> ValparaisoState:
+    """A match after some decisions that were drawn by lot."""
+    chance, dice = FastChance(seats), random.Random(seats)
+    state = GAME.start(setup(seats, **options), chance)
+    assert isinstance(state, ValparaisoState)
+    for _ in range(decisions):
+        seat = dice.choice(state.seats_to_act())
+        state.apply(seat, dice.choice(state.legal_actions(seat)), chance)
+    return state
+
+
+class Box(NamedTuple):
+    """Where a text is, by the widest fonts."""
+
+    words: str
+    left: float
+    right: float
+    top: float
+    baseline: float
+
+
+def boxes(element: ET.Element, x: float = 0, y: float = 0, scale: float = 1) -> Iterator[Box]:
+    """The texts of a drawing; names, which are cut off, end where they are cut."""
+    for inner in element:
+        left, top, size = x, y, scale
+        if transform := inner.get("transform"):
+            words = transform.replace("(", " ").replace(")", " ").split()
+            numbers = [float(word) for word in words if word[-1].isdigit()]
+            left, top, size = x + scale * numbers[0], y + scale * numbers[1], scale * (numbers[2:] or [1.0])[0]
+        if inner.tag == f"{SVG}svg":
+            left, top = left + size * float(inner.get("x", 0)), top + size * float(inner.get("y", 0))
+            right = left + size * float(inner.get("width", 0))
+            yield from (box._replace(right=min(box.right, right)) for box in boxes(inner, left, top, size))
+        elif inner.tag == f"{SVG}text":
+            high = float(inner.get("font-size", 0)) * size
+            wide = width_of(inner.text or "") * high * (1.13 if inner.get("font-weight") else 1)
+            left += size * float(inner.get("x", 0)) - wide * ANCHORS.get(inner.get("text-anchor", ""), 0)
+            top += size * float(inner.get("y", 0))
+            yield Box(inner.text or "", left, left + wide, top - 0.73 * high, top)
+        else:
+            yield from boxes(inner, left, top, size)
+
+
+def assert_readable(svg: str) -> None:
+    """All text is within the picture, and none upon other text."""
+    root = parsed(svg)
+    _, _, width, height = (float(number) for number in root.get("viewBox", "").split())
+    found = sorted(boxes(root), key=lambda box: box.top)
+    for at, box in enumerate(found):
+        assert box.left >= 0, box
+        assert box.right <= width, box
+        assert box.top >= 0, box
+        assert box.baseline <= height, box
+        for other in found[at + 1 :]:
+            if other.top >= box.baseline:
+                break
+            assert box.right <= other.left + 0.5 or other.right <= box.left + 0.5, (box, other)
+
+
+# --- always --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_every_moment_of_a_match_can_be_drawn_for_everybody(seats: int) -> None:
+    chance, dice = FastChance(seats), random.Random(seats)
+    state = GAME.start(setup(seats, max_rounds=4, expert_timer=seats == 3, colours="random"), chance)
+    assert isinstance(state, ValparaisoState)
+    viewers = (None, *range(seats))
+    step, drawn_phases = 0, set()
+    while not state.is_over():
+        if state.phase not in drawn_phases or step % 11 == 0:
+            drawn_phases.add(state.phase)
+            assert DOING[state.phase] in texts(drawn(state, viewers[step % len(viewers)]))
+        seat = dice.choice(state.seats_to_act())
+        state.apply(seat, dice.choice(state.legal_actions(seat)), chance)
+        step += 1
+    assert len(drawn_phases) > 8
+    for viewer in viewers:
+        words = texts(drawn(state, viewer))
+        assert "Game over" in words
+        assert f"Seat {state.ranks().index(1)} wins" in words
+
+
+@pytest.mark.parametrize("seats", [2, 5])
+@pytest.mark.parametrize("phase", list(Phase))
+def test_every_phase_and_every_action_has_words(seats: int, phase: Phase) -> None:
+    state = start(seats)
+    state.phase = phase
+    state.effect = list(Effect)[phase]
+    words = texts(drawn(state, 0))
+    assert DOING[phase] in words
+    assert phase is Phase.OVER or EFFECTS[state.effect][1] in words
+
+
+def test_the_same_observation_gives_the_same_drawing_and_different_moments_look_different() -> None:
+    state = place(cards=["k4"], rows={"merchants": {0: {"v": 1, "m1": 1}}})
+    pictures = [drawn(state)]
+    assert pictures[0] == drawn(state.clone())
+    for action in ("use(1,main)", "start(v,z3)", "stop", "done"):
+        pictures.append(drawn(do(state, action)))
+    assert len(set(pictures)) == 5
+
+
+def test_the_drawing_shows_what_the_observation_says_not_the_state() -> None:
+    state = place(rows={"vp": {1: 4}})
+    seen = cast("ValparaisoObservation", state.observation(None))
+    state.vp[1] = 9
+    assert GAME.draw(state.setup, seen) != drawn(state)
+
+
+def test_a_drawing_needs_nothing_from_outside() -> None:
+    svg = drawn(played(5, 120), 0)
+    for word in ("href", "url(", "<script", "<image", "@import", " id=", "<style"):
+        assert word not in svg
+
+
+# --- what is in it -------------------------------------------------------------------------------
+
+
+def test_the_drawing_names_the_map_the_sea_the_round_and_who_is_to_act() -> None:
+    svg = drawn(place(4, seat=2))
+    words = texts(svg)
+    for name in (
+        "Quintero",
+        "Quillota",
+        "Casablanca",
+        "Cartagena",
+        "Concón",
+        "San Felipe",
+        "Valparaíso",
+        "Harbour",
+        "Outer west",
+    ):
+        assert name in lines(svg), name
+    assert "Round 3" in words
+    assert "Seat 2 is to act" in words
+    assert "Seat 2, yellow, to act" in words
+
+
+def test_each_side_of_the_board_has_its_own_villages() -> None:
+    assert "Cartagena" not in texts(drawn(place(3)))
+    assert "San Felipe" not in texts(drawn(place(3)))
+
+
+def test_every_seat_has_a_panel_with_its_colour_its_points_and_its_pesos() -> None:
+    svg = drawn(place(5, money=[31, 32, 33, 34, 35], vp=[11, 12, 13, 14, 15]))
+    for seat, colour in enumerate(COLOURS):
+        assert f"Seat {seat}" in lines(svg)
+        assert str(31 + seat) in lines(svg)
+        assert str(11 + seat) in lines(svg)
+        assert any(line.startswith(colour) for line in lines(svg)), colour
+
+
+def test_achievement_cards_at_the_sea_say_what_they_do() -> None:
+    words = " ".join(lines(drawn(place())))
+    for said in ("A1", "Move, 2 steps free", "Take 10p", "Sell a good for 15p", "Load, unload"):
+        assert said in words, said
+
+
+def test_owned_and_scrapped_cards_are_shown_with_their_owner() -> None:
+    state = place(3, achievements=[["a6"], [], ["b12", "b22"]], scrapped=["a1"])
+    words = texts(drawn(state))
+    assert "Scrapped: A1" in words
+    assert "achievements: B12 B22" in words
+    assert "Hire for 5p / Take S, C, W" in lines(drawn(state))
+
+
+@pytest.mark.parametrize("seats", [2, 5])
+def test_all_cards_of_a_seat_are_shown_however_many_they_are(seats: int) -> None:
+    state = start(seats)
+    state.owned[1] = tuple(card for card in ACHIEVEMENTS if card in state.board.cards)
+    svg = drawn(state)
+    for card in state.owned[1]:
+        assert lines(svg).count(card.name) >= 1
+    assert_readable(svg)
+
+
+def test_built_houses_and_merchants_appear_where_they_are() -> None:
+    empty = place(3, rows={"merchants": {0: {"v": 2}}})
+    built = place(
+        3,
+        row=[1, 0],
+        houses=[{"location": "m1", "space": 0, "seat": 1}],
+        rows={"merchants": {0: {"z5": 2}}},
+    )
+    words = texts(drawn(built))
+    assert "House of seat 1 in Quintero" in words
+    assert "2 in Melipilla" in words
+    assert "2 in Melipilla" not in texts(drawn(empty))
+    for fill in (
+        "#e8663f",
+        "#68bdf4",
+    ):  # of seat 0, which has built in Valparaíso, and of seat 1, which has there and in Quintero
+        house = f'h-3v10h-18v-10z" fill="{fill}"'
+        assert drawn(built).count(house) == drawn(empty).count(house) + (1 if fill == "#e8663f" else 2)
+
+
+def test_the_bottom_tile_of_each_market_is_said() -> None:
+    words = texts(drawn(place(bottom={1: "tb1", 2: "ta4", 3: "td4"})))
+    assert "Market of Quintero: 1 silver for 1 VP, up to 3 times" in words
+    assert "Market of Quillota: 2 pesos for two goods, different" in words
+    assert "Market of Casablanca: take 6 pesos" in words
+
+
+def test_a_merchant_in_motion_leaves_a_trace() -> None:
+    state = place(cards=["k4"], rows={"merchants": {0: {"v": 2}}})
+    still = drawn(state)
+    moving = drawn(do(state, "use(1,main)", "start(v,z3)", "step(m2)"))
+    assert "V → Z3 → M2; counted steps: 2 of 3" in texts(moving)
+    assert "May still move: 1 in Valparaíso" in texts(moving)
+    trail, lit = 'stroke-width="11"', 'stroke-dasharray="4 2.5"'
+    assert (still.count(trail), still.count(lit)) == (0, 1)  # one is in the legend
+    assert (moving.count(trail), moving.count(lit)) == (1, 2)
+
+
+def test_villages_still_to_be_resolved_and_the_tile_in_use_are_named() -> None:
+    state = place(cards=["k6"], bottom={1: "ta4", 2: "tb4"}, rows={"merchants": {0: {"m1": 2, "m2": 1}}})
+    assert "Still to be resolved: Quintero, Quillota" in texts(drawn(do(state, "use(1,main)")))
+    words = texts(drawn(do(state, "trade(m1,0)")))
+    assert "Uses of the tile left: 2" in words
+    assert "Quintero: 2 pesos for two goods, different" in words
+
+
+def test_the_end_shows_final_points_rest_money_and_places() -> None:
+    state = place(3, phase="OVER", vp=[3, 18, 7], money=[45, 21, 59], rows={"achievements": {0: ["a1"]}})
+    svg = drawn(state)
+    order = [line for line in lines(svg) if line.startswith("seat ")]
+    assert order == ["seat 1, blue", "seat 2, yellow", "seat 0, red"]
+    for line in ("19 VP", "9 VP", "7 VP", "Final standing", "1st", "Seat 1 wins"):
+        assert line in lines(svg), line
+
+
+def test_who_went_last_comes_before_an_equal_seat() -> None:
+    state = place(3, phase="OVER", vp=[5, 5, 5], rows={"money": {1: 21}})
+    order = [line for line in lines(drawn(state)) if line.startswith("seat ")]
+    assert order == ["seat 1, blue", "seat 2, yellow", "seat 0, red"]
+
+
+# --- what must not be in it ----------------------------------------------------------------------
+
+
+def test_a_plan_is_drawn_for_its_owner_only_until_all_are_revealed() -> None:
+    state = place(3, phase="PLAN", achievements=[["a3"], [], []])
+    before = {viewer: drawn(state, viewer) for viewer in (None, 0, 1)}
+    do(state, "place(k6)", "place(a3)", "mayor(k2)", seat=0)
+    assert drawn(state) == before[None]
+    assert drawn(state, 1) == before[1]
+    own = lines(drawn(state, 0))
+    assert own.count("K6") == lines(before[0]).count("K6") + 1
+    assert "plan leaves 15p · warehouse S0 C0 W0 · hold S0 C0 W0" in own
+    do(state, "commit", seat=0)
+    assert "finished" in lines(drawn(state, 1))
+    assert lines(drawn(state, 1)).count("K6") == 3
+    do(state, "commit", seat=1)
+    do(state, "commit", seat=2)
+    revealed = drawn(state, 1)
+    assert lines(revealed).count("K6") == 4
+    assert "planning" not in lines(revealed)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 5])
+def test_a_picture_does_not_depend_on_what_its_viewer_cannot_know(seats: int) -> None:
+    for decisions in (2 * seats + 3, 2 * seats + 9, 80):
+        state = played(seats, decisions)
+        for viewer in (None, 0):
+            seen = state.observation(viewer)
+            picture = GAME.draw(state.setup, seen)
+            for luck in range(3):
+                other = GAME.sample(state.setup, seen, FastChance(luck))
+                assert GAME.draw(state.setup, other.observation(viewer)) == picture
+
+
+def hostile() -> dict[str, Any]:
+    """A board on which every name is a script, every place the same spot, and every number as big as can be."""
+    board = copy.deepcopy(dict(BOARD))
+    name = '<script>alert("x")</script>&\x00\u202e' + LONG
+    rich = {"money": 1000, "silver": 12, "copper": 12, "wheat": 12}
+    for side in (board["sides"]["large"], board["sides"]["small"]):
+        for entry in side["locations"].values():
+            entry |= {"name": name, "x": 50, "y": 50} | ({"spaces": [1000] * 4} if "spaces" in entry else {})
+        side["row"] = [{**rich, "vp": 1000, "built": 1000}] * 40
+        side["roads"] = side["roads"] * 30
+    for entry in board["sectors"].values():
+        entry |= {"name": name, "x": 50, "y": 50} | ({"money": 1000} if "money" in entry else {})
+    board["seat"] |= {"money": 1000, "hold": 12}
+    board["prices"]["surcharges"] = [1000] * 5
+    for tile in Tile:
+        board["tiles"][tile.name.lower()] = {"pay": rich, "gain": {**rich, "vp": 1000}, "most": 9}
+    for card in board["achievements"].values():
+        if isinstance(card, dict):
+            card["vp"] = 1000
+    return board
+
+
+@pytest.mark.parametrize("seats", [2, 5])
+def test_names_and_numbers_of_a_board_file_can_neither_smuggle_anything_in_nor_overflow(seats: int) -> None:
+    state = GAME.start(GAME.setup(seats, {}, hostile()), FastChance(1))
+    assert isinstance(state, ValparaisoState)
+    assert_readable(drawn(state))
+    for seat in range(seats):
+        state.merchants[seat] = [4] * len(Location)
+        state.money[seat], state.vp[seat], state.warehouse[seat] = 10**9, 10**6, [10**6, 10**5, 99]
+        state.plans[seat] = Plan((Card.B21, Card.A9, Card.B23, Card.K8, Card.B27), Card.B22)
+    state.row = tuple(seat % seats for seat in range(20))
+    state.houses = {(village, space): 0 for village in state.side.villages for space in range(4)}
+    state.seat, state.effect, state.steps = 0, Effect.MOVE_PLUS, 3
+    state.path, state.unmoved, state.villages = state.side.locations, (4,) * len(Location), state.side.markets
+    for phase in (Phase.STEP, Phase.PLAN, Phase.OVER):
+        state.phase = phase
+        svg = drawn(state, 0)
+        assert "<script" not in svg
+        assert "W" * 100 not in svg
+        assert "\u202e" not in svg
+        assert_readable(svg)
+
+
+def test_locations_on_one_spot_are_drawn_apart() -> None:
+    state = GAME.start(GAME.setup(4, {}, hostile()), FastChance(1))
+    root = parsed(GAME.draw(state.setup, state.observation(None)))
+    tops = [group.get("transform") for group in root.iter(f"{SVG}g") if is_location(group)]
+    assert len(tops) == len(set(tops)) == len(Location)
+
+
+def is_location(group: ET.Element) -> bool:
+    """Whether a group is the box of a location: it begins with a frame and the location's id."""
+    words = [inner.text for inner in group if inner.tag == f"{SVG}text"]
+    return group.find(f"{SVG}rect") is not None and bool(words) and words[0] in Location.__members__
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_all_text_stays_inside_the_picture_and_apart(seats: int) -> None:
+    for decisions in (0, 2 * seats + 5, 150):
+        state = played(seats, decisions)
+        for viewer in (None, 0):
+            assert_readable(drawn(state, viewer))
+    rich = place(
+        seats,
+        phase="SCRAP",
+        achievements=[["a1", "a2", "a3"]] + [[]] * (seats - 1),
+        warehouse=[goods(99, 99, 99)] * seats,
+    )
+    assert_readable(drawn(rich))
+
+
+@pytest.mark.parametrize("column", ["", "aabbccddee" * 2 + "abcde"])
+def test_a_market_can_have_any_number_of_tiles(column: str) -> None:
+    board = copy.deepcopy(dict(BOARD))
+    side = board["sides"]["large"]
+    for market in ("m2", "m3", "m4"):
+        del side["locations"][market]
+    side |= {"column": column, "reserve": "" if column else "abcde" * 5, "rivers": ["v-z3-z5"]}
+    side["roads"] = ["v-z1", "v-z2", "v-z3", "m1-z1", "m1-z4", "z3-z5", "z4-z5", "z5-z6"]
+    state = GAME.start(GAME.setup(4, {}, board), FastChance(1))
+    svg = GAME.draw(state.setup, state.observation(None))
+    assert ("21 more" in lines(svg)) == bool(column)
+    assert_readable(svg)

@@ -1,0 +1,202 @@
+"""Matches as a whole: what random play hardly ever comes to, samples of what is hidden, and positions that cannot be."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from referee.chance import FastChance, LiveChance
+from referee.contract import examine_match
+from referee.document import Document
+from referee.game import Action, SetupError
+from referee.games.valparaiso import GAME
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso.board import LEVELS, level_of
+from referee.games.valparaiso.names import Phase, Slot
+from referee.games.valparaiso.state import ValparaisoState
+from referee.games.valparaiso.tests.table import BOARD, do, goods, place, setup, start
+
+
+def rich(seats: int) -> ValparaisoState:
+    """All seats have achievement cards and something to pay with, and plan."""
+    in_play = [card.name.lower() for level in LEVELS for card in setup(seats).board.achievements(seats, level)]  # type: ignore[attr-defined]
+    wanted = ["a3", "a8", "a9", "b11", "b12", "b14", "b21", "b22", "b23"]
+    dealt = [card for card in wanted if card in in_play]
+    owned = [dealt[seat::seats] for seat in range(seats)]
+    left = [card for card in in_play if card not in dealt]
+    filled = dict(zip([slot.name.lower() for slot in Slot], left, strict=False))
+    return place(
+        seats,
+        phase="PLAN",
+        achievements=owned,
+        slots=filled,
+        deck=left[9:],
+        money=[60] * seats,
+        warehouse=[goods(3, 3, 3)] * seats,
+        hold=[goods(2, 2, 2)] * seats,
+        options={"max_rounds": 5},
+    )
+
+
+@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+def test_v4_11_the_contract_holds_when_all_have_achievement_cards(seats: int) -> None:
+    state = rich(seats)
+    examine_match(GAME, state.setup, seats, state)
+
+
+def test_v4_11_the_rare_actions_occur_when_all_have_achievement_cards() -> None:
+    played: set[type[Action]] = set()
+    state, choice = rich(5), random.Random(1)
+    for _ in range(60):
+        match = state.clone()
+        while not match.is_over() and match.phase is not Phase.SCRAP:  # a round
+            seat = choice.choice(match.seats_to_act())
+            legal = match.legal_actions(seat)
+            used = [action for action in legal if not isinstance(action, act.Sell | act.Commit)]
+            action = choice.choice(used or legal)
+            played.add(type(action))
+            match.apply(seat, action, LiveChance(1))
+            assert match.problems() == []
+    assert not GAME.rare_actions - played
+
+
+def test_s4_a_sample_shuffles_each_level_of_the_pile_and_nothing_else() -> None:
+    state = start(5)
+    piles = set()
+    for seed in range(20):
+        other = GAME.sample(state.setup, state.observation(0), FastChance(seed))
+        assert isinstance(other, ValparaisoState)
+        assert sorted(other.deck) == sorted(state.deck)
+        levels = [level_of(card) for card in other.deck]
+        assert levels == sorted(levels)
+        piles.add(other.deck)
+    assert len(piles) == 20
+
+
+def test_v2_7_a_sample_gives_the_others_every_kind_of_plan_and_the_observer_its_own() -> None:
+    state = place(3, phase="PLAN", money=[20, 1, 20], warehouse=[{}, goods(2), {}])
+    do(state, "place(k4)", "mayor(k6)", seat=0)
+    sizes, mayors, sales = set(), set(), set()
+    for seed in range(200):
+        other = GAME.sample(state.setup, state.observation(0), FastChance(seed))
+        assert isinstance(other, ValparaisoState)
+        assert other.plans[0] == state.plans[0]
+        sizes.add(len(other.plans[1].cards))
+        mayors.add(other.plans[2].mayor is None)
+        sales.add(sum(other.plans[1].sold[0]))
+    assert (sizes, mayors, sales) == ({0, 1, 2, 3, 4}, {True, False}, {0, 1, 2})
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"money": [20]}, "position.money must have 2 entries"),
+        ({"phase": "SLEEP"}, "position.phase must be one of"),
+        ({"round": 31}, "position.round must be an integer from 1 to 30"),
+        ({"markets": [["ta1"]]}, "position.markets must have 3 lists of tiles"),
+        ({"ship": ["h", "bay"]}, "position.ship must have 2 sectors"),
+        ({"achievements": [["k1"], []]}, "position.achievements must have 2 lists of achievement cards"),
+        ({"colours": ["red"]}, "position.colours must have 2 colours"),
+        ({"hous": []}, "position.hous is not known here"),
+        ({"plan": [{"cards": ["k9"]}, {}]}, "must be one of"),
+    ],
+)
+def test_a_position_that_cannot_be_read_says_where(change: dict[str, Any], problem: str) -> None:
+    document = Document({**place().to_json(), **change}, "position")
+    GAME.read_state(setup(), document)
+    document.finish()
+    assert any(problem in line for line in document.problems), document.problems
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"reserve": ["ta1"]}, "I1: the markets and the reserve must have all 25 tiles"),
+        ({"slots": {}}, "I2: slots, pile, seats and scrapped must have the 15 cards in play"),
+        ({"merchants": [{"v": 4}, {"v": 2}]}, "I3: it has 4 merchants, not 3"),
+        ({"merchants": [{"m4": 2}, {"v": 2}]}, "I3: it has a merchant at a location that this side"),
+        ({"houses_left": [3, 4]}, "I3: it has 3 houses, not 4"),
+        ({"houses": [{"location": "z1", "space": 1, "seat": 0}]}, "I3: there is no building space 1 in z1"),
+        ({"hold": [{"silver": 7}, {}]}, "I4: 7 goods are in the hold; 6 fit"),
+        ({"plan": [{"cards": ["k2", "k2"]}, {}]}, "names k2 a second time"),
+        ({"plan": [{"cards": ["a1"]}, {}]}, "I8: it plans a card that it does not have"),
+        ({"plan": [{}, {"cards": ["k2"]}]}, "seat 0 has no card to use"),
+        ({"effect": "move"}, "effect belongs to the phases of an action"),
+        ({"phase": "MOVE", "effect": "trade", "unmoved": {"v": 2}}, "phase MOVE is not one of the action trade"),
+        ({"phase": "TRADE", "effect": "trade"}, "villages belongs to the phases TRADE and EXCHANGE"),
+        ({"path": ["v"]}, "path and steps belong to the phase STEP"),
+        ({"left": 2}, "left is the number of exchanges"),
+        ({"phase": "SCRAP", "plan": [{}, {}]}, "has no achievement card"),
+        ({"phase": "SAIL", "effect": "sail", "plan": [{}, {}], "village": "m1"}, "village is one of villages"),
+        ({"first_finisher": 0}, "first_finisher is a seat that has committed"),
+    ],
+)
+def test_a_position_that_cannot_be_says_why(change: dict[str, Any], problem: str) -> None:
+    data = place().to_json()
+    for key in change:
+        if key in ("merchants", "houses"):
+            data.pop("merchants_reserve" if key == "merchants" else "houses_left")
+    document = Document({**data, **change}, "position")
+    state = GAME.read_state(setup(), document)
+    document.finish()
+    found = document.problems + state.problems()
+    assert any(problem in line for line in found), found
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("timer_seconds", 0, "a number from 1 to 600, not 0"),
+        ("timer_seconds", -5, "not -5"),
+        ("timer_seconds", "86400", "a number from 1 to 600, not '86400'"),
+        ("timer_seconds", "a minute", "not 'a minute'"),
+        ("countdown_seconds", 61, "a number from 0 to 60"),
+        ("max_rounds", 0, "a number from 1 to 60"),
+        ("colours", "red+red", "a list of red, blue"),
+        ("colours", "red+blue+green", "needs 2 colours"),
+        ("return_rule", "all", "shelter or one_only"),
+    ],
+)
+def test_v2_8_an_option_that_cannot_be_is_refused_with_one_line(option: str, value: object, problem: str) -> None:
+    with pytest.raises(SetupError) as caught:
+        GAME.setup(2, {option: value}, BOARD)
+    assert len(caught.value.problems) == 1
+    assert problem in caught.value.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "problem"),
+    [
+        (("seat",), {"hold": 0}, "board.seat.hold must be an integer"),
+        (("prices",), {"moves": [0, 4, 1]}, "board.prices.moves must ascend from 0"),
+        (("sides", "small"), {"roads": ["v-z9"]}, "'v-z9', which must join different locations"),
+        (("sides", "small"), {"reserve": "abcde"}, "five spaces for each letter"),
+        (("tiles",), {"tb1": {"pay": {"vp": 1}}}, "must not have victory points"),
+        (("tiles",), {"ta4": {"choose": "same", "gain": {"silver": 1}}}, "goes with nothing else to gain"),
+        (("action_cards",), {"k1": {"main": "fly"}}, "must be one of transfer"),
+        (("achievements",), {"a1": {"vp": 2, "main": "river", "seats": 6}}, "must be an integer from 2 to 5"),
+        (("achievements",), {"a10": {"vp": 2, "main": "river"}}, "board.achievements.a10 is not known here"),
+    ],
+)
+def test_s1_a_board_that_contradicts_itself_is_refused(
+    table: tuple[str, ...], change: dict[str, Any], problem: str
+) -> None:
+    import copy
+
+    board = copy.deepcopy(BOARD)
+    part = board
+    for name in table:
+        part = part[name]
+    part.update(change)
+    with pytest.raises(SetupError) as caught:
+        GAME.setup(2, {}, board)
+    assert any(problem in line for line in caught.value.problems), caught.value.problems
+
+
+def test_s4_a_card_is_added_in_one_place() -> None:
+    board = {**BOARD, "achievements": {**BOARD["achievements"], "b19": {"vp": 5, "main": "vp1", "alt": "gain10"}}}
+    state = GAME.start(GAME.setup(2, {}, board), LiveChance(1))
+    assert isinstance(state, ValparaisoState)
+    assert "B19" in {card.name for card in state.deck}
