@@ -1,0 +1,212 @@
+"""Plays Valparaíso: thinks its turns through alone, as sequences of cards, and uses the one that leaves it best off.
+
+A search goes on with the best states after one card, after two, and so on, and looks at what each further card can do in them
+(`valparaiso_outlook.py`). It makes the plan of a round, and is made again before each card is used, when all plans are known and
+others have acted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+from agents.house.greedy.valparaiso_outlook import Row, View, outcomes, stay, use_worth, variants, worth
+from referee.game import Action, Setup
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso import cards as deck
+from referee.games.valparaiso import holdings, planning
+from referee.games.valparaiso.board import ACTION_CARDS
+from referee.games.valparaiso.names import Card, Effect, Good, Mode, Phase
+from referee.games.valparaiso.observation import PlanView, ValparaisoObservation
+from referee.games.valparaiso.table import Table
+
+WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search goes on with, by what it is made for
+LEAD, KEPT = 4, 1  # lead with which cards are scrapped, but for so many
+
+
+class Trail(NamedTuple):
+    """A card of a sequence."""
+
+    before: Trail | None
+    place: int  # in the list of cards
+    mode: Mode
+    row: Row
+
+
+class Node(NamedTuple):
+    """A state in the search."""
+
+    points: float
+    table: Table
+    used: int  # the set of the places of used cards
+    least: int  # the least money that there has been
+    risk: float  # points that may be lost because others come first
+    trail: Trail | None
+
+
+def search(
+    view: View, table: Table, cards: Sequence[Card], length: int, width: int, *, mayor: bool = False, slotted: int = 0
+) -> tuple[float, list[Trail]]:
+    """The points and the best sequence of so many cards, or with the mayor's slot of one more, if that is worth the pesos.
+
+    The first cards in the list lie in so many slots, if they are used already; then using them out of order has its price.
+    """
+    board, seat = view.board, view.seat
+    effects = []
+    for card in cards:
+        modes = [(mode, deck.effect_of(table, seat, card, mode)) for mode in (Mode.MAIN, Mode.ALT)]
+        idle = [(Mode.NONE, None)] if deck.can_be_idle(table, seat, card) else []
+        effects.append([*((mode, effect) for mode, effect in modes if effect is not None), *idle])
+    trading = sum(1 << place for place, card in enumerate(cards) if board.cards[card].main is Effect.TRADE)
+    shipping = sum(1 << place for place, card in enumerate(cards) if board.cards[card].main is Effect.OVERSEAS)
+    beam = [Node(0.0, table, 0, table.money[seat], 0.0, None)]
+    best = Node(-1000.0, table, 0, 0, 0.0, None)
+    for depth in range(length + mayor):
+        extra, found = depth == length, dict[object, Node]()
+        free = max(0, length - depth - 1)
+        for node in beam:
+            start = node.table
+            if extra:
+                if node.least < board.mayor_price:
+                    continue
+                start = start.clone()
+                start.money[seat] -= board.mayor_price
+            behind = 0
+            for place, options in enumerate(effects):
+                if node.used >> place & 1:
+                    continue
+                used, paid = node.used | 1 << place, start
+                if place < slotted:
+                    behind += 1
+                    if board.surcharges[behind - 1]:
+                        if start.money[seat] < board.surcharges[behind - 1]:
+                            continue
+                        paid = start.clone()
+                        paid.money[seat] -= board.surcharges[behind - 1]
+                can_trade, can_ship = bool(trading & ~used), bool(shipping & ~used)
+                for mode, effect in options:
+                    for end, row in variants(view, paid, effect) if effect is not None else [(paid, ())]:
+                        risk = node.risk
+                        if depth and row:
+                            risk += depth * sum(
+                                [view.contest[action.village] for action in row if isinstance(action, act.Trade)]
+                            )
+                        points = worth(view, end, free, can_trade, can_ship) - risk
+                        stores = (*end.warehouse[seat], *end.hold[seat], *end.merchants[seat], *end.markets)
+                        key = (
+                            end.money[seat],
+                            end.vp[seat],
+                            end.ship[seat],
+                            end.owned[seat],
+                            end.houses_left[seat],
+                            stores,
+                        )
+                        if key not in found or found[key].points < points:
+                            least = min(node.least, end.money[seat])
+                            found[key] = Node(points, end, used, least, risk, Trail(node.trail, place, mode, row))
+        if not found:
+            break
+        beam = sorted(found.values(), key=lambda node: -node.points)[:width]
+        if depth >= length - 1 and beam[0].points > best.points:
+            best = beam[0]
+    trail, steps = best.trail, list[Trail]()
+    while trail:
+        steps.insert(0, trail)
+        trail = trail.before
+    return best.points, steps
+
+
+# --- decisions --------------------------------------------------------------------------------------------------------------
+
+
+def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> list[Action]:
+    """The actions to play in a row, of which the first is legal.
+
+    Args:
+        setup: what was agreed before the match.
+        seen: what the seat to act observes.
+        actions: its legal actions.
+    """
+    view = View(setup, seen, actions)
+    row = _DECISIONS.get(seen.phase, go_on)(view)
+    # The first action does where nothing is better, and for who takes over in the midst of a plan if another is due.
+    return row if row and row[0] in actions else [actions[0]]
+
+
+def set_up(view: View) -> list[Action]:
+    """The goods, or the village, with which the first turn is best (S6, S8)."""
+
+    def points(action: Action) -> float:
+        table = view.table.clone()
+        if isinstance(action, act.Goods):
+            table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
+        elif isinstance(action, act.PlaceMerchant):
+            table.merchants[view.seat][action.village] += 1
+        return search(view, table, ACTION_CARDS, planning.SLOTS, WIDTH_IN_SETUP)[0]
+
+    return [max(view.actions, key=points)]
+
+
+def make_plan(view: View) -> list[Action]:
+    """The cards of the best sequence in its order; one more than there are slots is for the mayor's."""
+    plan, table = cast("PlanView", view.seen.plan), view.table
+    cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
+    length = planning.slots(table, view.seat) - len(plan.cards)
+    steps = search(view, table, cards, length, WIDTH, mayor=plan.mayor is None)[1] if length else []
+    order = [cards[step.place] for step in steps]
+    row: list[Action] = [act.MAYORS[order.pop()]] if len(order) > length else []
+    return [*row, *(act.PLACES[card] for card in order), act.COMMIT]
+
+
+def bonus(view: View) -> list[Action]:
+    """The good of which there is least: another is worth most."""
+    return [act.BONUSES[min(Good, key=view.me.warehouse.__getitem__)]]
+
+
+def use_card(view: View) -> list[Action]:
+    """The first card of the best sequence of those that are left, and all choices of its action."""
+    slotted = len(view.me.plan)
+    cards = [*view.me.plan, *([] if view.me.mayor is None else [view.me.mayor])]
+    steps = search(view, view.table, cards, len(cards), WIDTH_IN_USE, slotted=slotted)[1]
+    if not steps:
+        return []
+    _, place, mode, row = steps[0]
+    sales = [action for action in row if isinstance(action, act.Sell)]
+    return [*sales, act.USES[place + 1][mode] if place < slotted else act.MAYOR_USES[mode], *row[len(sales) :]]
+
+
+def go_on(view: View) -> list[Action]:
+    """The best way to go on with an action that somebody else has begun; what has done something ends."""
+    last: list[Action] = [action for action in view.actions if action in (act.STOP, act.DONE)]
+    if last:
+        return last
+    rated = [(worth(view, end, 1, True, True), row) for end, row in outcomes(view, view.table)]
+    return list(max(rated, key=lambda item: item[0])[1])
+
+
+def scrap(view: View) -> list[Action]:
+    """The card that is worth least, if that ends the match in the lead or may end it soon; otherwise none."""
+    me, board = view.me, view.board
+    owned = sorted(me.achievements, key=lambda card: (use_worth(view, card), -board.cards[card].vp))
+    ending = [card for card in owned if me.vp + board.cards[card].vp >= board.end_vp]
+    if me.final_vp > view.rival and ending:
+        return [act.SCRAPS[ending[0]]]
+    return [act.SCRAPS[owned[0]] if me.final_vp >= view.rival + LEAD and len(owned) > KEPT else act.PASS]
+
+
+def recall(view: View) -> list[Action]:
+    """Calls back the merchants that are worth more in Valparaíso."""
+    kept = stay(view, view.table)
+    called = [village for village in view.side.villages for _ in range(view.me.merchants[village] - kept[village])]
+    return [*map(act.RECALLS.__getitem__, called), *([act.DONE] if any(kept[1:]) else [])]
+
+
+_DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {
+    Phase.SETUP_GOODS: set_up,
+    Phase.SETUP_PLACE: set_up,
+    Phase.PLAN: make_plan,
+    Phase.BONUS: bonus,
+    Phase.USE: use_card,
+    Phase.SCRAP: scrap,
+    Phase.RETURN: recall,
+}

@@ -1,0 +1,481 @@
+"""What Valparaíso's policy looks at: the states that a card can lead to, and what a state is worth.
+
+Worth is counted in victory points: those that there are, and what money, goods, cards, houses and places promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import cast
+
+from referee.game import Action, Chance, Seat, Setup
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso import cards as deck
+from referee.games.valparaiso import holdings, legal, planning, rules
+from referee.games.valparaiso.board import (
+    ACTION_CARDS,
+    OUTER,
+    SLOTS_OF_A_SECTOR,
+    TileType,
+    ValparaisoBoard,
+    is_market,
+    level_of,
+)
+from referee.games.valparaiso.names import Card, Effect, Good, Location, Phase, Sector, Store
+from referee.games.valparaiso.observation import SeatView, ValparaisoObservation, restore
+from referee.games.valparaiso.state import ValparaisoState
+from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
+
+# Judgements, tuned in matches against earlier versions.
+
+LOADS, SPREADS = 3, 6  # ways to load the ship, and to move, that it looks at
+PACE = 2.6  # points on the track that a seat is thought to gain in a round
+FULL = 3.0  # rounds to come from which on things that must be turned into points have their full worth
+PESO, PESOS = 0.035, 30  # worth of a peso besides what it is worth at the end; of so many at most
+GOODS = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)  # the same of goods of a kind in the warehouse, by number
+HELD = 0.2  # the same of a good in the hold
+ONE_GOOD, ONE_PESO = 0.4, 0.08  # worth of a good, and a peso, that is gained or paid later
+CARD = 0.4  # what the use of a card is worth in general
+SOON, NEXT = 0.9, 0.6  # shares of a gain that is possible later in this round, and in the next one
+LAST = 0.3  # share of the worth of money and goods at least, as long as cards can be used
+MERCHANT, STATION, CUSTOMS, RESIDENCE = (
+    0.3,
+    0.3,
+    0.1,
+    0.15,
+)  # worth in a round of a merchant, and of houses besides revenue
+SLOT = 0.4  # worth in a round of a further slot
+HOME = 0.25  # worth of having the ship in the harbour
+SITE = 0.7  # worth for each point of a place where a house can be built
+STAND = 0.3  # worth of a merchant in a market at the start of a round, besides what its tile gives
+USED, USES = 0.6, 4.0  # share of what an achievement card is worth in each round, and the most rounds
+CONTEST = 0.06  # what it costs to trade later, for each card before, and each rival merchant there
+WIN = 8.0  # worth of ending the match in the lead
+EFFECTS = {
+    Effect.MOVE_PLUS: 0.6, Effect.RIVER: 0.4, Effect.TRADE_PAY5: 0.8, Effect.TWO_DIFF: 0.8, Effect.GOOD5_VP: 0.4,
+    Effect.SELL15: 0.7, Effect.GAIN10: 0.8, Effect.TWO_GOODS_VP: 0.4, Effect.BUILD_GOOD: 0.9, Effect.ONE_EACH: 1.1,
+    Effect.BUY3: 0.8, Effect.VP1: 1.0, Effect.HIRE5: 0.7, Effect.GAIN15: 1.1, Effect.PAY10_VP: 1.5,
+    Effect.ONE_EACH_VP: 1.0, Effect.TWO_ANY: 0.9, Effect.FREE_BUILD_HIRE: 1.0, Effect.TRADE: 1.2, Effect.SAIL: 0.5,
+    Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
+}  # fmt: skip
+"""What it is worth to use an achievement card so."""
+MOVE_PLUS = (0, 0, 3)  # what so many steps cost with Effect.MOVE_PLUS (V4.4)
+_LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
+_NO_CHANCE = cast("Chance", None)  # a turn needs none
+
+Row = tuple[Action, ...]
+Variant = tuple[Table, Row]
+"""A state that can be reached, and the choices that lead to it."""
+Spread = tuple[tuple[int, ...], int, tuple[tuple[Location, ...], ...]]
+"""Merchants by location after a move, what it costs, and the ways."""
+
+
+class View:
+    """What a decision looks at, and what has been worked out for it already."""
+
+    def __init__(self, setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> None:
+        self.actions = actions
+        self.seen = seen
+        self.board = board = cast("ValparaisoBoard", setup.board)
+        self.side = board.side(setup.seats)
+        self.seat = seat = cast("Seat", seen.viewer)
+        self.me = seen.seats[seat]
+        rivals = [has for other, has in enumerate(seen.seats) if other != seat]
+        houses = [sum(house.location == at and house.seat != seat for house in seen.houses) for at in Location]
+        merchants = [sum(has.merchants[at] for has in rivals) for at in Location]
+        traders = [has for has in rivals if seen.phase < Phase.USE or self.may_trade(has)]
+        self.fees = [board.fee * (merchants[at] + houses[at]) for at in Location]
+        self.tolls = [0 if is_market(at) else board.toll * houses[at] for at in Location]
+        self.river_tolls = self.tolls if setup.options["river_toll"] else [0] * len(Location)
+        self.contest = [CONTEST * sum(has.merchants[at] for has in traders) for at in Location]
+        self.shelter = setup.options["return_rule"] == "shelter"
+        self.left = max(
+            0.0, min((board.end_vp - max(has.vp for has in seen.seats)) / PACE - 1, seen.last_round - seen.round)
+        )
+        self.rival = max(has.final_vp for has in rivals)
+        self.counted: dict[object, list[int]] = {}
+        self.ways: dict[object, dict[Location, tuple[int, tuple[Location, ...]]]] = {}
+        self.spreads: dict[object, list[Spread]] = {}
+        self.worths: dict[object, float] = {}
+        self.stays: dict[object, list[int]] = {}
+        self.table = table = ValparaisoState(setup)
+        restore(table, seen)
+        if seen.plan:
+            table.money[seat] = seen.plan.money
+            table.warehouse[seat], table.hold[seat] = list(seen.plan.warehouse), list(seen.plan.hold)
+        table.seat = seat
+        table.plans = [NO_PLAN] * setup.seats
+        table.plans[seat] = Plan(ACTION_CARDS)  # so that in a search no round ends
+        if seen.phase < Phase.USE:
+            table.phase = Phase.USE
+
+    def may_trade(self, has: SeatView) -> bool:
+        """Whether a seat can trade with a card that is left in its plan."""
+        planned = [self.board.cards[card] for card in (*has.plan, *([] if has.mayor is None else [has.mayor]))]
+        return any(card.main is Effect.TRADE or card.alternatives[has.colour] is Effect.TRADE_PAY5 for card in planned)
+
+    def houses(self, table: Table) -> list[int]:
+        """The own houses in each village."""
+        key = tuple(table.houses)
+        if key not in self.counted:
+            self.counted[key] = [table.houses_of(self.seat, at) for at in Location]
+        return self.counted[key]
+
+
+# --- what cards can do (V4) ---------------------------------------------------------------------------------------
+
+
+def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
+    """The states that an action can lead to, as far as they are worth looking at."""
+    for start, sales in [(table, ()), *sold_before(view, table, effect)]:
+        if deck.is_executable(start, effect, 0):
+            begun = start.clone()
+            deck.begin(begun, effect)
+            if begun.phase is Phase.USE:
+                yield begun, sales
+            else:
+                for end, row in outcomes(view, begun):
+                    yield end, (*sales, *row)
+
+
+def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
+    """Sales that make an action possible, or better (V1.3): loading a hold again that was full gains the point again (V4.1)."""
+    hold, goods = table.hold[view.seat], table.warehouse[view.seat]
+    if effect is Effect.TRANSFER and sum(hold) == view.board.hold:
+        for good in Good:
+            if hold[good]:
+                yield sold(view, table, Store.HOLD, good)
+    missing = view.board.house_price - table.money[view.seat]
+    if effect is Effect.BUILD and 0 < missing <= sum(goods) * view.board.good_price:
+        row: Row = ()
+        while table.money[view.seat] < view.board.house_price:
+            table, sale = sold(view, table, Store.WAREHOUSE, max(Good, key=table.warehouse[view.seat].__getitem__))
+            row += sale
+        yield table, row
+
+
+def sold(view: View, table: Table, store: Store, good: Good) -> Variant:
+    """The state after the sale of a good."""
+    after = table.clone()
+    holdings.sell(after, view.seat, store, good)
+    return after, (act.SALES[store][good],)
+
+
+def outcomes(view: View, table: Table) -> Iterator[Variant]:
+    """How an action can go on that is to be decided on."""
+    if table.phase in _OUTCOMES:
+        yield from _OUTCOMES[table.phase](view, table)
+    else:
+        for action in legal.legal_actions(table, view.seat):
+            yield played(view, table, action)
+
+
+def played(view: View, table: Table, *row: Action) -> Variant:
+    """The state after some choices."""
+    after = table.clone()
+    for action in row:
+        rules.apply(after, view.seat, action, _NO_CHANCE)
+    return after, row
+
+
+def voyages(view: View, table: Table) -> Iterator[Variant]:
+    """To the harbour, and to where the hold has what is asked for (V4.8); if nowhere, anywhere."""
+    hold, board = table.hold[view.seat], view.board
+    asked = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
+    for sector in (Sector.H, *asked) if asked or table.ship[view.seat] else OUTER[:1]:
+        if sector is not table.ship[view.seat]:
+            yield played(view, table, act.SAILS[sector])
+
+
+def loads(view: View, table: Table) -> Iterator[Variant]:
+    """As much as fits, of what is most asked for (V4.1)."""
+    warehouse, hold = table.stores(view.seat)
+    total = [goods + held for goods, held in zip(warehouse, hold, strict=True)]
+    size = min(view.board.hold, sum(total))
+    found = []
+    for silver in range(min(size, total[0]) + 1):
+        for copper in range(max(0, size - silver - total[2]), min(size - silver, total[1]) + 1):
+            load = (silver, copper, size - silver - copper)
+            if list(load) != hold:
+                rest = sum(GOODS[min(goods - held, 7)] for goods, held in zip(total, load, strict=True))
+                found.append((cargo(view, table, load) + rest, load))
+    for _, load in sorted(found, reverse=True)[: LOADS if sum(hold) < view.board.hold - 1 else 2]:
+        yield played(view, table, act.transfer(*load))
+
+
+def purchases(view: View, table: Table) -> Iterator[Variant]:
+    """As many goods as can be bought, of a kind or with one of another (V4.11)."""
+    number = min(table.left, table.money[view.seat] // deck.ACTIONS[Effect.BUY3].pay.money)
+    end = (act.DONE,) if number < table.left else ()
+    for many in Good if number else ():
+        for one in Good:
+            yield played(view, table, *[act.BUYS[many]] * (number - 1), act.BUYS[one], *end)
+
+
+# --- merchants (V4.4, V4.10) -----------------------------------------------------------------------------------------
+
+
+def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int, tuple[Location, ...]]]:
+    """What it costs to go to each location that a merchant can reach, and the cheapest way."""
+    houses = view.houses(table)
+    key = (start, table.effect, tuple(houses))
+    if key not in view.ways:
+        found: dict[Location, tuple[int, tuple[Location, ...]]] = {}
+        if table.effect is Effect.RIVER:
+            rivers = view.side.river_locations if start in view.side.river_locations else ()
+            found = {end: (view.river_tolls[end], (start, end)) for end in rivers if end is not start}
+            open_ways: list[tuple[int, int, tuple[Location, ...]]] = []
+        else:
+            costs = MOVE_PLUS if table.effect is Effect.MOVE_PLUS else view.board.move_costs
+            open_ways = [(0, 0, (start,))]
+        for tolls, steps, path in open_ways:
+            for end in view.side.neighbours[path[-1]]:
+                counted = steps + (is_market(end) or not houses[end])
+                if end not in path and counted <= len(costs):
+                    toll = tolls + view.tolls[end]
+                    cost = toll + (costs[counted - 1] if counted else 0)
+                    if end not in found or cost < found[end][0]:
+                        found[end] = (cost, (*path, end))
+                    open_ways.append((toll, counted, (*path, end)))
+        view.ways[key] = found
+    return view.ways[key]
+
+
+def site_worths(view: View, table: Table) -> dict[Location, float]:
+    """What it is worth to stand where a house can be built."""
+    if not table.houses_left[view.seat]:
+        return {}
+    found = {Location.V: SITE} if len(table.row) < len(view.side.row) else {}
+    for village in view.side.villages:
+        free = [
+            points for space, points in enumerate(view.side.spaces[village]) if (village, space) not in table.houses
+        ]
+        if free:
+            found[village] = SITE * (0.5 + max(free))
+    return found
+
+
+def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spread]:
+    """The ways to spread the merchants over markets and places to build, each as cheap as it can be."""
+    merchants = table.merchants[view.seat]
+    key = (tuple(merchants), tuple(table.houses), table.houses_left[view.seat], len(table.row), table.effect)
+    if key not in view.spreads:
+        found: dict[tuple[int, ...], tuple[int, tuple[tuple[Location, ...], ...]]] = {(0,) * len(merchants): (0, ())}
+        for start in view.side.locations:
+            reach = ways(view, table, start) if merchants[start] else {}
+            options: list[tuple[Location, int, tuple[tuple[Location, ...], ...]]] = [(start, 0, ())]
+            options += [
+                (end, cost, (way,))
+                for end, (cost, way) in reach.items()
+                if is_market(end) or worths.get(end, 0) >= SITE
+            ]
+            for _ in range(merchants[start]):
+                after: dict[tuple[int, ...], tuple[int, tuple[tuple[Location, ...], ...]]] = {}
+                for at, (cost, moved) in found.items():
+                    for end, more, way in options:
+                        if not way or is_market(end) or not at[end]:
+                            new = (*at[:end], at[end] + 1, *at[end + 1 :])
+                            if new not in after or cost + more < after[new][0]:
+                                after[new] = (cost + more, moved + way)
+                found = after
+        view.spreads[key] = [(at, cost, moved) for at, (cost, moved) in found.items() if moved]
+    return view.spreads[key]
+
+
+def moves(view: View, table: Table) -> Iterator[Variant]:
+    """The most promising ways to spread the merchants."""
+    seat, most = view.seat, sum(table.unmoved)
+    worths = site_worths(view, table)
+    gains = [
+        (at, [gain(view, table, at, number) for number in range(sum(table.merchants[seat]) + 1)])
+        for at in view.side.markets
+    ]
+    rated = []
+    for spread in spreads(view, table, worths):
+        at, cost, _ = spread
+        if cost <= table.money[seat]:
+            points = max([points for place, points in worths.items() if at[place]], default=0.0) - ONE_PESO * cost
+            rated.append((points + sum([gained[at[market]] for market, gained in gains]), spread))
+    rated.sort(key=lambda item: -item[0])
+    for _, (at, cost, paths) in rated[:SPREADS]:
+        row: list[Action] = []
+        for start, end, *rest in paths:
+            steps = [*map(act.STEPS.__getitem__, rest), act.STOP]
+            row += [act.RIVERS[start][end]] if table.effect is Effect.RIVER else [act.STARTS[start][end], *steps]
+        after = table.clone()
+        after.phase, after.effect, after.unmoved = Phase.USE, None, ()
+        after.merchants[seat] = list(at)
+        after.money[seat] -= cost
+        yield after, (*row, act.DONE) if len(paths) < most else tuple(row)
+
+
+# --- trade (V4.7) -------------------------------------------------------------------------------------------------------
+
+
+def gain(view: View, table: Table, market: Location, merchants: int) -> float:
+    """About what it is worth to use the tile of a market with so many merchants."""
+    seat, tile = view.seat, table.markets[market - Location.M1][0]
+    goods, money, times = (
+        table.warehouse[seat],
+        table.money[seat] - view.fees[market],
+        merchants and merchants + view.houses(table)[market],
+    )
+    key = (tile, times, view.fees[market], *goods, min(money, 60))
+    found = view.worths.get(key)
+    if found is None:
+        pay, gained, choose, _ = printed = view.board.tiles[tile]
+        number = executions(printed, goods, money, times)
+        more = 2 if choose else sum(gained.goods) - sum(pay.goods)
+        points = (
+            number * (gained.vp + ONE_GOOD * more + ONE_PESO * (gained.money - pay.money))
+            - ONE_PESO * view.fees[market]
+        )
+        found = view.worths[key] = max(0.0, points)
+    return found
+
+
+def executions(tile: TileType, goods: Sequence[int], money: int, times: int) -> int:
+    """How often a tile can be used with so much money after the fee."""
+    limits = [
+        has // wanted for has, wanted in zip((money, *goods), (tile.pay.money, *tile.pay.goods), strict=True) if wanted
+    ]
+    return min(times, tile.most, *limits) if money >= 0 else 0
+
+
+def trades(view: View, table: Table) -> Iterator[Variant]:
+    """Village by village: first where nothing is paid, last where goods are; all that can be done, or nothing."""
+    tiles = view.board.tiles
+    printed = {village: tiles[table.tiles(village)[0]] for village in table.villages}
+    village = min(printed, key=lambda village: (any(printed[village].pay.goods), printed[village].pay.money))
+    tile, seat = printed[village], view.seat
+    times = table.merchants[seat][village] + view.houses(table)[village]
+    most = executions(tile, table.warehouse[seat], table.money[seat] - view.fees[village], times)
+    rows: list[Row] = [(act.SKIPS[village],)] if most < 1 or view.fees[village] or any(tile.pay) else []
+    if tile.choose and most > 0:
+        last: Row = (act.STOP,) if most < min(times, tile.most) else ()
+        rows += [(act.TRADES[village][0], *[act.TAKES[pair]] * most, *last) for pair in legal.choices(tile.choose)]
+    else:
+        rows += [(act.TRADES[village][number],) for number in range(most, 0, -1) if number == most or tile.pay.money]
+    for row in rows:
+        after, _ = played(view, table, *row)
+        if after.phase is Phase.TRADE:
+            for end, rest in trades(view, after):
+                yield end, (*row, *rest)
+        else:
+            yield after, row
+
+
+_OUTCOMES: dict[Phase, Callable[[View, Table], Iterator[Variant]]] = {
+    Phase.SAIL: voyages,
+    Phase.TRANSFER: loads,
+    Phase.BUY: purchases,
+    Phase.MOVE: moves,
+    Phase.RIVER: moves,
+    Phase.TRADE: trades,
+}
+
+
+# --- what a state is worth ----------------------------------------------------------------------------------------------
+
+
+def use_worth(view: View, card: int) -> float:
+    """Points for the use of an achievement card in a round, besides what that of another card is worth."""
+    printed = view.board.cards[Card(card)]
+    alternative = printed.alternatives[view.me.colour]
+    most = max(EFFECTS.get(effect, 0.0) for effect in (printed.main, alternative) if effect is not None)
+    return USED * max(0.0, most - CARD)
+
+
+def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
+    """Points for the cards that can be acquired with what is in the hold, less those for the use of the cards that takes."""
+    key = (*hold, table.ship[view.seat], *table.slots)
+    if key not in view.worths:
+        board, total = view.board, 0.0
+        early = any(card in _LEVEL_A for card in table.slots)
+        for sector in OUTER:
+            triples = hold[board.sector_goods[sector - 1]] // board.overseas_goods
+            first = (sector - 1) * SLOTS_OF_A_SECTOR
+            found = []
+            for card in table.slots[first : first + SLOTS_OF_A_SECTOR] if triples else []:
+                if card != NONE:
+                    paid = ONE_PESO * board.compensation * (early and card not in _LEVEL_A)
+                    found.append(
+                        board.cards[Card(card)].vp + use_worth(view, card) * min(USES, view.left) - paid - CARD
+                    )
+            best = sum(sorted(found)[-triples:]) if found else 0.0
+            total += max(0.0, best - CARD * (sector is not table.ship[view.seat]))
+        view.worths[key] = total
+    return view.worths[key]
+
+
+def stay(view: View, table: Table) -> list[int]:
+    """Where the merchants are after the round: one in a village without shelter, all in those with one (V6.5)."""
+    merchants, houses = table.merchants[view.seat], view.houses(table)
+    key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
+    if key not in view.stays:
+        kept, best, most = [0] * len(Location), Location.V, 0.0
+        worths = site_worths(view, table)
+        for village in view.side.villages:
+            if merchants[village]:
+                stand = STAND + gain(view, table, village, 1) if is_market(village) else 0.0
+                points = max(stand, worths.get(village, 0.0) - SITE / 2)
+                if houses[village] and view.shelter:
+                    kept[village] = merchants[village] if points > 0 else 0
+                elif points > most:
+                    best, most = village, points
+        kept[best] += best > 0
+        kept[0] = sum(merchants) - sum(kept)
+        view.stays[key] = kept
+    return view.stays[key]
+
+
+def house_worth(view: View, table: Table) -> float:
+    """Points for what merchants and houses bring in a round."""
+    seat, houses = view.seat, view.houses(table)
+    merchants = sum(table.merchants[seat])
+    key = (merchants, *houses, table.row)
+    if key not in view.worths:
+        total = MERCHANT * merchants
+        for owner, space in zip(table.row, view.side.row, strict=False):
+            if owner == seat:
+                money, goods, points = space.revenue
+                total += RESIDENCE + ONE_PESO * money + ONE_GOOD * sum(goods) + points
+        total += sum(
+            number * (STATION if is_market(at) else CUSTOMS) for at, number in zip(Location, houses, strict=True)
+        )
+        view.worths[key] = total + SLOT * (planning.slots(table, seat) > planning.SLOTS)
+    return view.worths[key]
+
+
+def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) -> float:
+    """Points for a state of the turn, in which so many cards can be used yet."""
+    board, seat, left = view.board, view.seat, view.left
+    goods, hold, money, vp = table.warehouse[seat], table.hold[seat], table.money[seat], table.vp[seat]
+    total = vp + (money + board.good_price * (sum(goods) + sum(hold))) / board.pesos_per_vp
+    for card in table.owned[seat]:
+        total += board.cards[card].vp
+    if vp >= board.end_vp and not free:
+        return total + (WIN if total > view.rival else -WIN)
+    later = min(1.0, left / FULL)
+    share = max(later, LAST if free else 0.0)
+    if share:
+        held = sum([GOODS[count if count < 7 else 7] for count in goods]) + HELD * sum(hold)
+        total += share * (PESO * min(money, PESOS) + held)
+        next_share = NEXT * min(1.0, left)
+        total += cargo(view, table, hold) * (SOON if free and can_ship else next_share)
+        at = table.merchants[seat] if free else stay(view, table)
+        here = sum([gain(view, table, market, at[market]) for market in view.side.markets if at[market]])
+        if free and can_trade:
+            total += SOON * here
+        else:
+            there = 0.0
+            if at[0] and not free:
+                there = max([gain(view, table, market, at[market] + at[0]) for market in view.side.markets])
+            total += next_share * max(0.0, here - CARD, there - 2 * CARD - ONE_PESO * at[0])
+        if table.ship[seat] is Sector.H:
+            total += HOME * later
+    if left:
+        total += left * house_worth(view, table)
+        for card in table.owned[seat]:
+            total += use_worth(view, card) * min(USES, left)
+    return total
