@@ -26,10 +26,10 @@ say dogana replay match.jsonl --svg pictures > replay.txt
 echo "replay.txt has every step in words, pictures/ a drawing of each."
 
 echo
-echo "A small ladder: mybot and the house bots, in blocks of one seed and all rotations of the seats."
+echo "A small ladder of all games: mybot and the house bots, in blocks of one seed and all rotations of the seats."
 say dogana ladder submit mybot.py --name mybot --author me --home ladder
-say dogana ladder run --game cargo_noir --matches 24 --home ladder --unconfined
-say dogana ladder top cargo_noir --home ladder
+say dogana ladder run --game cargo_noir --game valparaiso --game venezia --game yunnan --matches 32 --home ladder --unconfined
+say dogana ladder top --home ladder
 say dogana ladder recompute --home ladder
 echo
 echo "Everything is in $(pwd)"
