@@ -18,7 +18,7 @@ $(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
 proto: $(READY) ## build the messages again after a change in proto/
 	$(BIN)/python proto/generate.py
 
-demo: $(READY) ## play a match between processes, verify it, run a small ladder, print the standings
+demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, print the standings
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 test: $(READY) proto ## run all tests

@@ -151,7 +151,11 @@ class Ladder:
                 passed = seat.ending is Ending.PLAYED
                 reason = "" if passed else f"{seat.ending.value}: {seat.detail}"
                 self.store.qualify(version.id, game.name, passed=passed, reason=reason)
-                text = "qualifies" if passed else f"does not qualify: {reason} (its log: {job.logs / 'seat0.log'})"
+                text = (
+                    f"qualifies for {game.name}"
+                    if passed
+                    else f"does not qualify: {reason} (its log: {job.logs / 'seat0.log'})"
+                )
                 yield Progress(f"{version.label} {text}", 0, 0)
             elif outcome.worker_died:
                 self.store.qualify(version.id, game.name, passed=False, reason=outcome.reason)

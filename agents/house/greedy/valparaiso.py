@@ -15,7 +15,7 @@ from referee.game import Action, Setup
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
 from referee.games.valparaiso import holdings, planning
-from referee.games.valparaiso.board import ACTION_CARDS
+from referee.games.valparaiso.board import ACTION_CARDS, PURE_GAINS
 from referee.games.valparaiso.names import Card, Effect, Good, Mode, Phase
 from referee.games.valparaiso.observation import PlanView, ValparaisoObservation
 from referee.games.valparaiso.table import Table
@@ -55,7 +55,7 @@ def search(
     effects = []
     for card in cards:
         modes = [(mode, deck.effect_of(table, seat, card, mode)) for mode in (Mode.MAIN, Mode.ALT)]
-        idle = [(Mode.NONE, None)] if deck.can_be_idle(table, seat, card) else []
+        idle = [] if modes[1][1] in PURE_GAINS else [(Mode.NONE, None)]
         effects.append([*((mode, effect) for mode, effect in modes if effect is not None), *idle])
     trading = sum(1 << place for place, card in enumerate(cards) if board.cards[card].main is Effect.TRADE)
     shipping = sum(1 << place for place, card in enumerate(cards) if board.cards[card].main is Effect.OVERSEAS)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from referee.game import Seat
 from referee.games.valparaiso import holdings, moving, trading
-from referee.games.valparaiso.board import OUTER, PURE_GAINS, SLOTS_OF_A_SECTOR, Amount, level_of
+from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Amount, level_of
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, PayTo, Phase, Sector, Slot
 from referee.games.valparaiso.table import NONE, Table
 
@@ -227,16 +227,12 @@ def is_executable(table: Table, effect: Effect, surcharge: int) -> bool:
     action = ACTIONS[effect]
     table.money[seat] -= surcharge
     found = (
-        sum(table.warehouse[seat]) >= action.goods and holdings.can_pay(table, seat, action.pay) and action.can(table)
+        holdings.can_pay(table, seat, action.pay)
+        and (not action.goods or sum(table.warehouse[seat]) >= action.goods)
+        and action.can(table)
     )
     table.money[seat] += surcharge
     return found
-
-
-def can_be_idle(table: Table, seat: Seat, card: Card) -> bool:
-    """Whether a card can be used without effect: its alternative, if it has one, is no pure gain (V3.3)."""
-    alternative = effect_of(table, seat, card, Mode.ALT)
-    return alternative is None or alternative not in PURE_GAINS
 
 
 def begin(table: Table, effect: Effect) -> None:

@@ -10,18 +10,22 @@ from referee.games.valparaiso.table import Table
 
 def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
     """Whether a seat has so much, so many times (V1.1)."""
-    warehouse = table.warehouse[seat]
-    return table.money[seat] >= times * amount.money and all(
-        has >= times * wanted for has, wanted in zip(warehouse, amount.goods, strict=True)
+    silver, copper, wheat = amount.goods
+    has = table.warehouse[seat]
+    return (
+        table.money[seat] >= times * amount.money
+        and has[0] >= times * silver
+        and has[1] >= times * copper
+        and has[2] >= times * wheat
     )
 
 
 def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1) -> None:
     """Pays to the supply and gains from it, so many times."""
     table.money[seat] += times * (gain.money - pay.money)
-    warehouse = table.warehouse[seat]
-    for good in Good:
-        warehouse[good] += times * (gain.goods[good] - pay.goods[good])
+    has = table.warehouse[seat]
+    for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
+        has[good] += times * (gained - paid)
     table.vp[seat] += times * gain.vp
 
 

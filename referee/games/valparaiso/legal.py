@@ -8,15 +8,18 @@ from typing import cast
 from referee.game import Action, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards, flow, holdings, moving, planning, trading
+from referee.games.valparaiso.board import PURE_GAINS
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, Phase, Sector, Store
 from referee.games.valparaiso.table import Table
+
+_GOODS, _STORES, _SECTORS = tuple(Good), tuple(Store), tuple(Sector)  # faster to go through than the enums
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
     """While plans are made, all seats that have not finished; otherwise one seat."""
-    if table.phase is Phase.PLAN:
-        return tuple(seat for seat, done in enumerate(table.committed) if not done)
-    return () if table.phase is Phase.OVER else (table.seat,)
+    if table.phase is not Phase.PLAN:
+        return () if table.phase is Phase.OVER else (table.seat,)
+    return tuple([seat for seat, done in enumerate(table.committed) if not done])
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
@@ -29,7 +32,7 @@ def legal_actions(table: Table, seat: Seat) -> list[Action]:
 def _sales(table: Table) -> list[Action]:
     """What the seat on turn can sell at any time; these come last (V1.3)."""
     stores = table.stores(table.seat)
-    return [act.SALES[store][good] for store in Store for good in Good if stores[store][good]]
+    return [act.SALES[store][good] for store in _STORES for good in _GOODS if stores[store][good]]
 
 
 def can_give(table: Table, *goods: Good) -> bool:
@@ -64,33 +67,47 @@ def _legal_use(table: Table) -> list[Action]:
     plan = table.plans[table.seat]
     found: list[Action] = []
     if plan.mayor is not None:
-        found += [act.MAYOR_USES[mode] for mode in Mode if use_problem(table, plan.mayor, mode, 0) is None]
+        found += [act.MAYOR_USES[mode] for mode in _modes(table, plan.mayor, 0)]
     for place, card in enumerate(plan.cards):
-        surcharge = table.board.surcharges[place]
-        found += [act.USES[place + 1][mode] for mode in Mode if use_problem(table, card, mode, surcharge) is None]
+        uses = act.USES[place + 1]
+        found += [uses[mode] for mode in _modes(table, card, table.board.surcharges[place])]
     return found + _sales(table)
+
+
+def _modes(table: Table, card: Card, surcharge: int) -> list[Mode]:
+    """How the seat on turn can use a card (V3.2, V3.3)."""
+    if table.money[table.seat] < surcharge:
+        return []
+    printed = table.board.cards[card]
+    alternative = printed.alternatives[table.colours[table.seat]]
+    found = [Mode.MAIN] if cards.is_executable(table, printed.main, surcharge) else []
+    if alternative in PURE_GAINS:
+        found.append(Mode.ALT)
+        return found
+    if alternative is not None and cards.is_executable(table, alternative, surcharge):
+        found.append(Mode.ALT)
+    found.append(Mode.NONE)
+    return found
 
 
 def use_problem(table: Table, card: Card, mode: Mode, surcharge: int) -> tuple[str, str] | None:
     """Why the seat on turn cannot use a card so, and the rule; None if it can."""
+    if mode in _modes(table, card, surcharge):
+        return None
     seat = table.seat
     if table.money[seat] < surcharge:
         return f"the surcharge is {surcharge} pesos, and there are {table.money[seat]}", "V3.2"
     if mode is Mode.NONE:
-        if cards.can_be_idle(table, seat, card):
-            return None
         return f"{card.name} has an alternative that is a pure gain, so it is not used without effect", "V3.3"
     effect = cards.effect_of(table, seat, card, mode)
     if effect is None:
         return f"{card.name} has no alternative action", "V3.2"
-    if not cards.is_executable(table, effect, surcharge):
-        return f"the action {effect.name} of {card.name} cannot be carried out now", "V3.2"
-    return None
+    return f"the action {effect.name} of {card.name} cannot be carried out now", "V3.2"
 
 
 def _legal_transfer(table: Table) -> list[Action]:
     warehouse, hold = table.stores(table.seat)
-    most = [min(table.board.hold, warehouse[good] + hold[good]) for good in Good]
+    most = [min(table.board.hold, warehouse[good] + hold[good]) for good in _GOODS]
     return [
         act.transfer(silver, copper, wheat)
         for silver in range(most[0] + 1)
@@ -101,7 +118,7 @@ def _legal_transfer(table: Table) -> list[Action]:
 
 
 def _legal_sell_for(table: Table) -> list[Action]:
-    return [act.SALES_FOR[good] for good in Good if table.warehouse[table.seat][good]]
+    return [act.SALES_FOR[good] for good in _GOODS if table.warehouse[table.seat][good]]
 
 
 def _done_if_begun(table: Table) -> list[Action]:
@@ -145,7 +162,7 @@ def _legal_build_good(table: Table) -> list[Action]:
     return [
         act.BUILDS_FOR_GOOD[location][space][good]
         for location, space in cards.sites(table)
-        for good in Good
+        for good in _GOODS
         if table.warehouse[table.seat][good]
     ]
 
@@ -181,7 +198,7 @@ def _legal_exchange(table: Table) -> list[Action]:
 
 
 def _legal_sail(table: Table) -> list[Action]:
-    return [act.SAILS[sector] for sector in Sector if sector is not table.ship[table.seat]]
+    return [act.SAILS[sector] for sector in _SECTORS if sector is not table.ship[table.seat]]
 
 
 def _legal_acquire(table: Table) -> list[Action]:
@@ -198,7 +215,7 @@ def _legal_take(table: Table) -> list[Action]:
 
 
 def _legal_give(table: Table) -> list[Action]:
-    return [act.GIVES[good] for good in Good if can_give(table, good)]
+    return [act.GIVES[good] for good in _GOODS if can_give(table, good)]
 
 
 def _legal_give_two(table: Table) -> list[Action]:

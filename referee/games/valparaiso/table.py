@@ -149,12 +149,15 @@ class Table(State):
 
     def houses_of(self, seat: Seat, location: Location) -> int:
         """How many building spaces of a village have a house of the seat."""
-        return sum(self.houses.get((location, space), NONE) == seat for space in range(len(self.side.spaces[location])))
+        return self._owners(location).count(seat) if self.houses else 0
 
     def houses_of_others(self, seat: Seat, location: Location) -> list[Seat]:
         """The owners of the other houses of a village, one for each house."""
-        owners = [self.houses.get((location, space), NONE) for space in range(len(self.side.spaces[location]))]
-        return [owner for owner in owners if owner not in (NONE, seat)]
+        return [owner for owner in self._owners(location) if owner not in (NONE, seat)] if self.houses else []
+
+    def _owners(self, location: Location) -> list[Seat]:
+        """Whose house is on each building space of a village."""
+        return [self.houses.get((location, space), NONE) for space in range(len(self.side.spaces[location]))]
 
     def tiles(self, village: Location) -> tuple[Tile, ...]:
         """The tiles of a market, from the bottom to the top."""
