@@ -215,6 +215,8 @@ class MatchDriver:
                 case Withdraw(seat=seat):
                     if seat in self._connections:
                         self._connections[seat].withdraw(effect)
+                    else:  # another has overtaken it before its turn came
+                        self._house_asks = deque(asked for asked in self._house_asks if asked.seat != seat)
                 case Dismiss(seat, fault):
                     if seat in self._connections:
                         self._connections[seat].dismiss(fault)
@@ -225,7 +227,8 @@ class MatchDriver:
         seat = decision.seat
         self.sent(seat, decision.number)
         choice = self._house[seat].choose(decision)
-        now = self._loop.time()
+        # A house bot thinks in the referee's process: if that is stopped or suspended meanwhile, the bot is not at fault.
+        now = min(self._loop.time(), self._match.deadline(decision))
         self._carry_out(self._match.choose(seat, decision.number, choice, now))
         if self._connections:
             self._credit_lag(now)

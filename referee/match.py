@@ -156,7 +156,7 @@ class Match:
         """
         self._now = now
         player = self._seats[seat]
-        if player.open is not None and player.open.number == number and now > self._deadline(player.open):
+        if player.open is not None and player.open.number == number and now > self.deadline(player.open):
             self._tick()
         if self.result is not None:
             return self._take_effects()
@@ -211,9 +211,13 @@ class Match:
 
     # what the driver may ask
 
+    def deadline(self, decision: Decision) -> float:
+        """Until when an open decision can be answered: its own clock's end, or that of the window."""
+        return min(decision.deadline, self._window_deadline) if decision.window_name else decision.deadline
+
     def next_deadline(self) -> float | None:
         """When `tick` must be called at the latest, if nothing else happens; None if nobody's time runs."""
-        deadlines = [self._deadline(player.open) for player in self._seats if player.open is not None]
+        deadlines = [self.deadline(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
     def is_out(self, seat: Seat) -> bool:
@@ -299,20 +303,17 @@ class Match:
 
     def _reject(self, seat: Seat, number: int, refusal: Refusal, rule: str, message: str) -> Reject:
         player = self._seats[seat]
-        left = max(0.0, self._deadline(player.open) - self._now) if player.open is not None else 0.0
+        left = max(0.0, self.deadline(player.open) - self._now) if player.open is not None else 0.0
         return Reject(seat, number, refusal, rule, message, player.strikes, left)
 
     # time
 
-    def _deadline(self, decision: Decision) -> float:
-        return min(decision.deadline, self._window_deadline) if decision.window_name else decision.deadline
-
     def _tick(self) -> None:
         while self.result is None:
-            late = [player.open for player in self._seats if player.open and self._deadline(player.open) < self._now]
+            late = [player.open for player in self._seats if player.open and self.deadline(player.open) < self._now]
             if not late:
                 return
-            decision = min(late, key=lambda decision: (self._deadline(decision), decision.seat))
+            decision = min(late, key=lambda decision: (self.deadline(decision), decision.seat))
             if decision.window_name and self._window_deadline <= decision.deadline:
                 self._close_window()
             else:

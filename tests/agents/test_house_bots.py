@@ -6,10 +6,12 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from agents.house.random_bot import RandomBot
 from referee.game import Game
 from referee.play import Command, House, Player, play_match
 from referee.registry import games
@@ -64,3 +66,28 @@ def test_an_unknown_house_bot_is_refused(name: str, message: str) -> None:
     ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert message in ended.stderr
+
+
+class Stopped(RandomBot):
+    """Its first decision takes longer than its clock allows: as if the referee's process were stopped and went on later."""
+
+    stopped = False
+
+    def pick(self, count: int) -> int:
+        if not self.stopped:
+            self.stopped = True
+            time.sleep(0.5)
+        return super().pick(count)
+
+
+def test_a_house_bot_is_not_at_fault_if_the_referee_is_stopped_while_it_thinks() -> None:
+    [game, *_] = games().values()
+
+    async def match() -> Result:
+        async with RefereeServer() as server:
+            plan = plan_of(game, 2, clock="0+0.1/0.1")
+            return (await play_match(plan, [House(Stopped), House(RandomBot)], server=server)).result
+
+    result = asyncio.run(asyncio.wait_for(match(), 60))
+    assert [seat.ending for seat in result.seats] == [Ending.PLAYED] * 2
+    assert sum(seat.decisions for seat in result.seats) > 10

@@ -127,6 +127,18 @@ def test_v2_8_ones_own_clock_runs_on_inside_the_window_and_closes_without_a_bonu
     assert alone.match.state.first_finisher < 0  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("seats", [2, 5])
+def test_v2_8_house_bots_that_are_overtaken_by_the_timer_are_asked_again(seats: int) -> None:
+    plan = plan_of(GAME, seats, options={**EXPERT, "max_rounds": 4})
+
+    async def match() -> Result:
+        async with RefereeServer() as server:
+            return (await play_match(plan, [House(RandomBot)] * seats, server=server)).result
+
+    result = asyncio.run(asyncio.wait_for(match(), 60))
+    assert [seat.ending for seat in result.seats] == [Ending.PLAYED] * seats
+
+
 SLOW = """
 import time
 from agents.sdk import play
