@@ -40,4 +40,7 @@ bench: $(READY) ## measure speed against other programs, side by side
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
 	$(BIN)/python -m bench
 
-.PHONY: help setup proto demo test check fmt bench
+games: $(READY) proto ## measure all games and write docs/games.md
+	$(BIN)/python -m bench.games
+
+.PHONY: help setup proto demo test check fmt bench games

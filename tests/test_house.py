@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.registry import games
+from referee.codec import codec
+from referee.registry import find, games
 
 ROOT = Path(__file__).resolve().parent.parent
 HOUSE = ("dogana", "referee", "agents", "ladder")
@@ -78,6 +79,11 @@ def test_the_match_machine_is_pure() -> None:
                 "random",
                 "pathlib",
             }
+
+
+@pytest.mark.parametrize("game", games())
+def test_actions_and_observations_mirror_the_messages_of_the_game(game: str) -> None:
+    codec(find(game))
 
 
 @pytest.mark.parametrize("game", games())

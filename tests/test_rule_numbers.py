@@ -27,7 +27,7 @@ def test_every_rule_and_example_has_a_test_named_after_it(game: str) -> None:
         re.findall(r"def (test_\w+)", "".join(path.read_text() for path in (GAMES / game / "tests").glob("test_*.py")))
     )
     numbers = rules_of(game)
-    assert len(numbers) > 20
+    assert numbers, "RULES.md has no numbered rule"
     untested = [number for number in numbers if not re.search(rf"_{number.lower().replace('.', '_')}(?![0-9])", names)]
     assert untested == []
 
