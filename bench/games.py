@@ -37,24 +37,24 @@ class Figures(NamedTuple):
     """The longest legal list of all."""
     observation: float
     """Bytes of an observation."""
-    firsts: tuple[int, ...]
-    """How often each seat was first when greedy bots played one another; empty without a greedy bot."""
-    wins: int
-    """How often one greedy bot among random ones was first."""
+    firsts: tuple[tuple[float, ...], ...]
+    """Each seat's share of the first place, in each match of greedy bots against one another; empty without a greedy bot."""
+    wins: tuple[float, ...]
+    """The share of the first place of one greedy bot among random ones, in each match."""
 
 
 def measure(game_name: str, seats: int, matches: int) -> Figures:
     """Plays matches of one game at one table."""
     game = find(game_name)
     decisions, asked, longest, sizes = _random_play(game, seats, matches)
-    firsts, wins = [0] * seats, 0
     if not house_bots()["greedy"].plays(game):
-        return Figures(decisions, asked, longest, mean(sizes), (), 0)
+        return Figures(decisions, asked, longest, mean(sizes), (), ())
+    firsts, wins = [], []
     for seed in range(matches):
-        firsts[_first(game, ["greedy"] * seats, seed)] += 1
+        firsts.append(_shares(game, ["greedy"] * seats, seed))
         place = seed % seats
-        wins += _first(game, ["greedy" if seat == place else "random" for seat in range(seats)], seed) == place
-    return Figures(decisions, asked, longest, mean(sizes), tuple(firsts), wins)
+        wins.append(_shares(game, ["greedy" if seat == place else "random" for seat in range(seats)], seed)[place])
+    return Figures(decisions, asked, longest, mean(sizes), tuple(firsts), tuple(wins))
 
 
 def _random_play(game: Game, seats: int, matches: int) -> tuple[float, float, int, list[int]]:
@@ -76,11 +76,11 @@ def _random_play(game: Game, seats: int, matches: int) -> tuple[float, float, in
     return decisions / matches, asked / matches, longest, sizes
 
 
-def _first(game: Game, bots: Sequence[str], seed: int) -> int:
-    """The seat that wins a match of house bots; the lowest of several."""
+def _shares(game: Game, bots: Sequence[str], seed: int) -> tuple[float, ...]:
+    """Each seat's share of the first place in a match of house bots."""
     players = [House(house_bots()[bot]) for bot in bots]
-    result = asyncio.run(play_match(plan_for(game, len(bots), seed), players)).result
-    return [seat.rank for seat in result.seats].index(1)
+    ranks = [seat.rank for seat in asyncio.run(play_match(plan_for(game, len(bots), seed), players)).result.seats]
+    return tuple((rank == 1) / ranks.count(1) for rank in ranks)
 
 
 def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matches: int) -> str:
@@ -92,15 +92,15 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores: "
         f"{matches} matches of uniformly random play for each number of seats (*decisions* are all decisions of a match, *asked* those",
         "with more than one legal action), as many of `greedy` against itself, and as many of one `greedy` among `random`, seats in turn. All with default",
-        "options. In brackets: the 95 % interval by Wilson. The speed is that of this machine.",
+        "options. A shared first place counts in parts. In brackets: the 95 % interval by Wilson. The speed is that of this machine.",
         "",
-        "| game | seats | decisions | asked | longest legal list | observation, bytes | greedy against itself: the seat that is first most often | greedy against random: first |",
-        "|---|---|---|---|---|---|---|---|",
+        "| game | seats | decisions | asked | longest legal list | observation, bytes | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for (name, seats), found in figures.items():
         lines.append(
             f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.asked:.0f} | {found.longest} | {found.observation:.0f} "
-            f"| {_advantage(found.firsts)} | {_share(found.wins, matches) if found.firsts else '–'} |"
+            f"| {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} |"
         )
     lines += ["", "| game | random playouts at the largest table, decisions per second |", "|---|---|"]
     lines += [f"| {find(name).title} | {round(speed, -3):,.0f} |" for name, speed in speeds.items()]
@@ -115,15 +115,11 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
     return "\n".join(lines) + "\n"
 
 
-def _advantage(firsts: Sequence[int]) -> str:
+def _advantage(firsts: Sequence[Sequence[float]]) -> str:
     if not firsts:
-        return "–"
-    seat = max(range(len(firsts)), key=firsts.__getitem__)
-    return f"seat {seat}: {_share(firsts[seat], sum(firsts))}; fair: {1 / len(firsts):.0%}"
-
-
-def _share(wins: int, matches: int) -> str:
-    return share([1.0] * wins + [0.0] * (matches - wins))
+        return "- | -"
+    seats = list(zip(*firsts, strict=True))
+    return f"{share(seats[0])} | {' '.join(f'{mean(seat):.0%}'.rstrip('%') for seat in seats)}"
 
 
 def _option(option: Option) -> str:

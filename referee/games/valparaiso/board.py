@@ -15,7 +15,7 @@ Goods = tuple[int, int, int]
 
 MOST_AT_ONCE = 10
 MOST_HOLD = 12
-MOST_ROW = 20
+MOST_ROW = 40
 """These bound what a board can say, so that no file can make lists huge."""
 _MOST = 1000
 _GOODS = {good.name.lower(): good for good in Good}
@@ -255,7 +255,7 @@ def _side(document: Document) -> Side:
     if not side.column:
         document.note("column", "must have a letter: a market has tiles")
     if len(side.row) > MOST_ROW:
-        document.note("row", f"must not have more than {MOST_ROW} spaces: so many houses there are")
+        document.note("row", f"must not have more than {MOST_ROW} spaces")
     letters = side.column * len(side.markets) + side.reserve
     if any(letters.count(letter) != 5 for letter in "abcde") or len(letters) != len(Tile):
         document.note(

@@ -391,15 +391,14 @@ def test_all_text_stays_inside_the_picture_and_apart(seats: int) -> None:
     assert_readable(drawn(rich))
 
 
-@pytest.mark.parametrize("column", ["", "aabbccddee" * 2 + "abcde"])
-def test_a_market_can_have_any_number_of_tiles(column: str) -> None:
+def test_a_market_can_have_many_tiles() -> None:
     board = copy.deepcopy(dict(BOARD))
     side = board["sides"]["large"]
     for market in ("m2", "m3", "m4"):
         del side["locations"][market]
-    side |= {"column": column, "reserve": "" if column else "abcde" * 5, "rivers": ["v-z3-z5"]}
+    side |= {"column": "aabbccddee" * 2 + "abcde", "reserve": "", "rivers": ["v-z3-z5"]}
     side["roads"] = ["v-z1", "v-z2", "v-z3", "m1-z1", "m1-z4", "z3-z5", "z4-z5", "z5-z6"]
     state = GAME.start(GAME.setup(4, {}, board), FastChance(1))
     svg = GAME.draw(state.setup, state.observation(None))
-    assert ("21 more" in lines(svg)) == bool(column)
+    assert "21 more" in lines(svg)
     assert_readable(svg)

@@ -173,7 +173,7 @@ def test_v2_8_an_option_that_cannot_be_is_refused_with_one_line(option: str, val
         (("prices",), {"moves": [0, 4, 1]}, "board.prices.moves must ascend from 0"),
         (("sides", "small"), {"roads": ["v-z9"]}, "'v-z9', which must join different locations"),
         (("sides", "small"), {"column": "", "reserve": "abcde" * 5}, "must have a letter: a market has tiles"),
-        (("sides", "small"), {"row": [{"wheat": 1}] * 21}, "must not have more than 20 spaces"),
+        (("sides", "small"), {"row": [{"wheat": 1}] * 41}, "must not have more than 40 spaces"),
         (("sides", "small"), {"reserve": "abcde"}, "five spaces for each letter"),
         (("tiles",), {"tb1": {"pay": {"vp": 1}}}, "must not have victory points"),
         (("tiles",), {"ta4": {"choose": "same", "gain": {"silver": 1}}}, "goes with nothing else to gain"),
