@@ -1,4 +1,4 @@
-"""Bots that misbehave, one sin each, for testing a referee: `python -m agents.hostile SIN`.
+"""Bots that misbehave, one sin each, for testing a referee: `python agents/hostile.py SIN`.
 
 At its third decision a bot sins; before that, and after it if it still can, it plays the first legal action.
 """
@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from agents.sdk import Decision, play
+from dogana.sdk import Decision, play
 
 SIN_AT = 3
 
@@ -78,7 +78,7 @@ def main() -> None:
     if sin == "late-start":
         time.sleep(3600)
     if sin not in SINS and sin != "illegal":
-        sys.exit(f"usage: python -m agents.hostile {'|'.join([*SINS, 'illegal', 'late-start', 'no-start'])}")
+        sys.exit(f"usage: python agents/hostile.py {'|'.join([*SINS, 'illegal', 'late-start', 'no-start'])}")
     asked = 0
 
     def choose(decision: Decision) -> int:

@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
+from house_bots.greedy import GreedyBot
 from rich.console import Console
 from rich.table import Table
 
-from agents.house.greedy import GreedyBot
 from bench import matches, rules
 from referee.game import Game
-from referee.loop import run
+from referee.live.loop import run
 from referee.registry import games
 
 HISTORY = Path(__file__).with_name("history.jsonl")

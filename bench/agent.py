@@ -13,7 +13,7 @@ import sys
 import time
 from typing import Any
 
-from agents.sdk import Decision, play
+from dogana.sdk import Decision, play
 
 
 def play_random() -> None:
@@ -32,8 +32,8 @@ def play_random() -> None:
 
 def play_greedy(*, singly: bool) -> None:
     """Plays as the house bot `greedy`, and prints how often it was asked."""
-    from agents.house.greedy import GreedyBot
-    from agents.house.process import play_as
+    from house_bots.greedy import GreedyBot
+    from house_bots.process import play_as
 
     asked = 0
     whole = GreedyBot.choose

@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 from bench import rules
 from bench.matches import ROOT, plan_for
-from referee.chance import FastChance
-from referee.codec import codec
 from referee.commands.tally import share
 from referee.game import Game, Option
-from referee.play import House, play_match
-from referee.registry import find, games, shipped_board
-from referee.seats.house import house_bots
+from referee.kit.chance import FastChance
+from referee.live.codec import codec
+from referee.live.play import House, play_match
+from referee.registry import find, games, house_bots, shipped_board
 
 PAGE = ROOT / "docs" / "games.md"
 

@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import grpc
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
-from referee import wire
-from referee.clock import TimeControl
-from referee.codec import codec
-from referee.effects import Decision, Played
 from referee.game import Game
-from referee.plan import MatchPlan
-from referee.play import Command, House, play_match
+from referee.live import wire
+from referee.live.codec import codec
+from referee.live.play import Command, House, play_match
+from referee.live.server import RefereeServer
+from referee.match.clock import TimeControl
+from referee.match.effects import Decision, Played
+from referee.match.plan import MatchPlan
+from referee.records.verify import Replay, verify
 from referee.registry import find, shipped_board
-from referee.server import RefereeServer
-from referee.verify import Replay, verify
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -94,7 +94,7 @@ def message_sizes(record: Path) -> tuple[int, int]:
     sizes = []
     before = replay.state.clone()
     played: list[Played] = []
-    from referee.clock import SeatClock
+    from referee.match.clock import SeatClock
 
     clock = SeatClock(TimeControl(600, 1, 60))
     for step in replay:
@@ -172,8 +172,8 @@ def matches_per_second(game: Game, workers: int, seconds: float = 4.0) -> float:
 
 def memory_of_a_match(game: Game) -> float:
     """By how many kilobytes each of 200 matches that are held at once makes this process grow."""
-    from referee.chance import LiveChance
-    from referee.match import Match
+    from referee.kit.chance import LiveChance
+    from referee.match.machine import Match
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

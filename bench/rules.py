@@ -6,8 +6,8 @@ import random
 import time
 from typing import Any
 
-from referee.chance import FastChance
 from referee.game import Game, State
+from referee.kit.chance import FastChance
 from referee.registry import shipped_board
 
 SECONDS = 1.0

@@ -9,7 +9,7 @@ say() { printf '\n\033[1m$ %s\033[0m\n' "$*" >&2; "$@"; }
 cat > mybot.py <<'BOT'
 import random
 
-from agents.sdk import Decision, play
+from dogana.sdk import Decision, play
 
 
 def choose(decision: Decision) -> int:
@@ -20,7 +20,7 @@ play(choose)
 BOT
 
 echo "Bots in processes of their own play a match; the last seat is a house bot in the referee's process."
-say dogana play cargo_noir "cmd:python mybot.py" "cmd:python -m agents.house greedy" random --seed 7 --record match.jsonl
+say dogana play cargo_noir "cmd:python mybot.py" "cmd:python -m house_bots greedy" random --seed 7 --record match.jsonl
 say dogana verify match.jsonl
 say dogana replay match.jsonl --svg pictures > replay.txt
 echo "replay.txt has every step in words, pictures/ a drawing of each."

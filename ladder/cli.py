@@ -33,7 +33,7 @@ app.add_typer(ladder, name="ladder")
 
 def main() -> None:
     """Runs the command line. What the user can mend is told in one line, with exit status 1."""
-    logging.getLogger("referee.driver").addFilter(_is_ours)
+    logging.getLogger("referee.live.driver").addFilter(_is_ours)
     stopped = _stop_cleanly()
     try:
         app()

@@ -17,9 +17,9 @@ from rich.table import Table
 
 from ladder.errors import LadderError
 from ladder.ladder import Ladder
-from referee.clock import TimeControl
 from referee.commands.output import err, out, print_json
 from referee.errors import DoganaError
+from referee.match.clock import TimeControl
 from referee.registry import find, games
 
 app = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)

@@ -25,7 +25,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from ladder.errors import BadBot
-from referee.document import Document
+from referee.kit.document import Document
 from referee.registry import games
 
 MAX_FILES = 2_000

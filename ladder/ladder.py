@@ -25,11 +25,10 @@ from ladder.rating import Rating, current, rate, rate_all
 from ladder.schedule import HOUSE, Candidate, next_block, rotations
 from ladder.store import MOST_VOIDS, CountedMatch, PlannedMatch, Store, Version
 from referee.game import Game
-from referee.record import RecordError, last_hash
-from referee.registry import find, games
-from referee.result import Ending, Result
-from referee.seats.house import house_bots
-from referee.verify import verified
+from referee.match.result import Ending, Result
+from referee.records.record import RecordError, last_hash
+from referee.records.verify import verified
+from referee.registry import find, games, house_bots
 
 SUSPENDED_AFTER = 5
 """A version that was out in so many matches in a row is not scheduled any more: it would cost everybody time."""

@@ -21,17 +21,16 @@ from typing import Any
 
 from ladder.intake import environment
 from ladder.store import Version
-from referee.clock import TimeControl
-from referee.driver import MatchVoid
-from referee.plan import MatchPlan
-from referee.play import Command, House, Player, play_match
-from referee.record import RecordError
-from referee.registry import find, shipped_board
-from referee.result import Result
-from referee.seats.house import house_bots
-from referee.seats.orphans import adopt_orphans
-from referee.server import RefereeServer
-from referee.verify import verify
+from referee.live.driver import MatchVoid
+from referee.live.orphans import adopt_orphans
+from referee.live.play import Command, House, Player, play_match
+from referee.live.server import RefereeServer
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.match.result import Result
+from referee.records.record import RecordError
+from referee.records.verify import verify
+from referee.registry import find, house_bots, shipped_board
 
 MOST_DEATHS = 3
 """A match whose worker has died so often is given up: it kills them."""

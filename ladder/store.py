@@ -25,7 +25,7 @@ from sqlite_utils.migrations import Migrations
 
 from ladder.errors import LadderError
 from ladder.rating import Rating
-from referee.result import Ending, Result
+from referee.match.result import Ending, Result
 
 migrations = Migrations("ladder")
 

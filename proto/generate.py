@@ -22,17 +22,18 @@ class ProtoError(Exception):
 
 
 def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> None:
-    """Compiles every .proto below `sources` into the Python package folder `target`.
+    """Compile every .proto below `sources` into the Python package folder `target`.
 
     Args:
         sources: the folder that import paths start from; `sources / target.name` holds the files.
-        target: the package folder, replaced as a whole (a reader never finds it half written).
+        target: the package folder; each folder of messages in it is replaced as a whole, the rest is left alone.
         include: further folders in which imported .proto files are looked for.
 
     Raises:
         ProtoError: if a file does not compile; `target` is left as it was.
     """
     files = sorted((sources / target.name).rglob("*.proto"))
+    target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
         folders = [sources, *include, Path(str(resources.files("grpc_tools") / "_proto"))]
         arguments = [f"-I{folder}" for folder in folders]
@@ -40,11 +41,12 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
         if protoc.main(["protoc", *arguments]) != 0:
             raise ProtoError(f"the .proto files under {sources} do not compile")
         built = Path(scratch) / target.name
-        for folder in [built, *(path for path in built.rglob("*") if path.is_dir())]:
+        for folder in (path for path in built.rglob("*") if path.is_dir()):
             (folder / "__init__.py").write_text('"""Messages generated from the .proto files; do not edit."""\n')
-        (built / "py.typed").touch()
-        shutil.rmtree(target, ignore_errors=True)
-        built.rename(target)
+        target.mkdir(exist_ok=True)
+        for folder in built.iterdir():
+            shutil.rmtree(target / folder.name, ignore_errors=True)
+            folder.rename(target / folder.name)
 
 
 if __name__ == "__main__":

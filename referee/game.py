@@ -13,7 +13,7 @@ one seat, or a spectator, may know of a state.
 
 What holds for every game
 -------------------------
-The contract suite (`referee/contract.py`) checks each of these sentences, by its number, over random play.
+The contract suite (`referee/contract/suite.py`) checks each of these sentences, by its number, over random play.
 
  1. While a match is not over, `seats_to_act` names at least one seat; when it is over, none. Several seats
     are named where the rules let them decide simultaneously; the outcome then does not depend on the order in
@@ -38,9 +38,9 @@ The contract suite (`referee/contract.py`) checks each of these sentences, by it
     and order, the labels and the size of its messages stay the same, byte for byte.
 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
     only that seat does, and no observation of any other changes but by what the rules make public. Byte for byte, the others
-    and spectators are sent the same whatever a seat plans, until it has committed (`referee/secrecy.py`).
+    and spectators are sent the same whatever a seat plans, until it has committed (`referee/contract/secrecy.py`).
 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers.
-15. Actions and observations mirror the game's messages name by name (`referee/codec.py` converts).
+15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
 16. Every kind of action the game has occurs in play (a game names those that cannot, see `Game.rare_actions`).
 
 Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, actions made
@@ -59,8 +59,8 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Protocol
 
-from referee.document import Document
 from referee.errors import DoganaError
+from referee.kit.document import Document
 
 Seat = int
 """A place at the table, counted from 0."""
@@ -76,7 +76,7 @@ JsonObject = dict[str, Any]
 
 
 class Stream(Protocol):
-    """One source of luck, such as a bag or a deck. `referee/chance.py` has the kinds there are."""
+    """One source of luck, such as a bag or a deck. `referee/kit/chance.py` has the kinds there are."""
 
     def below(self, n: int) -> int:
         """A uniformly random integer from 0 to n - 1 (n at least 1)."""

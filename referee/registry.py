@@ -1,4 +1,4 @@
-"""Finds the games: every folder of `referee/games/` is one."""
+"""Find what is installed: the games (every folder of `referee/games/` is one) and the house bots."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
@@ -16,6 +17,7 @@ import referee.games
 from referee.errors import DoganaError
 from referee.files import read_file
 from referee.game import Game
+from referee.match.house import HouseBot
 
 
 class RegistryError(Exception):
@@ -59,6 +61,16 @@ def find(name: str) -> Game:
     if name not in games():
         raise UnknownGame(f"there is no game {name!r}; the games are: {', '.join(games())}")
     return games()[name]
+
+
+@cache
+def house_bots() -> dict[str, type[HouseBot]]:
+    """Find all house bots, by name.
+
+    They are the entry points of the group `dogana.house_bots`, so the referee imports no agent by name.
+    """
+    found: dict[str, Any] = {entry.name: entry.load() for entry in entry_points(group="dogana.house_bots")}
+    return dict(sorted(found.items()))
 
 
 MOST_BOARD_BYTES = 1024 * 1024

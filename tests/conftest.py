@@ -21,7 +21,6 @@ def pytest_configure(config: pytest.Config) -> None:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        messages.parent.mkdir(exist_ok=True)
         module.generate(TOY / "proto", messages)
     sys.path.insert(0, str(ROOT))
     import dogana.games

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from referee.chance import LiveChance
-from referee.clock import TimeControl
-from referee.document import Document
-from referee.effects import Ask, Decision, Effect, Finish, Reject, Store, Withdraw
 from referee.game import Action, Game, Seat, State
-from referee.match import Match
-from referee.plan import MatchPlan
+from referee.kit.chance import LiveChance
+from referee.kit.document import Document
+from referee.match.clock import TimeControl
+from referee.match.effects import Ask, Decision, Effect, Finish, Reject, Store, Withdraw
+from referee.match.machine import Match
+from referee.match.plan import MatchPlan
+from referee.match.result import Fault, Result
 from referee.registry import find, shipped_board
-from referee.result import Fault, Result
 from tests.toy.games.sealed import GAME as SEALED
 
 E = TypeVar("E")

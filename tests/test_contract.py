@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from referee.chance import LiveChance
-from referee.contract import BrokenContract, examine_match, unplayed_actions
+from referee.contract.suite import BrokenContract, examine_match, unplayed_actions
 from referee.game import Action, Chance, Distinct, Game, IllegalAction, OptionValue, Seat, Setup
+from referee.kit.chance import LiveChance
 from referee.registry import games, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState, SeatView

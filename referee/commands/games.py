@@ -9,9 +9,8 @@ from rich.table import Table
 
 from referee.commands.output import out, print_json
 from referee.game import Game
-from referee.registry import find
+from referee.registry import find, house_bots
 from referee.registry import games as all_games
-from referee.seats.house import house_bots
 
 
 def games(

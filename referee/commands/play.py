@@ -15,22 +15,21 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from referee.clock import TimeControl
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Game, Seat, Setup
-from referee.loop import run
-from referee.plan import MatchPlan
-from referee.play import Command, House, MatchReport, Player, Remote, play_match
-from referee.position import read_position
-from referee.record import may_replace
-from referee.registry import find, read_board_file, shipped_board
-from referee.result import Ending
-from referee.seats.house import house_bots
-from referee.seats.orphans import adopt_orphans
-from referee.server import Listen, RefereeServer
+from referee.live.loop import run
+from referee.live.orphans import adopt_orphans
+from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.server import Listen, RefereeServer
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.match.result import Ending
+from referee.records.position import read_position
+from referee.records.record import may_replace
+from referee.registry import find, house_bots, read_board_file, shipped_board
 
 
 class PlayError(DoganaError):

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from referee.changes import describe
 from referee.commands.output import out, print_json, target
 from referee.files import write_file
 from referee.game import label
-from referee.position import PositionError, read_position, write_position
+from referee.records.changes import describe
+from referee.records.position import PositionError, read_position, write_position
 from referee.registry import find
 
 

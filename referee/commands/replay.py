@@ -8,16 +8,16 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from referee.changes import changes, describe
 from referee.commands.output import out, print_json, target
-from referee.effects import Decider
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
-from referee.position import write_position
+from referee.match.effects import Decider
+from referee.match.result import Ending
+from referee.records.changes import changes, describe
+from referee.records.position import write_position
+from referee.records.verify import Replay, Step
 from referee.registry import find
-from referee.result import Ending
-from referee.verify import Replay, Step
 
 _BY = {
     Decider.AGENT: "",

@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 from rich.table import Table
 
-from referee.result import Ending, Result
+from referee.match.result import Ending, Result
 
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """Student's t: how many standard errors hold 95 %, for 1 to 9 degrees of freedom."""

@@ -9,9 +9,9 @@ import typer
 from rich.text import Text
 
 from referee.commands.output import out, print_json
-from referee.record import RecordError
+from referee.records.record import RecordError
+from referee.records.verify import verify as verify_record
 from referee.registry import find
-from referee.verify import verify as verify_record
 
 
 def verify(

@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
 from referee.game import Game
-from referee.play import Command, House, Player, play_match
+from referee.live.play import Command, House, Player, play_match
+from referee.live.server import RefereeServer
+from referee.match.result import Ending, Result
 from referee.registry import find, games
-from referee.result import Ending, Result
-from referee.server import RefereeServer
 from tests.tables import plan_of
 
 GO = Path(__file__).resolve().parents[2] / "agents" / "go"

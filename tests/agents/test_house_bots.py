@@ -10,14 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
 from referee.game import Game
-from referee.play import Command, House, Player, play_match
-from referee.registry import games
-from referee.result import Ending, Result
-from referee.seats.house import house_bots
-from referee.server import RefereeServer
+from referee.live.play import Command, House, Player, play_match
+from referee.live.server import RefereeServer
+from referee.match.result import Ending, Result
+from referee.registry import games, house_bots
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -38,7 +37,7 @@ def play(game: Game, *players: Player, seed: int = 4) -> Result:
 @pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
 def test_the_same_match_in_process_over_the_wire_and_mixed(name: str, game: Game) -> None:
     inside = House(house_bots()[name])
-    outside = Command([sys.executable, "-m", "agents.house", name], ENVIRONMENT, join_seconds=30)
+    outside = Command([sys.executable, "-m", "house_bots", name], ENVIRONMENT, join_seconds=30)
     seats = game.seat_counts.stop - 1
     digests = {
         play(game, *[inside] * seats).digest,
@@ -62,7 +61,7 @@ def test_another_seed_is_another_match() -> None:
 
 @pytest.mark.parametrize(("name", "message"), [("nobody", "there is no house bot 'nobody'"), ("", "usage")])
 def test_an_unknown_house_bot_is_refused(name: str, message: str) -> None:
-    command = [sys.executable, "-m", "agents.house", *([name] if name else [])]
+    command = [sys.executable, "-m", "house_bots", *([name] if name else [])]
     ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 1
     assert message in ended.stderr

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
-from referee.play import Command, House, MatchReport, Player, play_match
-from referee.result import Ending
-from referee.server import RefereeServer
+from referee.live.play import Command, House, MatchReport, Player, play_match
+from referee.live.server import RefereeServer
+from referee.match.result import Ending
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -48,14 +48,11 @@ def test_a_complete_bot_in_ten_lines_from_the_readme(tmp_path: Path) -> None:
 def test_a_bot_needs_only_the_messages_and_the_sdk(tmp_path: Path) -> None:
     alone = tmp_path / "alone"
     shutil.copytree(ROOT / "dogana", alone / "dogana")
-    (alone / "agents").mkdir()
-    for name in ("__init__.py", "sdk.py"):
-        shutil.copy(ROOT / "agents" / name, alone / "agents" / name)
     program = (
         "import sys\nsys.modules['referee'] = None\nsys.modules['ladder'] = None\n"
         f"sys.path.remove({str(ROOT)!r}) if {str(ROOT)!r} in sys.path else None\n"
-        "from agents.sdk import play\nimport agents\n"
-        "print(agents.__file__, flush=True)\n"
+        "from dogana.sdk import play\nimport dogana\n"
+        "print(dogana.__file__, flush=True)\n"
         "play(lambda decision: decision.actions[-1])\n"
     )
     report = play(program, tmp_path, alone)
@@ -65,7 +62,7 @@ def test_a_bot_needs_only_the_messages_and_the_sdk(tmp_path: Path) -> None:
 
 def test_a_bot_answers_with_an_index_an_action_or_several(tmp_path: Path) -> None:
     program = (
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn\n"
         "casino = cn.Action(send=cn.Send(dest=cn.DESTINATION_CASINO))\n"
         "asked = 0\n"
@@ -84,7 +81,7 @@ def test_a_bot_answers_with_an_index_an_action_or_several(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("choice", ["None", "1.5", "'0'", "1099511627776", "-1"])
 def test_what_choose_cannot_return_is_said_in_one_line(tmp_path: Path, choice: str) -> None:
-    report = play(f"from agents.sdk import play\nplay(lambda decision: {choice})\n", tmp_path)
+    report = play(f"from dogana.sdk import play\nplay(lambda decision: {choice})\n", tmp_path)
     [line] = report.logs[0].splitlines()
     assert line.startswith(f"dogana bot: choose returned {choice}; ")
     assert "an index" in line
@@ -92,7 +89,7 @@ def test_what_choose_cannot_return_is_said_in_one_line(tmp_path: Path, choice: s
 
 def test_an_index_of_numpys_kind_is_an_index(tmp_path: Path) -> None:
     program = (
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "class Integer:\n"
         "    def __index__(self):\n"
         "        return 0\n"
@@ -103,7 +100,7 @@ def test_an_index_of_numpys_kind_is_an_index(tmp_path: Path) -> None:
 
 def test_a_decision_tells_everything_there_is(tmp_path: Path) -> None:
     program = (
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "def choose(decision):\n"
         "    assert decision.match.game == 'cargo_noir' and decision.match.seats == 2 and decision.seat == 0\n"
         "    assert decision.match.board['cards']['yacht']['cost'] == 10\n"
@@ -122,7 +119,7 @@ def test_a_decision_tells_everything_there_is(tmp_path: Path) -> None:
 
 def test_a_refused_answer_can_be_corrected(tmp_path: Path) -> None:
     program = (
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "done = False\n"
         "def choose(decision):\n"
         "    global done\n"
@@ -146,7 +143,7 @@ def test_a_refused_answer_can_be_corrected(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_answer_is_explained_to_the_author(tmp_path: Path, answer: str, message: str) -> None:
-    report = play(f"from agents.sdk import play\nplay(lambda decision: {answer})\n", tmp_path)
+    report = play(f"from dogana.sdk import play\nplay(lambda decision: {answer})\n", tmp_path)
     assert report.result.seats[0].ending is Ending.CRASH
     assert message in report.logs[0]
     assert "Traceback" not in report.logs[0]
@@ -168,7 +165,7 @@ def test_a_wrong_answer_is_explained_to_the_author(tmp_path: Path, answer: str, 
 )
 def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], message: str) -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", "from agents.sdk import play\nplay(lambda decision: 0)"],
+        [sys.executable, "-c", "from dogana.sdk import play\nplay(lambda decision: 0)"],
         env={"PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
@@ -181,7 +178,7 @@ def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], 
 
 def test_the_sdk_is_typed(tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(
-        "from agents.sdk import Decision, play\n"
+        "from dogana.sdk import Decision, play\n"
         "def choose(decision: Decision) -> int:\n    return decision.action_count - 1\n"
         "play(choose)\n"
     )

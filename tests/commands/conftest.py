@@ -19,7 +19,7 @@ Dogana = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def bot(tmp_path: Path) -> str:
     """A seat for a bot that takes any arguments."""
-    (tmp_path / "bot.py").write_text("from agents.sdk import play\nplay(lambda decision: 0)\n")
+    (tmp_path / "bot.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
     return f"cmd:{sys.executable} bot.py"
 
 

@@ -22,6 +22,7 @@ from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
 from tests.tables import plan_of
 
+HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
 
 
@@ -53,7 +54,7 @@ def test_a_match_as_json_has_exactly_the_documented_entries(dogana: Dogana) -> N
 
 
 def test_the_same_seed_gives_the_same_digest_in_process_and_over_the_wire(dogana: Dogana) -> None:
-    outside = f"cmd:{sys.executable} -m agents.house random"
+    outside = f"cmd:{sys.executable} -m house_bots random"
     digests = {
         matches(dogana("play", "cargo_noir", *seats, "--seed", 7, *QUICK, "--json").stdout)[0]["digest"]
         for seats in (("random", "random"), (outside, "random"), (outside, outside))
@@ -72,7 +73,7 @@ def test_several_matches_count_their_seeds_up_and_go_into_a_folder(dogana: Dogan
 
 
 def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -> None:
-    outside = f"cmd:{sys.executable} -m agents.house random"
+    outside = f"cmd:{sys.executable} -m house_bots random"
     ended = dogana("play", "cargo_noir", "random", outside, *QUICK, "--rotate", "--seed", 1, "--json")
     assert [[seat["bot"] for seat in match["seats"]] for match in matches(ended.stdout)] == [
         ["random", outside],
@@ -111,7 +112,7 @@ def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, t
     (tmp_path / "flaky.py").write_text(
         "import sys\n"
         "from pathlib import Path\n"
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "starts = Path('starts')\n"
         "count = len(starts.read_text()) if starts.exists() else 0\n"
         "starts.write_text('x' * (count + 1))\n"
@@ -236,14 +237,14 @@ def test_a_match_can_start_from_a_position(dogana: Dogana, tmp_path: Path) -> No
 
 
 def test_what_a_failing_bot_wrote_is_shown_to_its_author(dogana: Dogana, tmp_path: Path) -> None:
-    seat = f"cmd:{sys.executable} -m agents.hostile crash"
+    seat = f"cmd:{sys.executable} {HOSTILE} crash"
     ended = dogana("play", "cargo_noir", seat, "random", *QUICK)
     assert "seat 0 was out (crash): exited with status 1" in ended.stdout
     assert "  | RuntimeError: I have a bug" in ended.stderr
 
 
 def test_logs_can_be_kept(dogana: Dogana, tmp_path: Path) -> None:
-    seat = f"cmd:{sys.executable} -m agents.hostile illegal"
+    seat = f"cmd:{sys.executable} {HOSTILE} illegal"
     dogana("play", "cargo_noir", seat, "random", *QUICK, "--logs", "logs")
     [log] = (tmp_path / "logs").iterdir()
     assert log.name.endswith("-seat0.log")
@@ -251,7 +252,7 @@ def test_logs_can_be_kept(dogana: Dogana, tmp_path: Path) -> None:
 
 
 def test_every_match_of_a_rotation_has_its_own_logs(dogana: Dogana, tmp_path: Path) -> None:
-    seat = f"cmd:{sys.executable} -m agents.house random"
+    seat = f"cmd:{sys.executable} -m house_bots random"
     arguments = ("play", "cargo_noir", seat, "random", *QUICK, "--games", 2, "--rotate", "--logs")
     dogana(*arguments, "logs")
     assert len(list((tmp_path / "logs").iterdir())) == 4
@@ -273,7 +274,7 @@ def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Pat
     line = match.stderr.readline()
     address, token = (word.split("=")[1] for word in line.split()[-2:])
     subprocess.run(
-        [sys.executable, "-m", "agents.house", "random"],
+        [sys.executable, "-m", "house_bots", "random"],
         env={"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token},
         check=True,
         timeout=60,
@@ -368,7 +369,7 @@ def test_a_position_of_another_table_is_refused(dogana: Dogana, tmp_path: Path) 
 def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number: int) -> None:
     (tmp_path / "tmp").mkdir()
     match = subprocess.Popen(
-        [sys.executable, "-m", "ladder", "play", "cargo_noir", f"cmd:{sys.executable} -m agents.hostile hang", "random",
+        [sys.executable, "-m", "ladder", "play", "cargo_noir", f"cmd:{sys.executable} {HOSTILE} hang", "random",
          "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
@@ -393,7 +394,7 @@ def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
     """As in the background of a script: SIGINT is ignored there."""
     match = subprocess.Popen(
         ["/bin/sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", sys.executable, "-m", "ladder", "play", "cargo_noir",
-         f"cmd:{sys.executable} -m agents.hostile hang", "random", "--record", str(tmp_path / "match.jsonl")],
+         f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
     )  # fmt: skip
     deadline = time.monotonic() + 30

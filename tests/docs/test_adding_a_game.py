@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding_a_game.md").read_text()
 FILES = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-PACKAGES = ("proto", "referee", "agents", "ladder")
+PACKAGES = ("proto", "dogana", "referee", "agents", "ladder")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,11 @@ def run(folder: Path, *arguments: str) -> str:
     ended = subprocess.run(
         [sys.executable, *arguments],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "HOME": os.environ.get("HOME", "/")},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": f"{folder}:{folder / 'agents'}",
+            "HOME": os.environ.get("HOME", "/"),
+        },
         capture_output=True,
         text=True,
         timeout=120,
@@ -61,7 +65,7 @@ def test_its_rules_are_tested(copy: Path) -> None:
 
 
 def test_it_is_played_over_the_wire_recorded_verified_and_drawn(copy: Path) -> None:
-    seat = f"cmd:{sys.executable} -m agents.house random"
+    seat = f"cmd:{sys.executable} -m house_bots random"
     run(copy, "-m", "ladder", "play", "nim", seat, "random", seat, "--record", "match.jsonl", "--seed", "1")
     assert "holds" in run(copy, "-m", "ladder", "verify", "match.jsonl")
     assert "place 1" in run(copy, "-m", "ladder", "replay", "match.jsonl", "--svg", "pictures")

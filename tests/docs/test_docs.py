@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import typer
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
 from ladder.cli import app
-from referee.play import House, play_match
+from referee.live.play import House, play_match
 from referee.registry import games
 from tests.tables import plan_of
 

@@ -17,16 +17,16 @@ import pytest
 
 from ladder.ladder import SUSPENDED_AFTER, Ladder, blamed
 from ladder.store import Store
+from referee.records.verify import verify
 from referee.registry import find
-from referee.verify import verify
 from tests.commands.conftest import ROOT, Dogana, dogana
 
 __all__ = ["dogana"]
 
-RANDOM = "import random\nfrom agents.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
-CRASHING = "from agents.sdk import play\nplay(lambda decision: 1 // 0)\n"
+RANDOM = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
+CRASHING = "from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n"
 LATE_CRASHING = (
-    "from agents.sdk import play\nasked = 0\n"
+    "from dogana.sdk import play\nasked = 0\n"
     "def choose(decision):\n    global asked\n    asked += 1\n"
     "    return 0 if decision.match.match_id.startswith('qualify') else 1 // 0\n"
     "play(choose)\n"
@@ -379,7 +379,7 @@ def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_pat
 
 
 KILLER = (
-    "import os, signal\nfrom agents.sdk import play\n"
+    "import os, signal\nfrom dogana.sdk import play\n"
     "def choose(decision):\n"
     "    if not decision.match.match_id.startswith('qualify'):\n"
     "        parent = int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])\n"

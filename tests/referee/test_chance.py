@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.chance import ChanceError, FastChance, LiveChance, ReplayChance, ScriptedChance, commitment
+from referee.kit.chance import ChanceError, FastChance, LiveChance, ReplayChance, ScriptedChance, commitment
 
 SEEDS = st.integers(0, 2**62)
 

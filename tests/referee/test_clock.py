@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from referee.clock import SeatClock, TimeControl
+from referee.match.clock import SeatClock, TimeControl
 
 
 @pytest.mark.parametrize("text", ["60+0.5/10", "0+1/1", "600+0/600", "0.25+0/0.1"])

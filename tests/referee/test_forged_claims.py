@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.record import RecordError, header
+from referee.match.result import Ending
+from referee.records.record import RecordError, header
+from referee.records.verify import verify
 from referee.registry import find
-from referee.result import Ending
-from referee.verify import verify
 from tests.referee.test_records import chained
 from tests.tables import Table, plan_of
 

@@ -1,14 +1,14 @@
-"""The match machine (`referee/match.py`) under a clock that the test moves: answers, deadlines, windows, faults."""
+"""The match machine (`referee/match/machine.py`) under a clock that the test moves: answers, deadlines, windows, faults."""
 
 from __future__ import annotations
 
 import pytest
 
-from referee.effects import Ask, Dismiss, Finish, Refusal, Reject, Store, Withdraw, Withdrawal
 from referee.games.cargo_noir.actions import Casino, Send, Stake
 from referee.games.cargo_noir.names import Destination
-from referee.match import STRIKES_ALLOWED
-from referee.result import Ending, Fault, final_ranks
+from referee.match.effects import Ask, Dismiss, Finish, Refusal, Reject, Store, Withdraw, Withdrawal
+from referee.match.machine import STRIKES_ALLOWED
+from referee.match.result import Ending, Fault, final_ranks
 from tests.tables import Table, plan_of, sealed
 from tests.toy.games.sealed import Commit, Lay
 

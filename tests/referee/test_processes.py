@@ -12,12 +12,12 @@ import time
 from pathlib import Path
 
 import pytest
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
-from referee.play import Command, House, MatchReport, Player, StartFailed, play_match
-from referee.result import Ending
-from referee.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
-from referee.server import RefereeServer
+from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
+from referee.live.play import Command, House, MatchReport, Player, StartFailed, play_match
+from referee.live.server import RefereeServer
+from referee.match.result import Ending
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ def command(*arguments: str, join_seconds: float = 20.0) -> Command:
 
 
 def hostile(sin: str, join_seconds: float = 20.0) -> Command:
-    return command("-m", "agents.hostile", sin, join_seconds=join_seconds)
+    return command(str(ROOT / "agents" / "hostile.py"), sin, join_seconds=join_seconds)
 
 
 def play(*players: Player, clock: str = "60+0.5/10", all_must_start: bool = False) -> MatchReport:
@@ -67,7 +67,7 @@ def wait_until_dead(pid: int, seconds: float = 10) -> bool:
 def test_a_bot_that_fails_is_out_for_the_right_reason_and_the_others_play_on(
     sin: str, ending: Ending, detail: str
 ) -> None:
-    report = play(hostile(sin), House(RandomBot), command("-m", "agents.house", "random"))
+    report = play(hostile(sin), House(RandomBot), command("-m", "house_bots", "random"))
     assert [seat.ending for seat in report.result.seats] == [ending, Ending.PLAYED, Ending.PLAYED]
     assert detail in report.result.seats[0].detail
     assert report.result.seats[0].rank == 3
@@ -136,7 +136,7 @@ def test_a_command_runs_in_its_folder_with_its_environment_alone(tmp_path: Path)
     program = tmp_path / "bot.py"
     program.write_text(
         "import os\nprint(os.getcwd(), sorted(os.environ), flush=True)\n"
-        "from agents.sdk import play\nplay(lambda decision: 0)\n"
+        "from dogana.sdk import play\nplay(lambda decision: 0)\n"
     )
     report = play(Command([sys.executable, "bot.py"], {"PYTHONPATH": str(ROOT)}, folder=tmp_path), House(RandomBot))
     first = report.logs[0].splitlines()[0]
@@ -148,7 +148,7 @@ def test_a_token_can_be_used_only_once(tmp_path: Path) -> None:
     program = tmp_path / "twice.py"
     program.write_text(
         "import os, subprocess, sys\n"
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "def start(match):\n"
         "    if 'AGAIN' not in os.environ:\n"
         "        subprocess.run([sys.executable, __file__], env={**os.environ, 'AGAIN': '1'})\n"
@@ -164,7 +164,7 @@ def test_no_agent_survives_the_referee_however_it_dies(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(
         "import os, subprocess, sys, time\n"
-        "from agents.sdk import play\n"
+        "from dogana.sdk import play\n"
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3600)'], start_new_session=True)\n"
         f"open({str(pids)!r}, 'a').write(f'{{os.getpid()}}\\n{{child.pid}}\\n')\n"
         "play(lambda decision: time.sleep(3600) or 0)\n"
@@ -202,7 +202,7 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
 ) -> None:
     bot = tmp_path / "bot.py"
     bot.write_text(
-        "import os, time\nfrom agents.sdk import play\nasked = 0\n"
+        "import os, time\nfrom dogana.sdk import play\nasked = 0\n"
         "def choose(decision):\n"
         "    global asked\n    asked += 1\n"
         "    if asked == 3:\n"

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
 from referee.files import write_file
 from referee.game import Game
-from referee.plan import MatchPlan
-from referee.play import House, play_match
-from referee.record import FIRST_HASH, RecordError, RecordWriter, last_hash, read_lines
+from referee.live.play import House, play_match
+from referee.match.plan import MatchPlan
+from referee.records.record import FIRST_HASH, RecordError, RecordWriter, last_hash, read_lines
+from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
-from referee.verify import Replay, verify
 from tests.tables import Table, plan_of
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay
@@ -241,7 +241,7 @@ def test_a_match_with_a_window_verifies_without_a_clock(tmp_path: Path) -> None:
 
 
 def save(table: Table, folder: Path) -> Path:
-    from referee.record import header
+    from referee.records.record import header
 
     writer = RecordWriter(folder / "table.jsonl")
     writer.append(header(table.match.plan))
@@ -337,7 +337,7 @@ def test_only_files_of_a_sensible_size_are_read(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(BoardFileError, match="is not a regular file"):
             read_board_file(path)
     (tmp_path / "long").write_bytes(b"x" * 101)
-    monkeypatch.setattr("referee.record.MOST_BYTES", 100)
+    monkeypatch.setattr("referee.records.record.MOST_BYTES", 100)
     with pytest.raises(RecordError, match="has more than 100 bytes"):
         read_lines(tmp_path / "long")
 

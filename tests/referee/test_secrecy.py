@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from referee.chance import FastChance
+from referee.contract.secrecy import overhear
 from referee.game import Action, Game, Observation, Seat, State
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
+from referee.kit.chance import FastChance
+from referee.match.result import Ending, Fault
 from referee.registry import find, shipped_board
-from referee.result import Ending, Fault
-from referee.secrecy import overhear
 from tests.tables import Table, plan_of
 
 VENEZIA = find("venezia")

@@ -15,19 +15,18 @@ import pytest
 from google.protobuf.any_pb2 import Any as AnyMessage
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
-from referee import server as server_module
-from referee import wire
-from referee.chance import commitment
 from referee.game import Seat
-from referee.plan import MatchPlan
-from referee.play import House, MatchReport, Player, Remote, StartFailed, play_match
-from referee.result import Ending
-from referee.seats import agent
-from referee.server import Listen, PortInUse, RefereeServer
+from referee.kit.chance import commitment
+from referee.live import agent, wire
+from referee.live import server as server_module
+from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
+from referee.live.server import Listen, PortInUse, RefereeServer
+from referee.match.plan import MatchPlan
+from referee.match.result import Ending
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -642,7 +641,7 @@ def test_remote_seats_over_tcp_with_tls(tmp_path: Path) -> None:
         async with hall(listen=Listen("localhost:0", chain, key)) as room:
             await room.announced.wait()
             address = f"localhost:{room.server.remote_port}"
-            program = f"import random\nfrom agents.sdk import play\nplay(lambda decision: 0, address={address!r}, token={room.tokens[0]!r})"
+            program = f"import random\nfrom dogana.sdk import play\nplay(lambda decision: 0, address={address!r}, token={room.tokens[0]!r})"
             bot = await asyncio.create_subprocess_exec(
                 sys.executable, "-c", program, env={"DOGANA_CA": str(file), "PYTHONPATH": str(ROOT)}
             )

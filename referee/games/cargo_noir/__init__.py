@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from referee.document import Document
 from referee.game import Chance, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.cargo_noir import drawing, rules
 from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
@@ -13,6 +12,7 @@ from referee.games.cargo_noir.board import CargoNoirBoard, read_board
 from referee.games.cargo_noir.observation import CargoNoirObservation, restore
 from referee.games.cargo_noir.position import read
 from referee.games.cargo_noir.state import CargoNoirState
+from referee.kit.document import Document
 
 
 class CargoNoir(Game):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from referee.document import Document
 from referee.game import Board
 from referee.games.cargo_noir.names import KINDS, SMUGGLER_CARDS, Card, Port
+from referee.kit.document import Document
 
 _MOST = 1000  # bounds every printed number, so that no file can make a match endless
 _MOST_INCOME = 20  # with an unlimited bank, incomes add up

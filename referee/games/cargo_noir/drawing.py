@@ -16,7 +16,7 @@ from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.drawing_style import cargo, coins, counted, ship, token
 from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind, Phase, Port, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation, PortView
-from referee.svg import (
+from referee.kit.svg import (
     ALARM,
     BRASS,
     DARK,

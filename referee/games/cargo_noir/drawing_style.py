@@ -1,11 +1,11 @@
-"""The pieces of Cargo Noir, as SVG elements (`referee/svg.py`)."""
+"""The pieces of Cargo Noir, as SVG elements (`referee/kit/svg.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from referee.games.cargo_noir.names import Kind
-from referee.svg import BRASS, DARK, DIM, LAMP, SEAT_COLOURS, box, element, figure, group, path, short, text
+from referee.kit.svg import BRASS, DARK, DIM, LAMP, SEAT_COLOURS, box, element, figure, group, path, short, text
 
 # Colour and pictogram of each kind of goods; a pictogram fits a box from -10 to 10.
 _GOODS = {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from referee.document import Document
 from referee.game import JsonObject
 from referee.games.cargo_noir import rules
 from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind, PendingStake, Phase, Port, Purpose
 from referee.games.cargo_noir.table import Table
+from referee.kit.document import Document
 
 _KIND_NAMES = tuple(kind.name.lower() for kind in Kind)
 _CARD_NAMES = tuple(card.name.lower() for card in Card)

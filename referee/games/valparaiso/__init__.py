@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from referee.document import Document
 from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import drawing, set_up
@@ -15,6 +14,7 @@ from referee.games.valparaiso.observation import ValparaisoObservation, restore
 from referee.games.valparaiso.position import read
 from referee.games.valparaiso.sample import draw_secrets
 from referee.games.valparaiso.state import ValparaisoState
+from referee.kit.document import Document
 
 _MOST_ROUNDS = 60
 

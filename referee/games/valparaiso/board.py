@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from referee.document import Document
 from referee.game import Board
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Sector, Slot, Tile
+from referee.kit.document import Document
 
 Goods = tuple[int, int, int]
 """Goods by kind."""

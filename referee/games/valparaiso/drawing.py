@@ -53,7 +53,7 @@ from referee.games.valparaiso.drawing_style import (
 from referee.games.valparaiso.names import Card, Location, Phase, Sector
 from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
 from referee.games.valparaiso.planning import HOUSES, HOUSES_FOR_SLOT_5
-from referee.svg import (
+from referee.kit.svg import (
     BRASS,
     DARK,
     DEEP,

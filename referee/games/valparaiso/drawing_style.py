@@ -1,4 +1,4 @@
-"""The pieces of Valparaíso, as SVG elements (`referee/svg.py`), and what its actions are called in few words."""
+"""The pieces of Valparaíso, as SVG elements (`referee/kit/svg.py`), and what its actions are called in few words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.game import Seat
 from referee.games.valparaiso.board import ACTION_CARDS, MOST_AT_ONCE, Amount, CardType, Side, TileType, level_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase
 from referee.games.valparaiso.observation import SeatView
-from referee.svg import (
+from referee.kit.svg import (
     ALARM,
     BRASS,
     DARK,

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import TypeVar
 
-from referee.document import Document
 from referee.game import JsonObject
 from referee.games.valparaiso import cards, legal, planning, set_up
 from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS, MOST_AT_ONCE, is_market, level_of
@@ -14,6 +13,7 @@ from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location,
 from referee.games.valparaiso.observation import is_secret
 from referee.games.valparaiso.planning import HOUSES
 from referee.games.valparaiso.table import NONE, Plan, Table
+from referee.kit.document import Document
 
 N = TypeVar("N", bound=IntEnum)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import cast
 
-from referee.document import Document
 from referee.game import Chance, Game, Observation, Option, Setup, State
 from referee.games.venezia import drawing, rules
 from referee.games.venezia.actions import ACTION_TYPES
@@ -13,6 +12,7 @@ from referee.games.venezia.observation import VeneziaObservation, restore
 from referee.games.venezia.position import read
 from referee.games.venezia.sample import draw_plans
 from referee.games.venezia.state import VeneziaState
+from referee.kit.document import Document
 
 _MOST_ROUNDS = 50
 

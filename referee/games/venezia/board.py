@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from referee.document import Document
 from referee.game import Board
 from referee.games.venezia.names import Place, Square
+from referee.kit.document import Document
 
 MOST_ON_PIAZZA = 15
 MOST_PIGEONS = 100

@@ -38,7 +38,7 @@ from referee.games.venezia.drawing_style import (
 from referee.games.venezia.grid import bits, grid_of
 from referee.games.venezia.names import CARDS, COLUMNS, DISTRICTS, ActionCard, Phase, Place, Square, Step
 from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
-from referee.svg import (
+from referee.kit.svg import (
     ALARM,
     DARK,
     DEEP,

@@ -1,4 +1,4 @@
-"""The pieces of Venezia, as SVG elements (`referee/svg.py`)."""
+"""The pieces of Venezia, as SVG elements (`referee/kit/svg.py`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from referee.game import Seat
-from referee.svg import (
+from referee.kit.svg import (
     DARK,
     DEEP,
     DIM,

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import TypeVar
 
-from referee.document import Document
 from referee.game import JsonObject
 from referee.games.venezia import flow, planning, rules
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 from referee.games.venezia.table import NO_PLAN, NONE, Plan, Table
+from referee.kit.document import Document
 
 N = TypeVar("N", bound=IntEnum)
 

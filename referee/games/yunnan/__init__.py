@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import cast
 
-from referee.document import Document
 from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.yunnan import drawing, rules
 from referee.games.yunnan.actions import ACTION_TYPES
@@ -16,6 +15,7 @@ from referee.games.yunnan.observation import YunnanObservation, restore
 from referee.games.yunnan.position import read
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours
+from referee.kit.document import Document
 
 _MOST_TURNS = 100
 _COLOURS = tuple(colour.name.lower() for colour in Colour)

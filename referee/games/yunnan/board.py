@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from referee.document import Document
 from referee.game import Board
 from referee.games.yunnan.names import OUTER, Province, Site
+from referee.kit.document import Document
 
 MOST_VALUE = 50
 MOST_MERCHANTS = 10

@@ -24,7 +24,7 @@ from referee.games.yunnan.drawing_style import (
 )
 from referee.games.yunnan.names import Building, Colour, Phase, Province, Site, Space, Structure
 from referee.games.yunnan.observation import ColourView, ProvinceView, YunnanObservation
-from referee.svg import (
+from referee.kit.svg import (
     ALARM,
     BRASS,
     DARK,

@@ -1,9 +1,9 @@
-"""The pieces of Yunnan, as SVG elements (`referee/svg.py`)."""
+"""The pieces of Yunnan, as SVG elements (`referee/kit/svg.py`)."""
 
 from __future__ import annotations
 
 from referee.games.yunnan.names import Colour
-from referee.svg import BRASS, DARK, DIM, INK, LAMP, box, element, figure, group, path
+from referee.kit.svg import BRASS, DARK, DIM, INK, LAMP, box, element, figure, group, path
 
 _FILLS = {
     Colour.RED: "#e2604d",

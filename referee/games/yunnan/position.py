@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from referee.document import Document
 from referee.game import JsonObject
 from referee.games.yunnan import scoring, turns
 from referee.games.yunnan.names import OUTER, Building, Colour, Phase, Province, Site, Space, Structure
 from referee.games.yunnan.table import NOBODY, Table
+from referee.kit.document import Document
 
 _COLOURS = {colour.name.lower(): colour for colour in Colour}
 _COLOUR_NAMES = tuple(_COLOURS)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from referee.chance import ScriptedChance
-from referee.document import Document
 from referee.game import Setup, label
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Port
 from referee.games.cargo_noir.state import CargoNoirState
+from referee.kit.chance import ScriptedChance
+from referee.kit.document import Document
 from referee.registry import shipped_board
 
 BOARD = shipped_board(GAME)

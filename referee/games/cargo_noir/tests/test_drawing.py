@@ -8,11 +8,11 @@ from typing import cast
 
 import pytest
 
-from referee.chance import FastChance
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.observation import CargoNoirObservation
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, do, place, setup
+from referee.kit.chance import FastChance
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from referee.chance import FastChance, ScriptedChance
 from referee.game import IllegalAction
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Phase, Port
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import counts, do, legal, place
+from referee.kit.chance import FastChance, ScriptedChance
 
 
 def refused(state: CargoNoirState, action: str) -> str:

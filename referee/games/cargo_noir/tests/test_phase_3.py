@@ -109,8 +109,8 @@ def test_actions_of_another_phase_are_refused(action: str) -> None:
 
 
 def test_nobody_acts_out_of_turn_or_after_the_end() -> None:
-    from referee.chance import ScriptedChance
     from referee.game import IllegalAction
+    from referee.kit.chance import ScriptedChance
 
     state = place(phase="P3")
     with pytest.raises(IllegalAction, match="turn of seat 0") as caught:
@@ -122,9 +122,9 @@ def test_nobody_acts_out_of_turn_or_after_the_end() -> None:
 
 
 def test_actions_made_of_numbers_that_name_nothing_are_illegal_not_errors() -> None:
-    from referee.chance import ScriptedChance
     from referee.game import IllegalAction
     from referee.games.cargo_noir import actions as act
+    from referee.kit.chance import ScriptedChance
 
     for phase, action in (("P3", act.Send(99)), ("P2", act.Buy(99)), ("P2", act.SellSame(42, 1, 0))):  # type: ignore[arg-type]
         state = place(phase=phase, goods={0: {"gold": 2, "art": 2}})

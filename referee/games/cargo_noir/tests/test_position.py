@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.chance import FastChance
-from referee.document import Document
 from referee.game import label
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, place, setup
-from referee.position import read_position
+from referee.kit.chance import FastChance
+from referee.kit.document import Document
+from referee.records.position import read_position
 from referee.registry import find
 
 RULES = (Path(__file__).parent.parent / "RULES.md").read_text()

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from referee.chance import LiveChance, ScriptedChance
 from referee.game import SetupError
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Card, Phase, Port
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, setup
+from referee.kit.chance import LiveChance, ScriptedChance
 
 
 def start(seats: int, seed: int = 1, **options: object) -> CargoNoirState:

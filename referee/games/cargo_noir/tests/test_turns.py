@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 
-from referee.chance import FastChance, LiveChance
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Phase, Port
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, counts, do, legal, place, place_with_bag, setup
+from referee.kit.chance import FastChance, LiveChance
 
 
 def test_c1_1_every_seat_takes_one_turn_in_order_then_the_next_turn_begins() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from referee.chance import LiveChance, ScriptedChance
-from referee.document import Document
 from referee.game import IllegalAction, Setup, label
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso.state import ValparaisoState
+from referee.kit.chance import LiveChance, ScriptedChance
+from referee.kit.document import Document
 from referee.registry import shipped_board
 
 BOARD = shipped_board(GAME)

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
-from referee.chance import FastChance
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso.board import ACHIEVEMENTS
 from referee.games.valparaiso.drawing_style import DOING, EFFECTS
@@ -19,7 +18,8 @@ from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import Plan
 from referee.games.valparaiso.tests.table import BOARD, COLOURS, do, goods, place, setup, start
-from referee.svg import width_of
+from referee.kit.chance import FastChance
+from referee.kit.svg import width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 LONG = "W" * 500

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.chance import FastChance, LiveChance
-from referee.contract import examine_match
-from referee.document import Document
+from referee.contract.suite import examine_match
 from referee.game import Action, SetupError
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso import actions as act
@@ -17,6 +15,8 @@ from referee.games.valparaiso.board import LEVELS, level_of
 from referee.games.valparaiso.names import Phase, Slot
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import BOARD, do, goods, place, setup, start
+from referee.kit.chance import FastChance, LiveChance
+from referee.kit.document import Document
 
 
 def rich(seats: int) -> ValparaisoState:

@@ -9,19 +9,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from house_bots.random_bot import RandomBot
 
-from agents.house.random_bot import RandomBot
-from referee.effects import Withdraw, Withdrawal
 from referee.game import Action
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso.actions import COMMIT, PLACES
 from referee.games.valparaiso.names import Card
 from referee.games.valparaiso.tests.table import place
-from referee.play import Command, House, play_match
+from referee.live.play import Command, House, play_match
+from referee.live.server import RefereeServer
+from referee.match.effects import Withdraw, Withdrawal
+from referee.match.result import Ending, Fault, Result
+from referee.records.verify import verify
 from referee.registry import find
-from referee.result import Ending, Fault, Result
-from referee.server import RefereeServer
-from referee.verify import verify
 from tests.tables import Table, plan_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -141,7 +141,7 @@ def test_v2_8_house_bots_that_are_overtaken_by_the_timer_are_asked_again(seats: 
 
 SLOW = """
 import time
-from agents.sdk import play
+from dogana.sdk import play
 slept = False
 def choose(decision):
     global slept
@@ -153,7 +153,7 @@ play(choose, labels=True)
 """
 
 QUICK = """
-from agents.sdk import play
+from dogana.sdk import play
 play(lambda decision: list(decision.labels).index("commit") if "commit" in decision.labels else 0, labels=True)
 """
 

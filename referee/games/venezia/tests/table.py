@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from referee.chance import ScriptedChance
-from referee.document import Document
 from referee.game import IllegalAction, Setup, label
 from referee.games.venezia import GAME
 from referee.games.venezia.names import Phase, Place, Square
 from referee.games.venezia.state import VeneziaState
+from referee.kit.chance import ScriptedChance
+from referee.kit.document import Document
 from referee.registry import shipped_board
 
 BOARD = shipped_board(GAME)

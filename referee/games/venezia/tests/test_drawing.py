@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from referee.chance import FastChance
 from referee.games.venezia import GAME
 from referee.games.venezia.names import ActionCard, FirstCard, Phase
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import BOARD, do, place, plan, setup
+from referee.kit.chance import FastChance
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHAIN: dict[str, Any] = {"piazza": {"d5": 0, "d4": 1, "c2": 1, "h1": 0}, "hunters": ["h10"]}

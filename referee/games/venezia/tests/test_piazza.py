@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.chance import FastChance
 from referee.games.venezia import piazza
 from referee.games.venezia.names import FirstCard, Phase, Square
 from referee.games.venezia.tests.table import do, legal, place, plan, refused
+from referee.kit.chance import FastChance
 
 SPIN: dict[str, Any] = {"tourist": ["a9", "h1"], "hunter": ["h10"]}
 

@@ -6,13 +6,13 @@ from collections import Counter
 
 import pytest
 
-from referee.chance import FastChance, LiveChance, ScriptedChance
 from referee.game import IllegalAction, SetupError
 from referee.games.venezia import GAME
 from referee.games.venezia.names import Phase, Step
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import BOARD, do, legal, place, refused, setup
+from referee.kit.chance import FastChance, LiveChance, ScriptedChance
 
 
 def start(seats: int = 2, seed: int = 1, **options: object) -> VeneziaState:

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from referee.chance import ScriptedChance
-from referee.document import Document
 from referee.game import IllegalAction, Setup, label
 from referee.games.yunnan import GAME
 from referee.games.yunnan.names import Colour, Province
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours
+from referee.kit.chance import ScriptedChance
+from referee.kit.document import Document
 from referee.registry import shipped_board
 
 BOARD = shipped_board(GAME)

@@ -8,10 +8,10 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from referee.chance import FastChance
 from referee.games.yunnan import GAME
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import BOARD, do, place, setup
+from referee.kit.chance import FastChance
 
 SVG = "{http://www.w3.org/2000/svg}"
 

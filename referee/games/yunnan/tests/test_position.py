@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from referee.document import Document
 from referee.games.yunnan import GAME
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import place, setup
+from referee.kit.document import Document
 
 RULES = Path(__file__).resolve().parent.parent / "RULES.md"
 

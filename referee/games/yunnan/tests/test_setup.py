@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from referee.chance import LiveChance, ScriptedChance
 from referee.game import SetupError
 from referee.games.yunnan import GAME
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import BOARD, order, setup
+from referee.kit.chance import LiveChance, ScriptedChance
 
 
 def start(seats: int, seed: int = 1, **options: object) -> YunnanState:

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.chance import FastChance
 from referee.game import Action
 from referee.games.yunnan import GAME, scoring
 from referee.games.yunnan import actions as act
 from referee.games.yunnan.names import OUTER, Phase, Province
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import do, order, setup
+from referee.kit.chance import FastChance
 
 
 def test_the_first_turn_of_three_colours() -> None:

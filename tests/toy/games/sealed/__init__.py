@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple, cast
 
-from referee.document import Document
 from referee.game import (
     Action,
     Board,
@@ -21,6 +20,7 @@ from referee.game import (
     State,
     Window,
 )
+from referee.kit.document import Document
 
 ROUNDS = 3
 MOST_LAID = 2

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from referee.chance import Outcome
-from referee.clock import TimeControl
 from referee.game import Action, Game, Seat, Setup, State, label
+from referee.kit.chance import Outcome
+from referee.match.clock import TimeControl
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 A complete bot, for every game there is:
 
     import random
-    from agents.sdk import Decision, play
+    from dogana.sdk import Decision, play
 
     def choose(decision: Decision) -> int:
         return random.randrange(decision.action_count)

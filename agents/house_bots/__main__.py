@@ -1,11 +1,11 @@
-"""Runs a house bot as a process of its own: `python -m agents.house random`."""
+"""Runs a house bot as a process of its own: `python -m house_bots random`."""
 
 from __future__ import annotations
 
 import sys
 
-from agents import sdk
-from agents.house.random_bot import RandomBot
+from dogana import sdk
+from house_bots.random_bot import RandomBot
 
 
 def main() -> None:
@@ -13,11 +13,11 @@ def main() -> None:
     if sys.argv[1:] == ["random"]:
         _play_random()
     elif len(sys.argv) == 2:
-        from agents.house.process import play_as
+        from house_bots.process import play_as
 
         play_as(sys.argv[1])
     else:
-        sys.exit("usage: python -m agents.house NAME (a house bot, such as random or greedy)")
+        sys.exit("usage: python -m house_bots NAME (a house bot, such as random or greedy)")
 
 
 def _play_random() -> None:

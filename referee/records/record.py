@@ -17,10 +17,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from referee.chance import commitment
 from referee.errors import DoganaError
 from referee.files import check_regular, read_file, unfinished
-from referee.plan import MatchPlan
+from referee.kit.chance import commitment
+from referee.match.plan import MatchPlan
 
 FORMAT = 1
 """The version of the record format."""

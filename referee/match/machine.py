@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-The one driver (`referee/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock;
+The one driver (`referee/live/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock;
 each of these methods returns *effects*, in the order in which the driver must carry them out:
 
     start       the match begins                    choose      an answer came in
@@ -45,9 +45,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from referee.chance import LiveChance, Outcome
-from referee.clock import SeatClock
-from referee.effects import (
+from referee.game import Action, IllegalAction, Seat, State, Window, label
+from referee.kit.chance import LiveChance, Outcome
+from referee.match.clock import SeatClock
+from referee.match.effects import (
     Ask,
     Decider,
     Decision,
@@ -62,9 +63,8 @@ from referee.effects import (
     Withdraw,
     Withdrawal,
 )
-from referee.game import Action, IllegalAction, Seat, State, Window, label
-from referee.plan import MatchDigest, MatchPlan, state_digest
-from referee.result import Ending, Fault, Result, SeatResult, closing_lines, final_ranks
+from referee.match.plan import MatchDigest, MatchPlan, state_digest
+from referee.match.result import Ending, Fault, Result, SeatResult, closing_lines, final_ranks
 
 STRIKES_ALLOWED = 3
 """At this strike a seat is out."""

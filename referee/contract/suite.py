@@ -2,7 +2,7 @@
 
 A game's author calls it on a new game; the project's own tests call it on every game there is:
 
-    from referee.contract import examine_match, unplayed_actions
+    from referee.contract.suite import examine_match, unplayed_actions
     played = set()
     for seed in range(20):
         played |= examine_match(game, game.setup(seats, {}, board), seed)
@@ -17,11 +17,11 @@ from collections.abc import Collection
 from dataclasses import replace
 from enum import IntEnum
 
-from referee.chance import FastChance, LiveChance
-from referee.codec import Codec, codec
-from referee.document import Document
+from referee.contract.secrecy import overhear
 from referee.game import Action, Chance, Game, IllegalAction, Seat, Setup, State, label
-from referee.secrecy import overhear
+from referee.kit.chance import FastChance, LiveChance
+from referee.kit.document import Document
+from referee.live.codec import Codec, codec
 
 DEEP_CHECKS = 40
 """How many states of a match, spread evenly at random, the costly checks look at."""

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.document import Document
 from referee.errors import DoganaError
 from referee.files import read_file
 from referee.game import Game, Setup, SetupError, State
+from referee.kit.document import Document
 from referee.registry import UnknownGame, shipped_board
 
 MOST_BYTES = 1024 * 1024

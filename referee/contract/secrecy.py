@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from referee import wire
-from referee.chance import LiveChance
-from referee.clock import TimeControl
-from referee.codec import codec
-from referee.effects import Ask, Decision, Effect, Reject, Show, Withdraw
 from referee.game import Action, Game, Seat, Setup, State
-from referee.match import Match
-from referee.plan import MatchPlan
+from referee.kit.chance import LiveChance
+from referee.live import wire
+from referee.live.codec import codec
+from referee.match.clock import TimeControl
+from referee.match.effects import Ask, Decision, Effect, Reject, Show, Withdraw
+from referee.match.machine import Match
+from referee.match.plan import MatchPlan
 
 
 def overhear(

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from referee.clock import SeatClock
 from referee.game import Action, Observation, Seat, State
-from referee.result import Fault, Result
+from referee.match.clock import SeatClock
+from referee.match.result import Fault, Result
 
 
 class Decider(Enum):

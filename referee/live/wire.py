@@ -9,13 +9,13 @@ from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import referee_pb2 as pb
-from referee.chance import commitment
-from referee.codec import Codec, CodecError
-from referee.effects import Decision, Played, Reject, Withdraw
 from referee.game import Action, Observation, Seat, label
-from referee.match import STRIKES_ALLOWED
-from referee.plan import MatchPlan
-from referee.result import Result
+from referee.kit.chance import commitment
+from referee.live.codec import Codec, CodecError
+from referee.match.effects import Decision, Played, Reject, Withdraw
+from referee.match.machine import STRIKES_ALLOWED
+from referee.match.plan import MatchPlan
+from referee.match.result import Result
 
 PROTOCOL = 1
 """The version of the protocol."""

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.seats import orphans
+from referee.live import orphans
 
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 LOG_HEAD_BYTES = 64 * 1024

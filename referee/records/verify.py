@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.chance import ChanceError, LiveChance, Outcome, ReplayChance, commitment
-from referee.clock import TimeControl
-from referee.document import Document
-from referee.effects import Decider
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
-from referee.match import STATE_DIGEST_EVERY, STRIKES_ALLOWED
-from referee.plan import MatchDigest, MatchPlan, state_digest
-from referee.record import FORMAT, Line, RecordError, read_lines
+from referee.kit.chance import ChanceError, LiveChance, Outcome, ReplayChance, commitment
+from referee.kit.document import Document
+from referee.match.clock import TimeControl
+from referee.match.effects import Decider
+from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
+from referee.match.plan import MatchDigest, MatchPlan, state_digest
+from referee.match.result import Ending, Result, SeatResult, closing_lines, final_ranks
+from referee.records.record import FORMAT, Line, RecordError, read_lines
 from referee.registry import UnknownGame
-from referee.result import Ending, Result, SeatResult, closing_lines, final_ranks
 
 _DECIDERS = {decider.value: decider for decider in Decider}
 _FAULTS = {ending.value: ending for ending in Ending if ending is not Ending.PLAYED}

@@ -1,20 +1,15 @@
-"""House bots: bots that come with Dogana and can play in the referee's own process.
-
-They are found by the entry points of the group `dogana.house_bots`, so the referee imports no agent by name.
-"""
+"""What a house bot must do: a bot that comes with Dogana and can play in the referee's own process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.metadata import entry_points
-from typing import Any, Protocol
+from typing import Protocol
 
 from referee.game import Action, Game, Observation, Seat, Setup
 
 
 class HouseDecision(Protocol):
-    """What a house bot is asked; `referee.effects.Decision` is one."""
+    """What a house bot is asked; `referee.match.effects.Decision` is one."""
 
     @property
     def observation(self) -> Observation:
@@ -42,10 +37,3 @@ class HouseBot(Protocol):
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
         """Answers: an index into the legal actions, or actions to be played in a row."""
         ...
-
-
-@cache
-def house_bots() -> dict[str, type[HouseBot]]:
-    """All house bots by name."""
-    found: dict[str, Any] = {entry.name: entry.load() for entry in entry_points(group="dogana.house_bots")}
-    return dict(sorted(found.items()))

@@ -20,13 +20,13 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from dogana.v1 import referee_pb2 as pb
-from referee import wire
-from referee.driver import MatchDriver
-from referee.effects import Played
 from referee.errors import DoganaError
 from referee.game import Observation
-from referee.result import Result
-from referee.seats.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
+from referee.live import wire
+from referee.live.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
+from referee.live.driver import MatchDriver
+from referee.match.effects import Played
+from referee.match.result import Result
 
 SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 4 * 1024 * 1024

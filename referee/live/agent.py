@@ -13,11 +13,11 @@ import grpc
 from grpc.aio import ServicerContext
 
 from dogana.v1 import referee_pb2 as pb
-from referee import wire
-from referee.driver import MatchDriver
-from referee.effects import Decision, Reject, Withdraw
 from referee.game import Seat
-from referee.result import Ending, Fault, Result
+from referee.live import wire
+from referee.live.driver import MatchDriver
+from referee.match.effects import Decision, Reject, Withdraw
+from referee.match.result import Ending, Fault, Result
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class AgentSeat:
         else:
             self._stream.send(wire.welcome(driver.plan, self.seat))
 
-    # what the driver says (`referee.driver.Connection`)
+    # what the driver says (`referee.live.driver.Connection`)
 
     def ask(self, decision: Decision) -> None:
         """Sends a decision."""

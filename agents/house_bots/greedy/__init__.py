@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Sequence
 
 from referee.game import Action, Game, Seat, Setup
-from referee.seats.house import HouseDecision
+from referee.match.house import HouseDecision
 
 
 class GreedyBot:

@@ -8,18 +8,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from referee.chance import LiveChance
-from referee.document import Document
-from referee.driver import MatchDriver
 from referee.errors import DoganaError
 from referee.game import Seat, State
-from referee.plan import MatchPlan
-from referee.record import RecordWriter
-from referee.result import Ending, Fault, Result
-from referee.seats.agent import AgentSeat
-from referee.seats.command import GRACE_SECONDS, AgentProcess, CannotStart
-from referee.seats.house import HouseBot
-from referee.server import RefereeServer
+from referee.kit.chance import LiveChance
+from referee.kit.document import Document
+from referee.live.agent import AgentSeat
+from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.live.driver import MatchDriver
+from referee.live.server import RefereeServer
+from referee.match.house import HouseBot
+from referee.match.plan import MatchPlan
+from referee.match.result import Ending, Fault, Result
+from referee.records.record import RecordWriter
 
 EXIT_SECONDS = 1.0
 """How long an ended connection may wait for its process to end too, which tells a crash from a disconnect."""

@@ -8,7 +8,7 @@ import os
 import signal
 from pathlib import Path
 
-from referee.seats.supervise import PR_SET_CHILD_SUBREAPER, descendants
+from referee.live.supervise import PR_SET_CHILD_SUBREAPER, descendants
 
 _supervisors: set[int] = set()
 _adopting = False

@@ -9,11 +9,11 @@ from functools import cached_property
 
 from google.protobuf.message import Message
 
-from agents import sdk
-from referee.codec import Codec, codec
+from dogana import sdk
 from referee.game import Action, Observation
-from referee.registry import find
-from referee.seats.house import HouseBot, house_bots
+from referee.live.codec import Codec, codec
+from referee.match.house import HouseBot
+from referee.registry import find, house_bots
 
 
 @dataclass

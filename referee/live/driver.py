@@ -1,6 +1,6 @@
 """The one driver of a match: carries out what the match machine says, and tells it what happens, and when.
 
-Its duties, in the order of each effect list (`referee/effects.py`):
+Its duties, in the order of each effect list (`referee/match/effects.py`):
 
 1. `Store`: all lines of the list are in the record file before any other effect is carried out.
 2. `Ask`, `Reject`, `Withdraw`, `Dismiss`: handed to the seat. A question counts from when it has gone out: `Match.sent`.
@@ -21,16 +21,16 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from referee.chance import LiveChance
-from referee.codec import Codec, codec
-from referee.effects import Ask, Decision, Dismiss, Effect, Finish, Played, Reject, Show, Store, Withdraw
 from referee.errors import DoganaError
 from referee.game import Action, Observation, Seat, State
-from referee.match import Match
-from referee.plan import MatchPlan
-from referee.record import RecordWriter, header
-from referee.result import Fault, Result
-from referee.seats.house import HouseBot
+from referee.kit.chance import LiveChance
+from referee.live.codec import Codec, codec
+from referee.match.effects import Ask, Decision, Dismiss, Effect, Finish, Played, Reject, Show, Store, Withdraw
+from referee.match.house import HouseBot
+from referee.match.machine import Match
+from referee.match.plan import MatchPlan
+from referee.match.result import Fault, Result
+from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
 

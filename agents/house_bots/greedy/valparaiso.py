@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
-from agents.house.greedy.valparaiso_outlook import Row, View, outcomes, stay, use_worth, variants, worth
+from house_bots.greedy.valparaiso_outlook import Row, View, outcomes, stay, use_worth, variants, worth
 from referee.game import Action, Setup
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck

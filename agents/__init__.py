@@ -1,1 +1,0 @@
-"""Agents: the Python SDK, the house bots, and starter kits in other languages."""

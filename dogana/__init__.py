@@ -1,0 +1,1 @@
+"""What an agent needs: the messages (`dogana.v1`, `dogana.games`, built from proto/) and the SDK (`dogana.sdk`)."""

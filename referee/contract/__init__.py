@@ -1,0 +1,1 @@
+"""What every game must fulfil, for game authors to call on their own game."""

@@ -1,0 +1,1 @@
+"""What games are made of: documents, chance, drawings."""

@@ -1,0 +1,1 @@
+"""Matches as they happen: bytes, processes, time."""

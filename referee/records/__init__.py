@@ -1,0 +1,1 @@
+"""Records: written, verified, told in words, and the positions in them."""
