@@ -20,12 +20,12 @@ from pathlib import Path
 
 from ladder.errors import LadderError
 from ladder.intake import take_in
-from ladder.pool import HOUSE_PREFIX, MOST_DEATHS, Finished, Job, Outcome, Pool
+from ladder.pool import HOUSE_PREFIX, MAX_DEATHS, Finished, Job, JobEnd, Pool
 from ladder.rating import Rating, current, rate, rate_all
 from ladder.schedule import HOUSE, Candidate, next_block, rotations
-from ladder.store import MOST_VOIDS, CountedMatch, PlannedMatch, Store, Version
+from ladder.store import MAX_VOIDS, CountedMatch, PlannedMatch, Store, Version
 from referee.game import Game
-from referee.match.result import Ending, Result
+from referee.match.result import Outcome, Result
 from referee.records.record import RecordError, last_hash
 from referee.records.verify import verified
 from referee.registry import find, games, house_bots
@@ -34,7 +34,7 @@ SUSPENDED_AFTER = 5
 """A version that was out in so many matches in a row is not scheduled any more: it would cost everybody time."""
 SUSPENDED_AFTER_GIVEN_UP = 3
 """A version all of whose matches were given up, so many at least, is not scheduled any more, either."""
-MOST_GIVEN_UP = 10
+MAX_GIVEN_UP = 10
 """So many matches that are given up for no known reason stop a run: something is wrong with this machine."""
 QUALIFYING_CLOCK = "10+1/10"
 
@@ -143,12 +143,12 @@ class Ladder:
                 version,
                 self._job(match, game.name, seats, secrets.randbits(62), {}, QUALIFYING_CLOCK),
             )
-        for job, outcome in pool.play([job for _, job in jobs.values()]):
+        for job, end in pool.play([job for _, job in jobs.values()]):
             version = jobs[job.match][0]
-            if isinstance(outcome, Finished):
-                seat = outcome.result.seats[0]
-                passed = seat.ending is Ending.PLAYED
-                reason = "" if passed else f"{seat.ending.value}: {seat.detail}"
+            if isinstance(end, Finished):
+                seat = end.result.seats[0]
+                passed = seat.outcome is Outcome.PLAYED
+                reason = "" if passed else f"{seat.outcome.value}: {seat.detail}"
                 self.store.qualify(version.id, game.name, passed=passed, reason=reason)
                 text = (
                     f"qualifies for {game.name}"
@@ -156,11 +156,11 @@ class Ladder:
                     else f"does not qualify: {reason} (its log: {job.logs / 'seat0.log'})"
                 )
                 yield Progress(f"{version.label} {text}", 0, 0)
-            elif outcome.worker_died:
-                self.store.qualify(version.id, game.name, passed=False, reason=outcome.reason)
-                yield Progress(f"{version.label} does not qualify: {outcome.reason}", 0, 0)
+            elif end.worker_died:
+                self.store.qualify(version.id, game.name, passed=False, reason=end.reason)
+                yield Progress(f"{version.label} does not qualify: {end.reason}", 0, 0)
             else:
-                yield Progress(f"{version.label} could not be qualified this time: {outcome.reason}", 0, 0)
+                yield Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
 
     def _play(
         self, chosen: Sequence[Game], pool: Pool, matches: int, clock: str, *, same_author: bool
@@ -187,21 +187,21 @@ class Ladder:
         spoilt: list[Job] = []
         given_up = 0
         while True:
-            for job, outcome in self._outcomes(pool, source):
-                if isinstance(outcome, Finished):
-                    counts += self._count(planned[job.match], outcome.result, outcome.record_hash)
+            for job, end in self._ends(pool, source):
+                if isinstance(end, Finished):
+                    counts += self._count(planned[job.match], end.result, end.record_hash)
                     text = ""
                 else:
-                    tries = MOST_DEATHS if outcome.worker_died else 1
-                    times = [self.store.void(job.match, outcome.reason) for _ in range(tries)][-1]
-                    if times < MOST_VOIDS:
-                        text = f"match {job.match} is void and is played again: {outcome.reason}"
+                    tries = MAX_DEATHS if end.worker_died else 1
+                    times = [self.store.void(job.match, end.reason) for _ in range(tries)][-1]
+                    if times < MAX_VOIDS:
+                        text = f"match {job.match} is void and is played again: {end.reason}"
                         spoilt.append(job)
                     else:
-                        text = f"match {job.match} was spoilt {times} times and is given up: {outcome.reason}"
+                        text = f"match {job.match} was spoilt {times} times and is given up: {end.reason}"
                         suspended = self.suspended(find(job.game))
                         given_up += not any(version.id in suspended for version in job.seats)
-                        if given_up >= MOST_GIVEN_UP:
+                        if given_up >= MAX_GIVEN_UP:
                             raise LadderError(
                                 f"{given_up} matches were given up; look at this machine. The last: {text}"
                             )
@@ -210,9 +210,9 @@ class Ladder:
                 return
             source, spoilt = iter(spoilt), []
 
-    def _outcomes(self, pool: Pool, jobs: Iterator[Job]) -> Iterator[tuple[Job, Outcome]]:
+    def _ends(self, pool: Pool, jobs: Iterator[Job]) -> Iterator[tuple[Job, JobEnd]]:
         """Plays; but a match whose record is complete (the run was killed before it counted) is not played again."""
-        found: list[tuple[Job, Outcome]] = []
+        found: list[tuple[Job, JobEnd]] = []
 
         def to_be_played() -> Iterator[Job]:
             for job in jobs:
@@ -310,8 +310,8 @@ class Ladder:
         """Versions that were out in their last matches, all of them, or in whose matches the referee died."""
         streak: dict[int, int] = {}
         for match in self.store.counted(game.name):
-            for version, ending in zip(match.versions, match.endings, strict=True):
-                streak[version] = 0 if ending is Ending.PLAYED else streak.get(version, 0) + 1
+            for version, outcome in zip(match.versions, match.outcomes, strict=True):
+                streak[version] = 0 if outcome is Outcome.PLAYED else streak.get(version, 0) + 1
         found = {version for version, length in streak.items() if length >= SUSPENDED_AFTER}
         return found | self._referee_killers(game, set(streak))
 
@@ -386,8 +386,8 @@ class Ladder:
             return [f"match {match.match}: the record is of another match"]
         if last_hash(path) != match.record_hash:
             return [f"match {match.match}: the record is not the one that was counted"]
-        seats = tuple((seat.rank, seat.ending) for seat in result.seats)
-        if seats != tuple(zip(match.ranks, match.endings, strict=True)) or result.digest != match.digest:
+        seats = tuple((seat.rank, seat.outcome) for seat in result.seats)
+        if seats != tuple(zip(match.ranks, match.outcomes, strict=True)) or result.digest != match.digest:
             return [f"match {match.match}: the record has another result than the one that was counted"]
         return []
 

@@ -32,7 +32,7 @@ from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
 
-MOST_DEATHS = 3
+MAX_DEATHS = 3
 """A match whose worker has died so often is given up: it kills them."""
 _STOP_SECONDS = 2.0
 """How long an idle worker may take to end; its server needs half a second."""
@@ -73,7 +73,7 @@ class Spoilt:
     """Whether it killed its worker, again and again."""
 
 
-Outcome = Finished | Spoilt
+JobEnd = Finished | Spoilt
 
 
 class Pool:
@@ -97,8 +97,8 @@ class Pool:
         theirs.close()
         return _Worker(process, ours)
 
-    def play(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, Outcome]]:
-        """Plays matches, and gives each with its outcome as soon as it has one. A job is taken when a worker is free."""
+    def play(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, JobEnd]]:
+        """Plays matches, and gives each with its end as soon as it has one. A job is taken when a worker is free."""
         source = iter(jobs)
         again: deque[Job] = deque()
         deaths: dict[str, int] = {}
@@ -117,16 +117,16 @@ class Pool:
                     continue
                 job = worker.job
                 assert job is not None  # noqa: S101 it is busy
-                outcome = worker.take()
-                if outcome is None:  # the worker has died
+                end = worker.take()
+                if end is None:  # the worker has died
                     worker.stop()
                     self._workers[self._workers.index(worker)] = self._start()
                     deaths[job.match] = deaths.get(job.match, 0) + 1
-                    if deaths[job.match] < MOST_DEATHS:
+                    if deaths[job.match] < MAX_DEATHS:
                         again.append(job)
                         continue
-                    outcome = Spoilt(f"the worker has died {MOST_DEATHS} times over it", worker_died=True)
-                yield job, outcome
+                    end = Spoilt(f"the worker has died {MAX_DEATHS} times over it", worker_died=True)
+                yield job, end
 
 
 class _Worker:
@@ -145,14 +145,14 @@ class _Worker:
         except OSError:
             self.process.join(1)
 
-    def take(self) -> Outcome | None:
-        """The outcome of its match; None if it has died before it had one."""
+    def take(self) -> JobEnd | None:
+        """The end of its match; None if it has died before it had one."""
         self.job = None
         try:
             if not self.pipe.poll():
                 return None
-            outcome: Outcome = self.pipe.recv()
-            return outcome
+            end: JobEnd = self.pipe.recv()
+            return end
         except (EOFError, OSError):
             return None
 
@@ -185,16 +185,16 @@ async def _play_jobs(pipe: Connection) -> None:
             except (EOFError, OSError):
                 return
             try:
-                outcome = await _play(job, server)
+                end = await _play(job, server)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
-                outcome = Spoilt(f"{type(error).__name__}: {error}")
+                end = Spoilt(f"{type(error).__name__}: {error}")
             try:
-                pipe.send(outcome)
+                pipe.send(end)
             except OSError:
                 return
 
 
-async def _play(job: Job, server: RefereeServer) -> Outcome:
+async def _play(job: Job, server: RefereeServer) -> JobEnd:
     game = find(job.game)
     plan = MatchPlan(
         game=game,

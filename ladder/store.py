@@ -25,7 +25,7 @@ from sqlite_utils.migrations import Migrations
 
 from ladder.errors import LadderError
 from ladder.rating import Rating
-from referee.match.result import Ending, Result
+from referee.match.result import Outcome, Result
 
 migrations = Migrations("ladder")
 
@@ -161,7 +161,7 @@ class CountedMatch:
     versions: tuple[int, ...]
     """The version in each seat."""
     ranks: tuple[int, ...]
-    endings: tuple[Ending, ...]
+    outcomes: tuple[Outcome, ...]
     digest: str
     record_hash: str
 
@@ -177,7 +177,7 @@ class Standing:
     faults: int
 
 
-MOST_VOIDS = 3
+MAX_VOIDS = 3
 """A match that was spoilt so often is given up: it is not played again, and does not count."""
 
 
@@ -333,7 +333,7 @@ class Store:
                 and (select count(*) from voids where match = matches.id) < ?
             order by matches.block, matches.rotation
             """,
-            [game, MOST_VOIDS],
+            [game, MAX_VOIDS],
         )
         return [
             PlannedMatch(
@@ -372,7 +372,7 @@ class Store:
                         "seat": seat.seat,
                         "rank": seat.rank,
                         "score": seat.score,
-                        "outcome": seat.ending.value,
+                        "outcome": seat.outcome.value,
                         "decisions": seat.decisions,
                         "think_ms": round(seat.think_seconds * 1000, 3),
                         "detail": seat.detail,
@@ -404,7 +404,7 @@ class Store:
             from seats join matches on matches.id = seats.match join blocks on blocks.id = matches.block
             where blocks.game = ? and (select count(*) from voids where match = matches.id) >= ?
             """,
-            [game, MOST_VOIDS],
+            [game, MAX_VOIDS],
         )
         matches: dict[str, set[int]] = {}
         for row in rows:
@@ -437,7 +437,7 @@ class Store:
                 game=seats[0]["game"],
                 versions=tuple(row["version"] for row in seats),
                 ranks=tuple(row["rank"] for row in seats),
-                endings=tuple(Ending(row["outcome"]) for row in seats),
+                outcomes=tuple(Outcome(row["outcome"]) for row in seats),
                 digest=seats[0]["digest"],
                 record_hash=seats[0]["record_hash"],
             )

@@ -145,13 +145,13 @@ def label(action: Action) -> str:
     if known is None:
         arguments = [_text(getattr(action, field.name)) for field in fields(action)]  # type: ignore[arg-type]
         known = f"{kind(type(action))}({','.join(arguments)})" if arguments else kind(type(action))
-        if len(_LABELS) < _MOST_LABELS:
+        if len(_LABELS) < _MAX_LABELS:
             _LABELS[action] = known
     return known
 
 
 _LABELS: dict[Action, str] = {}
-_MOST_LABELS = 100_000  # actions made of hostile numbers must not fill the memory
+_MAX_LABELS = 100_000  # actions made of hostile numbers must not fill the memory
 
 
 def _text(value: object) -> str:
@@ -461,7 +461,7 @@ class Game(ABC):
         known = _PARSED.get((type(self), text))
         if known is None:
             known = self._parse_action(text)
-            if len(_PARSED) < _MOST_LABELS:
+            if len(_PARSED) < _MAX_LABELS:
                 _PARSED[type(self), text] = known
         return known
 

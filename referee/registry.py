@@ -73,7 +73,7 @@ def house_bots() -> dict[str, type[HouseBot]]:
     return dict(sorted(found.items()))
 
 
-MOST_BOARD_BYTES = 1024 * 1024
+MAX_BOARD_BYTES = 1024 * 1024
 """No board file is longer."""
 
 
@@ -95,7 +95,7 @@ def read_board_file(path: Path) -> dict[str, Any]:
         BoardFileError: if there is no such file, or it is no TOML.
     """
     try:
-        return tomllib.loads(read_file(path, MOST_BOARD_BYTES).decode("utf-8"))
+        return tomllib.loads(read_file(path, MAX_BOARD_BYTES).decode("utf-8"))
     except OSError as error:
         raise BoardFileError(f"cannot read board {path}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

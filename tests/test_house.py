@@ -27,7 +27,7 @@ MAY_IMPORT = {
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
 RULES_MAY_IMPORT = {
     "__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum", "functools", "heapq", "itertools",
-    "math", "operator", "typing", "referee.game", "referee.kit.document",
+    "math", "operator", "typing", "typing_extensions", "referee.game", "referee.kit.document",
 }  # fmt: skip
 # A drawing writes SVG besides.
 DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {"html", "textwrap", "unicodedata", "xml.sax.saxutils", "referee.kit.svg"}

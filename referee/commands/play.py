@@ -26,7 +26,7 @@ from referee.live.play import Command, House, MatchReport, Player, Remote, play_
 from referee.live.server import Listen, RefereeServer
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
-from referee.match.result import Ending
+from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import may_replace
 from referee.registry import find, house_bots, read_board_file, shipped_board
@@ -301,7 +301,7 @@ def _keep_logs(folder: Path | None, name: str, report: MatchReport) -> None:
     for seat, text in report.logs.items():
         if folder is not None:
             write_file(folder / f"{name}-seat{seat}.log", text)
-        elif report.result.seats[seat].ending is not Ending.PLAYED and text:
+        elif report.result.seats[seat].outcome is not Outcome.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
             for line in text[-2000:].splitlines():
                 err.print(f"  | {line}", soft_wrap=True)
@@ -323,7 +323,7 @@ def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[st
                 "bot": seat.bot,
                 "rank": seat.rank,
                 "score": seat.score,
-                "outcome": seat.ending.value,
+                "outcome": seat.outcome.value,
                 "decisions": seat.decisions,
                 "think_ms": round(seat.think_seconds * 1000, 3),
             }
@@ -350,13 +350,13 @@ def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> Non
             str(seat.seat),
             seat.bot,
             str(seat.score),
-            seat.ending.value,
+            seat.outcome.value,
             str(seat.decisions),
             f"{seat.think_seconds:.3f} s",
         )
     out.print(table)
     for seat in result.seats:
         if seat.detail:
-            out.print(f"seat {seat.seat} was out ({seat.ending.value}): {seat.detail}")
+            out.print(f"seat {seat.seat} was out ({seat.outcome.value}): {seat.detail}")
     if path is not None:
         out.print(f"record: {path}   (look at it: dogana replay {path})", soft_wrap=True)

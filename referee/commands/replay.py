@@ -13,7 +13,7 @@ from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
 from referee.match.effects import Decider
-from referee.match.result import Ending
+from referee.match.result import Outcome
 from referee.records.changes import changes, describe
 from referee.records.position import write_position
 from referee.records.verify import Replay, Step
@@ -158,5 +158,5 @@ def _print_result(record: Replay, *, as_json: bool) -> None:
     if result is None or as_json:
         return
     for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
-        ending = "" if seat.ending is Ending.PLAYED else f", out ({seat.ending.value}): {seat.detail}"
-        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{ending}")
+        outcome = "" if seat.outcome is Outcome.PLAYED else f", out ({seat.outcome.value}): {seat.detail}"
+        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{outcome}")

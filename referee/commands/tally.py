@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 from rich.table import Table
 
-from referee.match.result import Ending, Result
+from referee.match.result import Outcome, Result
 
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
 """Student's t: how many standard errors hold 95 %, for 1 to 9 degrees of freedom."""
@@ -40,9 +40,9 @@ class Tally:
             self._scores[player].append(seat.score)
             self._ranks[player].append(seat.rank)
             self._wins[player].append(1 / winners if seat.rank == 1 else 0.0)
-            if seat.ending is not Ending.PLAYED:
+            if seat.outcome is not Outcome.PLAYED:
                 faults = self._faults[player]
-                faults[seat.ending.value] = faults.get(seat.ending.value, 0) + 1
+                faults[seat.outcome.value] = faults.get(seat.outcome.value, 0) + 1
 
     def table(self) -> Table:
         """A line for each player."""

@@ -245,7 +245,7 @@ class _Examination:
         luck, their_luck = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, luck)
         self.apply(theirs, viewer, action, their_luck)
-        if luck.drawn or their_luck.drawn or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
+        if luck.draws or their_luck.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")

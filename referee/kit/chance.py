@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Callable, Sequence
 
-Outcome = int | list[int]
+Draw = int | list[int]
 """What a draw gave: an integer, or a permutation."""
 
 
@@ -26,18 +26,18 @@ class LiveStream:
     recompute a match's luck in any language, and nobody can predict it from what was drawn before.
     """
 
-    def __init__(self, seed: int, name: str, drawn: list[tuple[str, Outcome]]) -> None:
+    def __init__(self, seed: int, name: str, draws: list[tuple[str, Draw]]) -> None:
         self._name = name
-        self._drawn = drawn
+        self._draws = draws
         self._key = hashlib.sha256(f"dogana chance 1:{seed}:{name}".encode()).digest()
         self._block = 0
         self._words: list[int] = []
 
     def below(self, n: int) -> int:
         """See `referee.game.Stream`."""
-        outcome = self._below(n)
-        self._drawn.append((self._name, outcome))
-        return outcome
+        draw = self._below(n)
+        self._draws.append((self._name, draw))
+        return draw
 
     def pick(self, weights: Sequence[int]) -> int:
         """See `referee.game.Stream`."""
@@ -46,7 +46,7 @@ class LiveStream:
         while place >= weights[index]:
             place -= weights[index]
             index += 1
-        self._drawn.append((self._name, index))
+        self._draws.append((self._name, index))
         return index
 
     def permutation(self, n: int) -> list[int]:
@@ -55,7 +55,7 @@ class LiveStream:
         for last in range(n - 1, 0, -1):
             other = self._below(last + 1)
             order[last], order[other] = order[other], order[last]
-        self._drawn.append((self._name, order))
+        self._draws.append((self._name, order))
         return order
 
     def _below(self, n: int) -> int:
@@ -75,18 +75,18 @@ class LiveChance:
     """The luck of a match.
 
     Attributes:
-        drawn: (stream, outcome) of every draw so far, in order; who writes the record empties it.
+        draws: (stream, draw) of every draw so far, in order; who writes the record empties it.
     """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._streams: dict[str, LiveStream] = {}
-        self.drawn: list[tuple[str, Outcome]] = []
+        self.draws: list[tuple[str, Draw]] = []
 
     def stream(self, name: str) -> LiveStream:
         """See `referee.game.Chance`."""
         if name not in self._streams:
-            self._streams[name] = LiveStream(self._seed, name, self.drawn)
+            self._streams[name] = LiveStream(self._seed, name, self.draws)
         return self._streams[name]
 
 
@@ -96,50 +96,50 @@ class LiveChance:
 class ScriptedChance:
     """Luck that a test has written down: `ScriptedChance(bag=[8, 0])`."""
 
-    def __init__(self, **outcomes: Sequence[Outcome]) -> None:
-        self._outcomes = {name: list(given) for name, given in outcomes.items()}
+    def __init__(self, **draws: Sequence[Draw]) -> None:
+        self._draws = {name: list(given) for name, given in draws.items()}
 
     def stream(self, name: str) -> GivenStream:
         """See `referee.game.Chance`; raises `ChanceError` for a stream that is not in the script."""
-        if name not in self._outcomes:
+        if name not in self._draws:
             raise ChanceError(f"stream {name} is not in the script")
         return GivenStream(name, lambda: self._take(name), None)
 
-    def _take(self, name: str) -> Outcome:
-        if not self._outcomes[name]:
-            raise ChanceError(f"stream {name} has no outcome left")
-        return self._outcomes[name].pop(0)
+    def _take(self, name: str) -> Draw:
+        if not self._draws[name]:
+            raise ChanceError(f"stream {name} has no draw left")
+        return self._draws[name].pop(0)
 
 
 class ReplayChance:
     """Luck as it was recorded; the draws must come in the recorded order.
 
     Attributes:
-        outcomes: (stream, outcome) of the draws to come; who reads the record fills it.
+        draws: (stream, draw) of the draws to come; who reads the record fills it.
     """
 
     def __init__(self, live: LiveChance | None) -> None:
-        """With `live`, every recorded outcome must also be the one that `live` gives."""
-        self.outcomes: list[tuple[str, Outcome]] = []
+        """With `live`, every recorded draw must also be the one that `live` gives."""
+        self.draws: list[tuple[str, Draw]] = []
         self._live = live
 
     def stream(self, name: str) -> GivenStream:
         """See `referee.game.Chance`."""
         return GivenStream(name, lambda: self._take(name), self._live.stream(name) if self._live else None)
 
-    def _take(self, name: str) -> Outcome:
-        if not self.outcomes:
+    def _take(self, name: str) -> Draw:
+        if not self.draws:
             raise ChanceError(f"the rules draw from stream {name}, but nothing more is recorded")
-        recorded, outcome = self.outcomes.pop(0)
+        recorded, draw = self.draws.pop(0)
         if recorded != name:
             raise ChanceError(f"the rules draw from stream {name}, but stream {recorded} is recorded")
-        return outcome
+        return draw
 
 
 class GivenStream:
-    """A stream whose outcomes were fixed in advance. Every draw raises `ChanceError` if it cannot give what was fixed."""
+    """A stream whose draws were fixed in advance. Every draw raises `ChanceError` if it cannot give what was fixed."""
 
-    def __init__(self, name: str, take: Callable[[], Outcome], live: LiveStream | None) -> None:
+    def __init__(self, name: str, take: Callable[[], Draw], live: LiveStream | None) -> None:
         self._name = name
         self._take = take
         self._live = live
@@ -172,9 +172,9 @@ class GivenStream:
             raise ChanceError(f"stream {self._name} gives {index!r} where a number below {n} is drawn")
         return index
 
-    def _compare(self, outcome: Outcome, live: Outcome | None) -> None:
-        if self._live is not None and outcome != live:
-            raise ChanceError(f"stream {self._name} gives {outcome}, but by the seed it gives {live}")
+    def _compare(self, draw: Draw, live: Draw | None) -> None:
+        if self._live is not None and draw != live:
+            raise ChanceError(f"stream {self._name} gives {draw}, but by the seed it gives {live}")
 
 
 # --- fast -------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from referee.game import Seat
 from referee.live import wire
 from referee.live.driver import MatchDriver
 from referee.match.effects import Decision, Reject, Withdraw
-from referee.match.result import Ending, Fault, Result
+from referee.match.result import Fault, Outcome, Result
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class AgentSeat:
 
     def dismiss(self, fault: Fault) -> None:
         """Ends the connection of a seat that is out."""
-        self._end(grpc.StatusCode.ABORTED, f"the seat is out ({fault.ending.value}): {fault.detail}")
+        self._end(grpc.StatusCode.ABORTED, f"the seat is out ({fault.outcome.value}): {fault.detail}")
         self.when_out()
 
     def finish(self, result: Result) -> None:
@@ -156,7 +156,7 @@ class AgentSeat:
 
     def break_off(self, detail: str) -> None:
         """Ends a connection that does not keep to the protocol."""
-        fault = Fault(Ending.PROTOCOL, detail)
+        fault = Fault(Outcome.PROTOCOL, detail)
         if self._driver is not None:
             self._driver.fault(self.seat, fault)
         self.dismiss(fault)

@@ -23,7 +23,7 @@ from google.protobuf.message_factory import GetMessageClass
 from referee.game import Action, Game, Observation, kind
 
 _ANY_PREFIX = "type.googleapis.com/"
-_MOST_KEPT = 20_000  # serialised actions kept for reuse
+_MAX_KEPT = 20_000  # serialised actions kept for reuse
 
 
 class CodecError(ValueError):
@@ -91,7 +91,7 @@ class Codec:
 
     def _part(self, name: str, entry: Any) -> bytes:
         part: bytes = self._observation(**{name: [self._write_part[name](entry)]}).SerializeToString()
-        if len(self._parts[name]) >= _MOST_KEPT:
+        if len(self._parts[name]) >= _MAX_KEPT:
             self._parts[name].clear()
         self._parts[name][entry] = part
         return part
@@ -119,7 +119,7 @@ class Codec:
         name = kind(type(action))
         message = self._action(**{name: self._write_action[type(action)](action)})
         entry = self._action_list(actions=[message]).SerializeToString()
-        if len(self._entries) < _MOST_KEPT:
+        if len(self._entries) < _MAX_KEPT:
             self._entries[action] = entry
         return entry
 

@@ -18,7 +18,7 @@ from referee.live.driver import MatchDriver
 from referee.live.server import RefereeServer
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
-from referee.match.result import Ending, Fault, Result
+from referee.match.result import Fault, Outcome, Result
 from referee.records.record import RecordWriter
 
 EXIT_SECONDS = 1.0
@@ -185,7 +185,7 @@ async def _wait_for_remote(table: _Table, place: AgentSeat, player: Remote) -> N
     try:
         await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
     except TimeoutError:
-        table.faults[place.seat] = Fault(Ending.START, f"did not join within {player.join_seconds:g} s")
+        table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
 
 
 async def _start_agent(table: _Table, place: AgentSeat, player: Command, address: str) -> None:
@@ -193,7 +193,7 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
     try:
         process = await AgentProcess.start(player.argv, environment, player.folder)
     except CannotStart as error:
-        table.faults[place.seat] = Fault(Ending.START, str(error))
+        table.faults[place.seat] = Fault(Outcome.START, str(error))
         return
     table.processes[place.seat] = process
     ended = asyncio.ensure_future(process.ended())
@@ -205,11 +205,11 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
         await process.stop()
         last = process.log.last_line()
         said = f"; the last it wrote: {last}" if last else ""
-        table.faults[place.seat] = Fault(Ending.START, f"{ended.result()} before it joined{said}")
+        table.faults[place.seat] = Fault(Outcome.START, f"{ended.result()} before it joined{said}")
     else:
         ended.cancel()
         await process.stop()
-        table.faults[place.seat] = Fault(Ending.START, f"did not join within {player.join_seconds:g} s")
+        table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
 
 
 async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | None) -> Result:
@@ -234,13 +234,13 @@ def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process
 
     async def report_crash() -> None:
         ended = await process.ended()
-        driver.fault(seat, Fault(Ending.CRASH, ended))
+        driver.fault(seat, Fault(Outcome.CRASH, ended))
 
     async def report_disconnect() -> None:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(process.ended(), EXIT_SECONDS)
             return  # report_crash has the say
-        driver.fault(seat, Fault(Ending.DISCONNECT, "closed its connection"))
+        driver.fault(seat, Fault(Outcome.DISCONNECT, "closed its connection"))
 
     table.later(asyncio.create_task(report_crash()))
     place.when_lost = lambda: table.later(asyncio.create_task(report_disconnect()))

@@ -153,7 +153,7 @@ def game_over(result: Result) -> pb.GameOver:
                 seat=seat.seat,
                 rank=seat.rank,
                 score=seat.score,
-                outcome=f"OUTCOME_{seat.ending.name}",
+                outcome=f"OUTCOME_{seat.outcome.name}",
             )
             for seat in result.seats
         ],

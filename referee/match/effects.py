@@ -56,7 +56,7 @@ class Decision:
         played: what was played since the seat was last asked, as far as it may know.
         dropped: why the rest of its last answer was not played; empty if all of it was.
         asked_at: when the question went out, in seconds.
-        is_out: whether the question has gone out.
+        is_sent: whether the question has gone out.
         budget: how long the decision may take, in seconds, without the window.
         bank: what is in the seat's bank, in seconds.
         credited: how long the referee itself was slow meanwhile, in seconds; the seat is not charged for it.
@@ -74,7 +74,7 @@ class Decision:
         "charged",
         "credited",
         "dropped",
-        "is_out",
+        "is_sent",
         "number",
         "played",
         "seat",
@@ -89,7 +89,7 @@ class Decision:
         self.played: list[Played] = []
         self.dropped = ""
         self.asked_at = 0.0
-        self.is_out = False
+        self.is_sent = False
         self.budget = 0.0
         self.bank = clock.bank
         self.charged = clock.charged

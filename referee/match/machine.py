@@ -46,7 +46,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from referee.game import Action, IllegalAction, Seat, State, Window, label
-from referee.kit.chance import LiveChance, Outcome
+from referee.kit.chance import Draw, LiveChance
 from referee.match.clock import SeatClock
 from referee.match.effects import (
     Ask,
@@ -64,11 +64,11 @@ from referee.match.effects import (
     Withdrawal,
 )
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
-from referee.match.result import Ending, Fault, Result, SeatResult, closing_lines, final_ranks
+from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks
 
 STRIKES_ALLOWED = 3
 """At this strike a seat is out."""
-MOST_SENDING_SECONDS = 0.1
+MAX_SENDING_SECONDS = 0.1
 """Getting a question out takes the referee no longer than this."""
 STATE_DIGEST_EVERY = 32
 """Every so many actions the record holds a digest of the state."""
@@ -84,7 +84,7 @@ class _SeatState:
     open: Decision | None = None
     strikes: int = 0
     fault: Fault | None = None
-    out_since: int = 0
+    out_order: int = 0
     """How many seats were out before this one."""
     away: bool = False
     decisions: int = 0
@@ -126,9 +126,9 @@ class Match:
 
     def start(self, now: float, absent: Mapping[Seat, Fault]) -> list[Effect]:
         """Begins the match, without the seats that are `absent` from the start; call it once."""
-        drawn = self._take_drawn()
-        self._effects.append(Store({"type": "start", "chance": drawn, "state": state_digest(self.state)}))
-        self._digest.draws(drawn)
+        draws = self._take_draws()
+        self._effects.append(Store({"type": "start", "chance": draws, "state": state_digest(self.state)}))
+        self._digest.note_draws(draws)
         self._now = now
         for seat, fault in absent.items():
             self._put_out(seat, fault)
@@ -141,9 +141,9 @@ class Match:
         But not from much later than it was put: an agent that does not read must not gain time by it.
         """
         decision = self._seats[seat].open
-        if decision is not None and decision.number == number and not decision.is_out:
-            decision.is_out = True
-            decision.asked_at = min(now, decision.asked_at + MOST_SENDING_SECONDS)
+        if decision is not None and decision.number == number and not decision.is_sent:
+            decision.is_sent = True
+            decision.asked_at = min(now, decision.asked_at + MAX_SENDING_SECONDS)
 
     def choose(self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float) -> list[Effect]:
         """An answer came in at `now`.
@@ -298,7 +298,7 @@ class Match:
         )
         self._effects.append(self._reject(seat, decision.number, refusal, rule, message))
         if player.strikes >= STRIKES_ALLOWED:
-            self._put_out(seat, Fault(Ending.ILLEGAL, message + (f" ({rule})" if rule else "")))
+            self._put_out(seat, Fault(Outcome.ILLEGAL, message + (f" ({rule})" if rule else "")))
             self._go_on()
 
     def _reject(self, seat: Seat, number: int, refusal: Refusal, rule: str, message: str) -> Reject:
@@ -326,13 +326,13 @@ class Match:
         seconds = self._close(decision)
         self._effects.append(Withdraw(seat, decision.number, Withdrawal.TIMEOUT))
         if player.away:
-            self._put_out(seat, Fault(Ending.DISCONNECT, "lost its connection and did not come back in time"))
+            self._put_out(seat, Fault(Outcome.DISCONNECT, "lost its connection and did not come back in time"))
             return
         player.strikes += 1
         detail = f"decision {decision.number} took more than its {decision.budget:.3f} s"
         self._effects.append(Store({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""}))
         if player.strikes >= STRIKES_ALLOWED:
-            self._put_out(seat, Fault(Ending.TIMEOUT, detail))
+            self._put_out(seat, Fault(Outcome.TIMEOUT, detail))
             return
         self._apply(seat, self.state.default_action(seat), Decider.CLOCK, seconds)
         while seat in self.state.seats_to_act() and self.state.default_goes_on(seat):
@@ -357,9 +357,9 @@ class Match:
         player = self._seats[seat]
         player.open = None
         player.fault = fault
-        player.out_since = self._outs
+        player.out_order = self._outs
         self._outs += 1
-        line = {"type": "out", "seat": seat, "reason": fault.ending.value, "detail": fault.detail}
+        line = {"type": "out", "seat": seat, "reason": fault.outcome.value, "detail": fault.detail}
         self._effects += [Store(line), Dismiss(seat, fault)]
 
     def _go_on(self) -> None:
@@ -444,11 +444,11 @@ class Match:
         public = self.state.is_public(seat, action)
         self._legal.clear()
         self.state.apply(seat, action, self._chance)
-        drawn = self._take_drawn()
+        draws = self._take_draws()
         self._actions += 1
         self._seats[seat].decisions += 1
-        self._digest.action(seat, action)
-        self._digest.draws(drawn)
+        self._digest.note_action(seat, action)
+        self._digest.note_draws(draws)
         line: dict[str, Any] = {
             "type": "action",
             "n": self._actions,
@@ -457,8 +457,8 @@ class Match:
             "by": by.value,
             "ms": round(seconds * 1000, 3),
         }
-        if drawn:
-            line["chance"] = drawn
+        if draws:
+            line["chance"] = draws
         if self._actions % STATE_DIGEST_EVERY == 0:
             line["state"] = state_digest(self.state)
         self._effects.append(Store(line))
@@ -483,7 +483,7 @@ class Match:
                     bot=self.plan.bots[seat],
                     rank=ranks[seat],
                     score=scores[seat],
-                    ending=Ending.PLAYED if fault is None else fault.ending,
+                    outcome=Outcome.PLAYED if fault is None else fault.outcome,
                     decisions=player.decisions,
                     think_seconds=player.clock.total,
                     detail="" if fault is None else fault.detail,
@@ -496,13 +496,13 @@ class Match:
         self._effects.append(Finish(self.result))
 
     def _final_ranks(self) -> list[int]:
-        return final_ranks(self.state.ranks(), [player.out_since if player.fault else None for player in self._seats])
+        return final_ranks(self.state.ranks(), [player.out_order if player.fault else None for player in self._seats])
 
-    def _take_drawn(self) -> list[tuple[str, Outcome]]:
-        drawn = self._chance.drawn[:]
-        if drawn:
-            self._chance.drawn.clear()
-        return drawn
+    def _take_draws(self) -> list[tuple[str, Draw]]:
+        draws = self._chance.draws[:]
+        if draws:
+            self._chance.draws.clear()
+        return draws
 
     def _take_effects(self) -> list[Effect]:
         effects, self._effects = self._effects, []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from referee.game import Action, Game, Seat, Setup, State, label
-from referee.kit.chance import Outcome
+from referee.kit.chance import Draw
 from referee.match.clock import TimeControl
 
 
@@ -63,16 +63,16 @@ class MatchDigest:
             }
         )
         self._seats = [hashlib.sha256() for _ in range(plan.setup.seats)]
-        self._streams: dict[str, list[Outcome]] = {}
+        self._streams: dict[str, list[Draw]] = {}
 
-    def action(self, seat: Seat, action: Action) -> None:
+    def note_action(self, seat: Seat, action: Action) -> None:
         """Adds an action."""
         self._seats[seat].update(label(action).encode() + b"\n")
 
-    def draws(self, drawn: Sequence[tuple[str, Outcome]]) -> None:
+    def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
         """Adds luck."""
-        for name, outcome in drawn:
-            self._streams.setdefault(name, []).append(outcome)
+        for name, draw in draws:
+            self._streams.setdefault(name, []).append(draw)
 
     def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
         """The digest, in hexadecimal."""

@@ -10,7 +10,7 @@ from typing import Any
 from referee.game import Seat
 
 
-class Ending(Enum):
+class Outcome(Enum):
     """How a seat came through a match; the values are the words of records and tables."""
 
     PLAYED = "played"
@@ -26,7 +26,7 @@ class Ending(Enum):
 class Fault:
     """Why a seat is out."""
 
-    ending: Ending
+    outcome: Outcome
     detail: str
     """One line for people, without anything that only its author may know."""
 
@@ -39,7 +39,7 @@ class SeatResult:
     bot: str
     rank: int
     score: int
-    ending: Ending
+    outcome: Outcome
     decisions: int
     """How many actions were played for the seat."""
     think_seconds: float
@@ -83,7 +83,7 @@ def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
                     "seat": seat.seat,
                     "rank": seat.rank,
                     "score": seat.score,
-                    "outcome": seat.ending.value,
+                    "outcome": seat.outcome.value,
                     "decisions": seat.decisions,
                     "think_ms": round(seat.think_seconds * 1000, 3),
                 }

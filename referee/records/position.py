@@ -18,7 +18,7 @@ from referee.game import Game, Setup, SetupError, State
 from referee.kit.document import Document
 from referee.registry import UnknownGame, shipped_board
 
-MOST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 """No position is longer."""
 
 
@@ -84,7 +84,7 @@ def _table(document: Document, key: str) -> dict[str, Any]:
 
 def _load(path: Path) -> object:
     try:
-        return json.loads(read_file(path, MOST_BYTES))
+        return json.loads(read_file(path, MAX_BYTES))
     except OSError as error:
         raise PositionError(path, [f"cannot be read: {error.strerror}"]) from error
     except (ValueError, RecursionError) as error:

@@ -27,7 +27,7 @@ FORMAT = 1
 FIRST_HASH = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _BEGINNING = b'{"type":"header",'
-MOST_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024 * 1024
 """No record is longer; a file that claims to be one is not read."""
 
 
@@ -151,7 +151,7 @@ def read_lines(path: Path) -> list[Line]:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
     """
     try:
-        data = read_file(path, MOST_BYTES)
+        data = read_file(path, MAX_BYTES)
     except OSError as error:
         raise RecordError(path, 0, f"cannot be read: {error.strerror}") from error
     if not data:

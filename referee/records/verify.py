@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
-from referee.kit.chance import ChanceError, LiveChance, Outcome, ReplayChance, commitment
+from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
 from referee.kit.document import Document
 from referee.match.clock import TimeControl
 from referee.match.effects import Decider
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
-from referee.match.result import Ending, Result, SeatResult, closing_lines, final_ranks
+from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
-_FAULTS = {ending.value: ending for ending in Ending if ending is not Ending.PLAYED}
+_FAULTS = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.PLAYED}
 _MOST = 1 << 62
 _ENTRIES = {
     "header": {
@@ -60,7 +60,7 @@ class Step:
     by: Decider
     seconds: float
     """What the seat was charged."""
-    drawn: list[tuple[str, Outcome]]
+    draws: list[tuple[str, Draw]]
     """(stream, outcome) of the luck that came with it."""
 
 
@@ -68,8 +68,8 @@ class Step:
 class _SeatRecord:
     strikes: int = 0
     last_strike: str = ""
-    ending: Ending = Ending.PLAYED
-    out_since: int | None = None
+    outcome: Outcome = Outcome.PLAYED
+    out_order: int | None = None
     detail: str = ""
     decisions: int = 0
     timed_out: bool = False
@@ -193,7 +193,7 @@ class Replay:
             raise self._fail(line, "the second line of a record is of type start")
         self._check_entries(line)
         plan = self.plan
-        self._give_luck(line)
+        self._give_draws(line)
         try:
             new = plan.position is None
             state = plan.game.start(plan.setup, self._chance) if new else self._read_position(line)
@@ -226,7 +226,7 @@ class Replay:
             raise self._fail(line, str(error)) from error
         self._check_decider(line, seat, action, by)
         self._check_time(line, seat, by, seconds * 1000)
-        drawn = self._give_luck(line)
+        draws = self._give_draws(line)
         try:
             self.state.apply(seat, action, self._chance)
         except IllegalAction as error:
@@ -238,16 +238,16 @@ class Replay:
         self._seats[seat].decisions += 1
         again = seat in self.state.seats_to_act() and self.state.default_goes_on(seat)
         self._seats[seat].timed_out = by is Decider.CLOCK and again
-        self._digest.action(seat, action)
+        self._digest.note_action(seat, action)
         if self._actions % STATE_DIGEST_EVERY == 0:
             self._check_state(line, self.state)
-        return Step(self._actions, seat, action, by, seconds, drawn)
+        return Step(self._actions, seat, action, by, seconds, draws)
 
     def _check_decider(self, line: Line, seat: Seat, action: Action, by: Decider) -> None:
         if seat not in self.state.seats_to_act():
             raise self._fail(line, f"seat {seat} is not to act")
         record = self._seats[seat]
-        is_out = record.out_since is not None
+        is_out = record.out_order is not None
         if record.strikes >= STRIKES_ALLOWED and not is_out:
             raise self._fail(line, f"seat {seat} plays on, but had its {STRIKES_ALLOWED}rd strike")
         if record.timed_out and by is not Decider.CLOCK:
@@ -276,7 +276,7 @@ class Replay:
         reason = line.data.get("reason")
         if reason not in ("illegal", "timeout"):
             raise self._fail(line, "a strike is for illegal or timeout")
-        if record.out_since is not None or record.strikes >= STRIKES_ALLOWED:
+        if record.out_order is not None or record.strikes >= STRIKES_ALLOWED:
             raise self._fail(line, "a strike for a seat that is out")
         record.strikes += 1
         record.last_strike = reason
@@ -284,16 +284,16 @@ class Replay:
 
     def _read_out(self, line: Line) -> None:
         record = self._seats[self._seat(line)]
-        ending = _FAULTS.get(str(line.data.get("reason")))
-        if ending is None or record.out_since is not None:
+        outcome = _FAULTS.get(str(line.data.get("reason")))
+        if outcome is None or record.out_order is not None:
             raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
-        by_strikes = ending in (Ending.ILLEGAL, Ending.TIMEOUT)
-        if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != ending.value):
-            raise self._fail(line, f"out for {ending.value}, but that was not the {STRIKES_ALLOWED}rd strike")
+        by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
+        if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
+            raise self._fail(line, f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
         record.timed_out = False
-        record.ending = ending
+        record.outcome = outcome
         record.detail = str(line.data.get("detail", ""))
-        record.out_since = self._outs
+        record.out_order = self._outs
         self._outs += 1
 
     def _read_end(self) -> None:
@@ -325,7 +325,7 @@ class Replay:
             least = record.milliseconds - _ROUNDING_MS * (record.decisions + 1)
             if time is not None and time * 1000 < least:
                 raise self._fail(line, f"seat {seat} thought for less time than its actions took")
-        ranks = final_ranks(self.state.ranks(), [record.out_since for record in self._seats])
+        ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats])
         scores = self.state.scores()
         seats = tuple(
             SeatResult(
@@ -333,7 +333,7 @@ class Replay:
                 bot=self.plan.bots[seat],
                 rank=ranks[seat],
                 score=scores[seat],
-                ending=record.ending,
+                outcome=record.outcome,
                 decisions=record.decisions,
                 think_seconds=times[seat] or 0.0,
                 detail=record.detail,
@@ -350,21 +350,21 @@ class Replay:
             raise self._fail(line, f"names seat {seat!r}; there are {len(self._seats)}")
         return seat
 
-    def _give_luck(self, line: Line) -> list[tuple[str, Outcome]]:
+    def _give_draws(self, line: Line) -> list[tuple[str, Draw]]:
         recorded = line.data.get("chance", [])
         if not isinstance(recorded, list):
             raise self._fail(line, "chance must be a list")
-        drawn: list[tuple[str, Outcome]] = []
+        draws: list[tuple[str, Draw]] = []
         for draw in recorded:
-            if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_outcome(draw[1])):
-                raise self._fail(line, "chance must have pairs of stream and outcome")
-            drawn.append((draw[0], draw[1]))
-        self._chance.outcomes = drawn[:]
-        self._digest.draws(drawn)
-        return drawn
+            if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_draw(draw[1])):
+                raise self._fail(line, "chance must have pairs of stream and draw")
+            draws.append((draw[0], draw[1]))
+        self._chance.draws = draws[:]
+        self._digest.note_draws(draws)
+        return draws
 
     def _check_luck_is_used(self, line: Line) -> None:
-        if self._chance.outcomes:
+        if self._chance.draws:
             raise self._fail(line, "luck is recorded that the rules do not draw")
 
     def _check_state(self, line: Line, state: State) -> None:
@@ -383,7 +383,7 @@ def _canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _is_outcome(value: Any) -> bool:
+def _is_draw(value: Any) -> bool:
     return type(value) is int or (isinstance(value, list) and all(type(entry) is int for entry in value))
 
 

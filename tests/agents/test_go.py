@@ -16,7 +16,7 @@ from house_bots.random_bot import RandomBot
 from referee.game import Game
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
-from referee.match.result import Ending, Result
+from referee.match.result import Outcome, Result
 from referee.registry import find, games
 from tests.tables import plan_of
 
@@ -53,7 +53,7 @@ def play(game: Game, *players: Player) -> tuple[Result, str]:
 def test_it_plays_every_game_at_the_largest_table(agent: Path, game: Game) -> None:
     seats = game.seat_counts.stop - 1
     result, log = play(game, *[Command([str(agent)], {})] * (seats - 1), House(RandomBot))
-    assert {seat.ending for seat in result.seats} == {Ending.PLAYED}
+    assert {seat.outcome for seat in result.seats} == {Outcome.PLAYED}
     assert f"over: {result.digest}" in log
 
 

@@ -15,7 +15,7 @@ from house_bots.random_bot import RandomBot
 from referee.game import Game
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
-from referee.match.result import Ending, Result
+from referee.match.result import Outcome, Result
 from referee.registry import games, house_bots
 from tests.tables import plan_of
 
@@ -28,7 +28,7 @@ def play(game: Game, *players: Player, seed: int = 4) -> Result:
     async def match() -> Result:
         async with RefereeServer() as server:
             report = await play_match(plan_of(game, len(players), seed=seed), players, server=server)
-            assert {seat.ending for seat in report.result.seats} == {Ending.PLAYED}, report.logs
+            assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
             return report.result
 
     return asyncio.run(asyncio.wait_for(match(), 120))
@@ -88,5 +88,5 @@ def test_a_house_bot_is_not_at_fault_if_the_referee_is_stopped_while_it_thinks()
             return (await play_match(plan, [House(Stopped), House(RandomBot)], server=server)).result
 
     result = asyncio.run(asyncio.wait_for(match(), 60))
-    assert [seat.ending for seat in result.seats] == [Ending.PLAYED] * 2
+    assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * 2
     assert sum(seat.decisions for seat in result.seats) > 10

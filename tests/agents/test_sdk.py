@@ -14,7 +14,7 @@ from house_bots.random_bot import RandomBot
 
 from referee.live.play import Command, House, MatchReport, Player, play_match
 from referee.live.server import RefereeServer
-from referee.match.result import Ending
+from referee.match.result import Outcome
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def play(program: str, folder: Path, python_path: Path = ROOT, **plan: object) -
 
 
 def played(report: MatchReport) -> bool:
-    return report.result.seats[0].ending is Ending.PLAYED
+    return report.result.seats[0].outcome is Outcome.PLAYED
 
 
 def test_a_complete_bot_in_ten_lines_from_the_readme(tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_refused_answer_can_be_corrected(tmp_path: Path) -> None:
 )
 def test_a_wrong_answer_is_explained_to_the_author(tmp_path: Path, answer: str, message: str) -> None:
     report = play(f"from dogana.sdk import play\nplay(lambda decision: {answer})\n", tmp_path)
-    assert report.result.seats[0].ending is Ending.CRASH
+    assert report.result.seats[0].outcome is Outcome.CRASH
     assert message in report.logs[0]
     assert "Traceback" not in report.logs[0]
 

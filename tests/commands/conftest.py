@@ -28,11 +28,11 @@ def dogana(tmp_path: Path) -> Dogana:
     """Runs `dogana ...` in an empty folder; checks that nothing ever shows a traceback."""
 
     def run(
-        *arguments: object, status: int = 0, stdout: IO[str] | int = subprocess.PIPE, most_bytes: int | None = None
+        *arguments: object, status: int = 0, stdout: IO[str] | int = subprocess.PIPE, max_bytes: int | None = None
     ) -> subprocess.CompletedProcess[str]:
         def limit() -> None:
-            if most_bytes is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+            if max_bytes is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
 
         ended = subprocess.run(
             [sys.executable, "-m", "ladder", *map(str, arguments)],

@@ -173,7 +173,7 @@ def test_files_that_cannot_be_written_whole_are_not_left_behind(dogana: Dogana, 
         (["position", "position.json", "--svg", "p.svg"], "p.svg"),
         (["play", "cargo_noir", "random", "random", "--record", "new.jsonl"], "new.jsonl"),
     ):
-        [line] = dogana(*arguments, status=1, most_bytes=4096).stderr.splitlines()
+        [line] = dogana(*arguments, status=1, max_bytes=4096).stderr.splitlines()
         assert line.startswith("dogana: ")
         assert name in line
         assert "File too large" in line

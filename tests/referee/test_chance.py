@@ -54,11 +54,11 @@ def test_every_draw_is_noted_with_its_stream() -> None:
     chance = LiveChance(1)
     chance.stream("bag").pick([0, 4])
     order = chance.stream("deck").permutation(3)
-    assert chance.drawn == [("bag", 1), ("deck", order)]
+    assert chance.draws == [("bag", 1), ("deck", order)]
 
 
 def test_replayed_luck_must_come_from_the_recorded_stream_and_be_possible() -> None:
-    for outcomes, message in (
+    for draws, message in (
         ([], "nothing more is recorded"),
         ([("deck", 1)], "stream deck is recorded"),
         ([("bag", 5)], "a number below 3"),
@@ -66,7 +66,7 @@ def test_replayed_luck_must_come_from_the_recorded_stream_and_be_possible() -> N
         ([("bag", 1)], "cannot give 1"),
     ):
         chance = ReplayChance(None)
-        chance.outcomes = outcomes  # type: ignore[assignment]
+        chance.draws = draws  # type: ignore[assignment]
         with pytest.raises(ChanceError, match=message):
             chance.stream("bag").pick([1, 0, 1])
 
@@ -75,10 +75,10 @@ def test_replayed_luck_must_be_what_the_seed_gives() -> None:
     live = LiveChance(9)
     true = live.stream("bag").below(10)
     chance = ReplayChance(LiveChance(9))
-    chance.outcomes = [("bag", true)]
+    chance.draws = [("bag", true)]
     assert chance.stream("bag").below(10) == true
     forged = ReplayChance(LiveChance(9))
-    forged.outcomes = [("bag", (true + 1) % 10)]
+    forged.draws = [("bag", (true + 1) % 10)]
     with pytest.raises(ChanceError, match="by the seed"):
         forged.stream("bag").below(10)
 
@@ -88,7 +88,7 @@ def test_scripted_luck_is_given_in_order_and_runs_out() -> None:
     assert chance.stream("bag").below(3) == 2
     assert chance.stream("deck").permutation(2) == [1, 0]
     assert chance.stream("bag").below(3) == 0
-    with pytest.raises(ChanceError, match="no outcome left"):
+    with pytest.raises(ChanceError, match="no draw left"):
         chance.stream("bag").below(3)
     with pytest.raises(ChanceError, match="not in the script"):
         chance.stream("dice").below(6)

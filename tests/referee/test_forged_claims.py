@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.match.result import Ending
+from referee.match.result import Outcome
 from referee.records.record import RecordError, header
 from referee.records.verify import verify
 from referee.registry import find
@@ -45,7 +45,7 @@ def actions(lines: Lines, by: str) -> Lines:
 @pytest.mark.parametrize("timeouts", range(4))
 def test_what_the_referee_writes_of_strikes_and_times_holds(timeouts: int, tmp_path: Path) -> None:
     result = verify(written(played(timeouts), tmp_path), find)
-    assert result.seats[0].ending is (Ending.TIMEOUT if timeouts == 3 else Ending.PLAYED)
+    assert result.seats[0].outcome is (Outcome.TIMEOUT if timeouts == 3 else Outcome.PLAYED)
 
 
 FORGERIES: list[tuple[str, Callable[[Lines], Any], str]] = [

@@ -8,13 +8,13 @@ from referee.games.cargo_noir.actions import Casino, Send, Stake
 from referee.games.cargo_noir.names import Destination
 from referee.match.effects import Ask, Dismiss, Finish, Refusal, Reject, Store, Withdraw, Withdrawal
 from referee.match.machine import STRIKES_ALLOWED
-from referee.match.result import Ending, Fault, final_ranks
+from referee.match.result import Fault, Outcome, final_ranks
 from tests.tables import Table, plan_of, sealed
 from tests.toy.games.sealed import Commit, Lay
 
 CASINO = Send(Destination.CASINO)
 MARKET = Send(Destination.BLACK_MARKET)
-CRASH = Fault(Ending.CRASH, "exited with status 1")
+CRASH = Fault(Outcome.CRASH, "exited with status 1")
 
 
 def cargo_noir(clock: str = "60+0.5/10", **arguments: object) -> Table:
@@ -144,12 +144,12 @@ class TestRefusals:
         for _ in range(STRIKES_ALLOWED):
             table.answer(0, 99)
         [dismiss] = table.said(Dismiss)
-        assert dismiss.fault.ending is Ending.ILLEGAL
+        assert dismiss.fault.outcome is Outcome.ILLEGAL
         assert [line["by"] for line in table.actions()] == ["default"] * 3
         assert list(table.open) == [0, 1] or list(table.open) == [1]
         table.open.pop(0, None)
         result = table.play_out()
-        assert [seat.ending for seat in result.seats] == [Ending.ILLEGAL, Ending.PLAYED]
+        assert [seat.outcome for seat in result.seats] == [Outcome.ILLEGAL, Outcome.PLAYED]
         assert [seat.rank for seat in result.seats] == [2, 1]
 
     @pytest.mark.parametrize("number", [0, 77, 2**63])
@@ -265,7 +265,7 @@ class TestFaults:
         table.answer(0, [CASINO] * 3)
         table.fault(1, CRASH)
         result = table.play_out()
-        assert [seat.ending for seat in result.seats] == [Ending.PLAYED, Ending.CRASH, Ending.PLAYED]
+        assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED, Outcome.CRASH, Outcome.PLAYED]
         assert result.seats[1].rank == 3
         assert result.seats[1].detail == "exited with status 1"
 
@@ -273,16 +273,16 @@ class TestFaults:
         table = cargo_noir()
         table.fault(1, CRASH)
         assert list(table.open) == [0]
-        assert table.play_out().seats[1].ending is Ending.CRASH
+        assert table.play_out().seats[1].outcome is Outcome.CRASH
 
     def test_who_is_out_first_is_last(self) -> None:
         table = Table(plan_of(seats=4, options={"first_player": 0}))
         table.fault(2, CRASH)
-        table.fault(0, Fault(Ending.DISCONNECT, "gone"))
-        table.fault(2, Fault(Ending.PROTOCOL, "too late to matter"))
+        table.fault(0, Fault(Outcome.DISCONNECT, "gone"))
+        table.fault(2, Fault(Outcome.PROTOCOL, "too late to matter"))
         result = table.play_out()
         assert (result.seats[2].rank, result.seats[0].rank) == (4, 3)
-        assert result.seats[2].ending is Ending.CRASH
+        assert result.seats[2].outcome is Outcome.CRASH
 
     def test_when_all_are_out_the_rules_play_the_match_to_its_end(self) -> None:
         table = cargo_noir()
@@ -292,9 +292,9 @@ class TestFaults:
         assert [seat.rank for seat in table.said(Finish)[0].result.seats] == [2, 1]
 
     def test_seats_that_never_joined_are_out_from_the_start(self) -> None:
-        table = Table(plan_of(seats=2), {0: Fault(Ending.START, "did not join")})
+        table = Table(plan_of(seats=2), {0: Fault(Outcome.START, "did not join")})
         result = table.play_out()
-        assert result.seats[0].ending is Ending.START
+        assert result.seats[0].outcome is Outcome.START
 
     def test_an_answer_of_a_seat_that_is_out_is_stale(self) -> None:
         table = cargo_noir()
@@ -341,7 +341,7 @@ class TestRemoteSeats:
         table = cargo_noir("0+10/10")
         table.match.lost(0)
         table.wait(10.001)
-        assert table.said(Dismiss)[0].fault.ending is Ending.DISCONNECT
+        assert table.said(Dismiss)[0].fault.outcome is Outcome.DISCONNECT
 
     def test_a_seat_may_be_away_while_it_is_not_its_turn(self) -> None:
         table = cargo_noir("0+10/10")

@@ -17,7 +17,7 @@ from house_bots.random_bot import RandomBot
 from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
 from referee.live.play import Command, House, MatchReport, Player, StartFailed, play_match
 from referee.live.server import RefereeServer
-from referee.match.result import Ending
+from referee.match.result import Outcome
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,19 +56,19 @@ def wait_until_dead(pid: int, seconds: float = 10) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("sin", "ending", "detail"),
+    ("sin", "outcome", "detail"),
     [
-        ("crash", Ending.CRASH, "exited with status 1"),
-        ("leave", Ending.CRASH, "exited with status 0"),
-        ("be-killed", Ending.CRASH, "was killed by SIGSEGV"),
-        ("illegal", Ending.ILLEGAL, "is not in the list"),
+        ("crash", Outcome.CRASH, "exited with status 1"),
+        ("leave", Outcome.CRASH, "exited with status 0"),
+        ("be-killed", Outcome.CRASH, "was killed by SIGSEGV"),
+        ("illegal", Outcome.ILLEGAL, "is not in the list"),
     ],
 )
 def test_a_bot_that_fails_is_out_for_the_right_reason_and_the_others_play_on(
-    sin: str, ending: Ending, detail: str
+    sin: str, outcome: Outcome, detail: str
 ) -> None:
     report = play(hostile(sin), House(RandomBot), command("-m", "house_bots", "random"))
-    assert [seat.ending for seat in report.result.seats] == [ending, Ending.PLAYED, Ending.PLAYED]
+    assert [seat.outcome for seat in report.result.seats] == [outcome, Outcome.PLAYED, Outcome.PLAYED]
     assert detail in report.result.seats[0].detail
     assert report.result.seats[0].rank == 3
 
@@ -86,12 +86,12 @@ def test_a_refusal_is_in_the_bots_own_log() -> None:
 
 def test_a_bot_that_hangs_runs_out_of_time() -> None:
     report = play(hostile("hang"), House(RandomBot), clock="5+0/0.5")
-    assert report.result.seats[0].ending is Ending.TIMEOUT
+    assert report.result.seats[0].outcome is Outcome.TIMEOUT
 
 
 def test_a_bot_that_shouts_is_drained_and_its_log_is_capped() -> None:
     report = play(hostile("shout"), House(RandomBot))
-    assert report.result.seats[0].ending is Ending.PLAYED
+    assert report.result.seats[0].outcome is Outcome.PLAYED
     assert len(report.logs[0]) < LOG_HEAD_BYTES + LOG_TAIL_BYTES + 100
     assert "bytes dropped" in report.logs[0]
 
@@ -100,7 +100,7 @@ def test_nothing_that_a_bot_has_detached_survives_the_match() -> None:
     report = play(hostile("detach"), House(RandomBot))
     left = re.search(r"left behind (\d+)", report.logs[0])
     assert left is not None
-    assert report.result.seats[0].ending is Ending.PLAYED
+    assert report.result.seats[0].outcome is Outcome.PLAYED
     assert not alive(int(left[1]))
 
 
@@ -111,14 +111,14 @@ def test_a_bot_that_ends_before_it_joins_says_why() -> None:
 
 def test_a_bot_that_starts_too_slowly_is_out_from_the_start() -> None:
     report = play(hostile("late-start", join_seconds=0.5), House(RandomBot))
-    assert report.result.seats[0].ending is Ending.START
+    assert report.result.seats[0].outcome is Outcome.START
     assert "did not join within 0.5 s" in report.result.seats[0].detail
 
 
 def test_a_program_that_is_not_there_is_out_from_the_start() -> None:
     report = play(Command(["no-such-program"], ENVIRONMENT), House(RandomBot))
-    assert (report.result.seats[0].ending, report.result.seats[0].detail) == (
-        Ending.START,
+    assert (report.result.seats[0].outcome, report.result.seats[0].detail) == (
+        Outcome.START,
         "there is no program 'no-such-program' that can be run",
     )
 
@@ -128,7 +128,7 @@ def test_a_file_that_cannot_be_executed_is_out_from_the_start(tmp_path: Path) ->
     program.write_text("no program at all")
     program.chmod(0o755)
     report = play(Command(["./bot"], ENVIRONMENT, folder=tmp_path), House(RandomBot))
-    assert report.result.seats[0].ending is Ending.START
+    assert report.result.seats[0].outcome is Outcome.START
     assert "Exec format error" in report.result.seats[0].detail
 
 
@@ -155,7 +155,7 @@ def test_a_token_can_be_used_only_once(tmp_path: Path) -> None:
         "play(lambda decision: 0, on_start=start)\n"
     )
     report = play(command(str(program)), House(RandomBot))
-    assert report.result.seats[0].ending is Ending.PLAYED
+    assert report.result.seats[0].outcome is Outcome.PLAYED
     assert "the token is unknown or was used up" in report.logs[0]
 
 

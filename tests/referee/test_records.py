@@ -228,7 +228,7 @@ def test_a_match_with_faults_verifies(tmp_path: Path) -> None:
     table.play_out()
     path = save(table, tmp_path)
     result = verify(path, find)
-    assert [seat.ending.value for seat in result.seats] == ["illegal", "played", "played"]
+    assert [seat.outcome.value for seat in result.seats] == ["illegal", "played", "played"]
 
 
 def test_a_match_with_a_window_verifies_without_a_clock(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_only_files_of_a_sensible_size_are_read(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(BoardFileError, match="is not a regular file"):
             read_board_file(path)
     (tmp_path / "long").write_bytes(b"x" * 101)
-    monkeypatch.setattr("referee.records.record.MOST_BYTES", 100)
+    monkeypatch.setattr("referee.records.record.MAX_BYTES", 100)
     with pytest.raises(RecordError, match="has more than 100 bytes"):
         read_lines(tmp_path / "long")
 

@@ -14,7 +14,7 @@ from referee.game import Action, Game, Observation, Seat, State
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
-from referee.match.result import Ending, Fault
+from referee.match.result import Fault, Outcome
 from referee.registry import find, shipped_board
 from tests.tables import Table, plan_of
 
@@ -139,7 +139,7 @@ def test_a_seat_that_vanishes_in_the_middle_of_planning_is_completed_and_others_
     table.answer(0, 1)
     before = table.match.state.observation(1)
     assert isinstance(before, VeneziaObservation)
-    table.fault(0, Fault(Ending.CRASH, "gone"))
+    table.fault(0, Fault(Outcome.CRASH, "gone"))
     after = table.match.state.observation(1)
     assert isinstance(after, VeneziaObservation)
     views = list(before.seats)

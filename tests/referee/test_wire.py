@@ -26,7 +26,7 @@ from referee.live import server as server_module
 from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.server import Listen, PortInUse, RefereeServer
 from referee.match.plan import MatchPlan
-from referee.match.result import Ending
+from referee.match.result import Outcome
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -336,7 +336,7 @@ def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_e
             assert code is grpc.StatusCode.ABORTED
             assert "the seat is out (illegal)" in details
             result = (await room.report()).result
-            assert [seat.ending for seat in result.seats] == [Ending.ILLEGAL, Ending.PLAYED]
+            assert [seat.outcome for seat in result.seats] == [Outcome.ILLEGAL, Outcome.PLAYED]
             assert [seat.rank for seat in result.seats] == [2, 1]
 
     run(scene())
@@ -363,7 +363,7 @@ def test_a_message_that_breaks_the_protocol_puts_the_seat_out(data: bytes, detai
             await bot.decide()
             await bot.raw(data)
             result = (await room.report()).result
-            assert result.seats[0].ending is Ending.PROTOCOL
+            assert result.seats[0].outcome is Outcome.PROTOCOL
             assert detail in result.seats[0].detail
 
     run(scene())
@@ -377,7 +377,7 @@ def test_a_frame_that_gRPC_itself_does_not_take_ends_the_stream() -> None:  # no
             await bot.join()
             await bot.decide()
             await bot.raw(b"\x00" * (server_module.MAX_FRAME_BYTES + 1))
-            assert (await room.report()).result.seats[0].ending is Ending.DISCONNECT
+            assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
 
     run(scene())
 
@@ -394,7 +394,7 @@ def test_a_flood_of_messages_puts_the_seat_out() -> None:
             except (asyncio.InvalidStateError, grpc.RpcError):
                 pass  # the referee has had enough before the flood was over
             result = (await room.report()).result
-            assert result.seats[0].ending is Ending.PROTOCOL
+            assert result.seats[0].outcome is Outcome.PROTOCOL
             assert "more messages" in result.seats[0].detail
 
     run(scene())
@@ -474,7 +474,7 @@ def test_only_so_many_streams_are_served(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_seat_whose_agent_does_not_come_is_out_from_the_start_or_the_match_is_not_played(tmp_path: Path) -> None:
     async def scene() -> None:
         async with hall(players=[Remote(0.2), House(RandomBot)]) as room:
-            assert (await room.report()).result.seats[0].ending is Ending.START
+            assert (await room.report()).result.seats[0].outcome is Outcome.START
         record = tmp_path / "match.jsonl"
         async with hall(players=[Remote(0.2), House(RandomBot)], all_must_start=True, record=record) as room:
             with pytest.raises(StartFailed, match=r"seat 0: did not join within 0.2 s"):
@@ -502,7 +502,7 @@ def test_a_remote_agent_comes_back_with_its_token_and_is_asked_the_same() -> Non
             assert repeated.clock.budget_ms < asked.clock.budget_ms - 100
             await again.choose(repeated.decision, 0)
             await again.play_out()
-            assert (await room.report()).result.seats[0].ending is Ending.PLAYED
+            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
 
     run(scene())
 
@@ -518,7 +518,7 @@ def test_a_newer_stream_of_a_remote_agent_replaces_the_older() -> None:
             assert (await bot.read()) is grpc.aio.EOF
             assert (await bot.status())[0] is grpc.StatusCode.ABORTED
             await again.play_out()
-            assert (await room.report()).result.seats[0].ending is Ending.PLAYED
+            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
 
     run(scene())
 
@@ -531,7 +531,7 @@ def test_a_remote_agent_that_stays_away_is_out_when_its_time_is_up() -> None:
             await bot.join()
             await bot.decide()
             await bot.close()
-            assert (await room.report()).result.seats[0].ending is Ending.DISCONNECT
+            assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
 
     run(scene())
 
@@ -547,7 +547,7 @@ def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on() -> 
                 withdrawn = (await bot.read("withdrawn")).withdrawn
                 assert (withdrawn.decision, withdrawn.reason) == (asked.decision, pb.Withdrawn.REASON_TIMEOUT)
             result = (await room.report()).result
-            assert result.seats[0].ending is Ending.TIMEOUT
+            assert result.seats[0].outcome is Outcome.TIMEOUT
             assert 0.8 < result.seats[0].think_seconds < 2
 
     run(scene())
@@ -646,7 +646,7 @@ def test_remote_seats_over_tcp_with_tls(tmp_path: Path) -> None:
                 sys.executable, "-c", program, env={"DOGANA_CA": str(file), "PYTHONPATH": str(ROOT)}
             )
             assert await bot.wait() == 0
-            assert (await room.report()).result.seats[0].ending is Ending.PLAYED
+            assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
 
     run(scene())
 
@@ -691,7 +691,7 @@ def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lo
             late = await room.agent(1)
             await late.join()
             await late.play_out()
-            assert (await room.report()).result.seats[0].ending is Ending.DISCONNECT
+            assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
 
     run(scene())
 

@@ -55,8 +55,8 @@ BID_ODDS = -1.4
 BID_GAIN = 0.17
 """Added for each point that the port's goods are worth to him."""
 BID_SLACK = 0.3
-"""Added for each coin that he has beyond the stake, of which MOST_SLACK count."""
-MOST_SLACK = 6
+"""Added for each coin that he has beyond the stake, of which MAX_SLACK count."""
+MAX_SLACK = 6
 BID_STAKE = 0.23
 """Taken off for each coin of the stake."""
 BID_CROWD = 0.55
@@ -64,13 +64,13 @@ BID_CROWD = 0.55
 
 # Bounds that keep a decision short on any board; with the shipped one they change nothing or next to nothing.
 
-MOST_DIFFERENT_SETS = 2
+MAX_DIFFERENT_SETS = 2
 """Sets of different kinds in one sale."""
-MOST_SALES = 100
+MAX_SALES = 100
 """Sales that are compared."""
-MOST_CREDIT = 500
+MAX_CREDIT = 500
 """Credit that is spent well."""
-MOST_COPIES = 6
+MAX_COPIES = 6
 """Copies of one card that are bought in one turn."""
 
 Goods = tuple[int, ...]
@@ -146,7 +146,7 @@ def swapped(goods: Goods, give: int, take: int) -> Goods:
 
 
 @lru_cache(maxsize=1 << 16)
-def best_sets(piles: Piles, wilds: int, prices: Prices, depth: int = MOST_DIFFERENT_SETS) -> tuple[int, int, int]:
+def best_sets(piles: Piles, wilds: int, prices: Prices, depth: int = MAX_DIFFERENT_SETS) -> tuple[int, int, int]:
     """What goods fetch in their best sets, and the piles and wilds of the first set of different kinds (0 if none).
 
     Tokens are worth more in larger sets of one kind. So a set of different kinds takes from the smallest piles, and all
@@ -169,7 +169,7 @@ def best_sets(piles: Piles, wilds: int, prices: Prices, depth: int = MOST_DIFFER
 def split_into_sets(goods: Goods, prices: Prices) -> list[Lot]:
     """The best sets for handing in everything."""
     lots: list[Lot] = []
-    depth = MOST_DIFFERENT_SETS
+    depth = MAX_DIFFERENT_SETS
     while any(goods):
         kinds = _ascending(goods)
         _, size, used = best_sets(piles_of(goods), goods[Kind.WILD], prices, depth)
@@ -377,10 +377,10 @@ def plan_deal(view: View) -> Deal:
         lots = split_into_sets(goods, prices)
         return Deal(tuple(lots), last_cards(view, seen.credit + sum(lot.value for lot in lots)), (0,) * 10)
     options = sales(goods, prices)
-    worths, cards = shopping(offers(view), min(MOST_CREDIT, seen.credit + max(value for value, _ in options.values())))
+    worths, cards = shopping(offers(view), min(MAX_CREDIT, seen.credit + max(value for value, _ in options.values())))
     best, deal = -math.inf, Deal((), (), goods)
     for rest, (value, lots_sold) in options.items():
-        credit = min(MOST_CREDIT, seen.credit + value)
+        credit = min(MAX_CREDIT, seen.credit + value)
         kept = store(piles_of(rest), rest[Kind.WILD], view.me.storage)
         points = worths[credit] + store_worth(*kept, view.turns, prices)
         if points > best:
@@ -408,7 +408,7 @@ def sales(goods: Goods, prices: Prices) -> dict[Goods, tuple[int, tuple[Lot, ...
                 queue.append(rest)
             if value + lot.value > found.get(rest, (-1, ()))[0]:
                 found[rest] = (value + lot.value, (*sold, lot))
-        if len(found) > MOST_SALES:
+        if len(found) > MAX_SALES:
             break
     return found
 
@@ -418,7 +418,7 @@ def offers(view: View) -> tuple[tuple[int, int, float], ...]:
     board, found = view.board, []
     powers = {Card.CARGO_SHIP: SHIP_POINTS, Card.WAREHOUSE: WAREHOUSE_POINTS}
     for card in Card:
-        copies = min(view.seen.supply[card], board.cap[card] - view.me.cards[card], MOST_COPIES)
+        copies = min(view.seen.supply[card], board.cap[card] - view.me.cards[card], MAX_COPIES)
         found += [(int(card), board.cost[card], board.vp[card] + powers.get(card, 0.0) * view.turns)] * copies
     return tuple(found)
 
@@ -439,13 +439,13 @@ def shopping(on_offer: tuple[tuple[int, int, float], ...], most: int) -> tuple[l
 def last_cards(view: View, credit: int) -> tuple[int, ...]:
     """The cards of the final turn. Coins are kept back where denying goods to a rival is worth more."""
     safe, ships, closed = view.me.safe, view.me.ships_home, _closed_ports(view.seen)
-    worths, cards = shopping(offers(view), min(MOST_CREDIT, credit + safe))
+    worths, cards = shopping(offers(view), min(MAX_CREDIT, credit + safe))
     kept, denied = 0, 0
     best, bought = worths[-1], cards[-1]
     for loss, stake, port in denials(view):
         if ships and port not in closed and kept + stake <= safe:
             ships, kept, denied = ships - 1, kept + stake, denied + loss
-            budget = min(MOST_CREDIT, credit + safe - kept)
+            budget = min(MAX_CREDIT, credit + safe - kept)
             if denied + worths[budget] > best:
                 best, bought = denied + worths[budget], cards[budget]
     return bought
@@ -552,7 +552,7 @@ def chance_to_stay(stake: int, rivals: list[tuple[float, int]]) -> float:
     chance = 1.0
     for gain, coins in rivals:
         if coins > stake:
-            slack = min(coins - stake, MOST_SLACK)
+            slack = min(coins - stake, MAX_SLACK)
             odds = BID_ODDS + BID_GAIN * gain + BID_SLACK * slack - BID_STAKE * stake - BID_CROWD * len(rivals)
             chance /= 1 + math.exp(min(odds, 50))
     return chance

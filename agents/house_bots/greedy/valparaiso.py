@@ -188,9 +188,9 @@ def scrap(view: View) -> list[Action]:
     """The card that is worth least, if that ends the match in the lead or may end it soon; otherwise none."""
     me, board = view.me, view.board
     owned = sorted(me.achievements, key=lambda card: (use_worth(view, card), -board.cards[card].vp))
-    ending = [card for card in owned if me.vp + board.cards[card].vp >= board.end_vp]
-    if me.final_vp > view.rival and ending:
-        return [act.SCRAPS[ending[0]]]
+    outcome = [card for card in owned if me.vp + board.cards[card].vp >= board.end_vp]
+    if me.final_vp > view.rival and outcome:
+        return [act.SCRAPS[outcome[0]]]
     return [act.SCRAPS[owned[0]] if me.final_vp >= view.rival + LEAD and len(owned) > KEPT else act.PASS]
 
 

@@ -50,7 +50,7 @@ SITE = 0.7  # worth for each point of a place where a house can be built
 STAND = 0.3  # worth of a merchant in a market at the start of a round, besides what its tile gives
 USED, USES = 0.6, 4.0  # share of what an achievement card is worth in each round, and the most rounds
 CONTEST = 0.06  # what it costs to trade later, for each card before, and each rival merchant there
-WIN = 8.0  # worth of ending the match in the lead
+WIN = 8.0  # worth of outcome the match in the lead
 EFFECTS = {
     Effect.MOVE_PLUS: 0.6, Effect.RIVER: 0.4, Effect.TRADE_PAY5: 0.8, Effect.TWO_DIFF: 0.8, Effect.GOOD5_VP: 0.4,
     Effect.SELL15: 0.7, Effect.GAIN10: 0.8, Effect.TWO_GOODS_VP: 0.4, Effect.BUILD_GOOD: 0.9, Effect.ONE_EACH: 1.1,

@@ -35,11 +35,11 @@ LAST_YUAN = 1 / 3
 """Points for a Yuan that no later auction can spend (section 6)."""
 PRICE = 8
 """What a progress is thought to cost in the next auction."""
-MOST_BIDS = 2
+MAX_BIDS = 2
 """Bids in the next auction for which money is kept at most: keeping more loses the race to the points that end the match."""
 BANK_SHARE = 0.5
 """What rivals who have not passed are thought to bid yet, as a share of their money."""
-MOST_RIVAL_BIDS = 15
+MAX_RIVAL_BIDS = 15
 """The most that each of them is thought to bid yet."""
 EARNED = 0.4
 """The share of an income that a seat is thought to turn into points; little, so that investing seems worth while for longer."""
@@ -387,7 +387,7 @@ def expected_total(view: View) -> int:
     total = sum([bid.value for bid in seen.bids])
     for colour, has in enumerate(seen.colours):
         if colour != view.colour and colour not in seen.passed and colour not in seen.banked:
-            total += min(MOST_RIVAL_BIDS, int(BANK_SHARE * max(0, has.money - has.committed)))
+            total += min(MAX_RIVAL_BIDS, int(BANK_SHARE * max(0, has.money - has.committed)))
     return total
 
 
@@ -574,7 +574,7 @@ def needed(view: View) -> int:
     left = own._replace(unmoved=changed(own.unmoved, Province.PUE, -1)) if free else own
     lost = best(own, scale) - best(left, scale)
     found = progress(after, left, influence).values()
-    return PRICE * min(MOST_BIDS, sum([points - lost > PRICE * yuan(after.turns) for points in found]))
+    return PRICE * min(MAX_BIDS, sum([points - lost > PRICE * yuan(after.turns) for points in found]))
 
 
 _DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {

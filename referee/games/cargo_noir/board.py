@@ -8,8 +8,8 @@ from referee.game import Board
 from referee.games.cargo_noir.names import KINDS, SMUGGLER_CARDS, Card, Port
 from referee.kit.document import Document
 
-_MOST = 1000  # bounds every printed number, so that no file can make a match endless
-_MOST_INCOME = 20  # with an unlimited bank, incomes add up
+_MAX = 1000  # bounds every printed number, so that no file can make a match endless
+_MAX_INCOME = 20  # with an unlimited bank, incomes add up
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def read_board(document: Document) -> CargoNoirBoard:
     names = [kind.name.lower() for kind in KINDS]
     if goods.texts("kinds") != names and goods.has("kinds"):
         goods.note("kinds", f"must be the nine kinds of the rules in their order: {', '.join(names)}")
-    tokens_per_kind = goods.integer("tokens_per_kind", 1, _MOST)
-    if goods.integer("wilds_in_box", 0, _MOST) < 5:
+    tokens_per_kind = goods.integer("tokens_per_kind", 1, _MAX)
+    if goods.integer("wilds_in_box", 0, _MAX) < 5:
         goods.note("wilds_in_box", "must be at least 5: with five players five wilds are in play (S2)")
 
     smuggling = document.table("smuggling")
@@ -99,8 +99,8 @@ def read_board(document: Document) -> CargoNoirBoard:
         family.note("names", "must have a name for each of five families")
     start_ships = family.integer("start_ships", 1, 20)
     max_ships = family.integer("max_ships", 1, 20)
-    start_coins = family.integer("start_coins", 0, _MOST)
-    coins_total = family.integer("coins_total", 0, _MOST)
+    start_coins = family.integer("start_coins", 0, _MAX)
+    coins_total = family.integer("coins_total", 0, _MAX)
     if coins_total < 5 * start_coins:
         family.note(
             "coins_total",
@@ -128,16 +128,16 @@ def read_board(document: Document) -> CargoNoirBoard:
         table = cards.table(card.name.lower())
         table.text("provenance")
         copies.append(table.integer("copies", 0, 100))
-        cost.append(table.integer("cost", 1, _MOST))
-        vp.append(table.integer("vp", 0, _MOST))
+        cost.append(table.integer("cost", 1, _MAX))
+        vp.append(table.integer("vp", 0, _MAX))
         if card in SMUGGLER_CARDS:
             cap.append(table.integer("cap", 0, 20))
         else:
             cap.append(copies[-1])
         if card is Card.WAREHOUSE:
-            warehouse_storage = table.integer("storage", 0, _MOST)
+            warehouse_storage = table.integer("storage", 0, _MAX)
         if card is Card.SYNDICATE:
-            syndicate_income = table.integer("income", 0, _MOST_INCOME)
+            syndicate_income = table.integer("income", 0, _MAX_INCOME)
     if start_ships + cap[Card.CARGO_SHIP] > max_ships:
         family.note(
             "max_ships",
@@ -150,10 +150,10 @@ def read_board(document: Document) -> CargoNoirBoard:
         different=tuple(different),
         same=tuple(same),
         black_market_spaces=macao.integer("black_market_spaces", 1, 100),
-        casino_income=macao.integer("casino_income", 0, _MOST_INCOME),
-        min_stake=macao.integer("min_stake", 1, _MOST),
+        casino_income=macao.integer("casino_income", 0, _MAX_INCOME),
+        min_stake=macao.integer("min_stake", 1, _MAX),
         families=tuple(families),
-        storage=family.integer("storage", 0, _MOST),
+        storage=family.integer("storage", 0, _MAX),
         warehouse_storage=warehouse_storage,
         syndicate_income=syndicate_income,
         start_ships=start_ships,
@@ -180,7 +180,7 @@ def read_board(document: Document) -> CargoNoirBoard:
 
 
 def _set_values(table: Document, key: str) -> list[int]:
-    values = table.integers(key, 0, _MOST)
+    values = table.integers(key, 0, _MAX)
     if len(values) != 10 and table.has(key):
         table.note(key, "must have ten values, for sets of 0 to 9 tokens (C4.2)")
     if values[:1] != [0] or values != sorted(values):

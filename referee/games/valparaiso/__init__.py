@@ -16,7 +16,7 @@ from referee.games.valparaiso.sample import draw_secrets
 from referee.games.valparaiso.state import ValparaisoState
 from referee.kit.document import Document
 
-_MOST_ROUNDS = 60
+_MAX_ROUNDS = 60
 
 
 class Valparaiso(Game):
@@ -45,7 +45,7 @@ class Valparaiso(Game):
             "V6.5",
         ),
         Option("river_toll", (False, True), False, "whether customs houses take toll from rivers, too", "V4.10"),
-        Option("max_rounds", (range(1, _MOST_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
+        Option("max_rounds", (range(1, _MAX_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
     )
     action_types = act.ACTION_TYPES
     # Only achievement cards have these, and random play hardly ever ships three equal goods to where they are asked for.
@@ -55,7 +55,7 @@ class Valparaiso(Game):
     max_actions = 83
     # For each seat two choices in the set-up; in each round at most 7 choices of a plan, 6 cards with a use and at most 60 choices
     # (moving: 4 merchants over 11 locations), a scrap and 5 of the return, and a sale for each good gained: 19 per card, 10 in between.
-    max_decisions = 2 * 5 + _MOST_ROUNDS * 5 * (7 + 6 * 61 + 6 + 6 * 19 + 10)
+    max_decisions = 2 * 5 + _MAX_ROUNDS * 5 * (7 + 6 * 61 + 6 + 6 * 19 + 10)
 
     def read_board(self, document: Document) -> ValparaisoBoard:
         """See `referee.game.Game`."""

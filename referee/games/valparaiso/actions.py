@@ -7,7 +7,7 @@ from functools import cache
 from itertools import combinations_with_replacement
 
 from referee.game import Action
-from referee.games.valparaiso.board import MOST_AT_ONCE
+from referee.games.valparaiso.board import MAX_AT_ONCE
 from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Sector, Slot, Store
 
 
@@ -302,7 +302,7 @@ BUILDS = tuple(tuple(Build(location, space) for space in _SPACES) for location i
 BUILDS_FOR_GOOD = tuple(
     tuple(tuple(BuildForGood(location, space, good) for good in Good) for space in _SPACES) for location in Location
 )
-TRADES = tuple(tuple(Trade(village, times) for times in range(MOST_AT_ONCE + 1)) for village in Location)
+TRADES = tuple(tuple(Trade(village, times) for times in range(MAX_AT_ONCE + 1)) for village in Location)
 SKIPS = tuple(Skip(village) for village in Location)
 TAKES = {pair: Take(*pair) for pair in PAIRS}
 GIVES = tuple(Give(good) for good in Good)

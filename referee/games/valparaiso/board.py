@@ -13,9 +13,9 @@ from referee.kit.document import Document
 Goods = tuple[int, int, int]
 """Goods by kind."""
 
-MOST_AT_ONCE = 10
-MOST_HOLD = 12
-MOST_ROW = 40
+MAX_AT_ONCE = 10
+MAX_HOLD = 12
+MAX_ROW = 40
 """These bound what a board can say, so that no file can make lists huge."""
 _MOST = 1000
 _GOODS = {good.name.lower(): good for good in Good}
@@ -51,7 +51,7 @@ class TileType(NamedTuple):
     choose: str
     """`same` or `different` if two goods are chosen, otherwise empty."""
     most: int
-    """How often at once; `MOST_AT_ONCE` if it is not limited."""
+    """How often at once; `MAX_AT_ONCE` if it is not limited."""
 
 
 class RowSpace(NamedTuple):
@@ -196,7 +196,7 @@ def read_board(document: Document) -> ValparaisoBoard:
         prices.note("moves", "must ascend from 0: it is the total for one, two and three steps (V4.4)")
     return ValparaisoBoard(
         start_money=seat.integer("money", 0, _MOST),
-        hold=seat.integer("hold", 1, MOST_HOLD),
+        hold=seat.integer("hold", 1, MAX_HOLD),
         good_price=prices.integer("good", 0, _MOST),
         mayor_price=prices.integer("mayor", 0, _MOST),
         surcharges=tuple(prices.integers("surcharges", 0, _MOST, 5)),
@@ -208,7 +208,7 @@ def read_board(document: Document) -> ValparaisoBoard:
         last_house_vp=points.integer("last_house", 0, _MOST),
         pesos_per_vp=points.integer("pesos", 1, _MOST),
         end_vp=points.integer("end", 1, _MOST),
-        overseas_goods=overseas.integer("goods", 1, MOST_HOLD),
+        overseas_goods=overseas.integer("goods", 1, MAX_HOLD),
         compensation=overseas.integer("compensation", 0, _MOST),
         city_bonus=tuple(bonus.integers("pesos", 0, _MOST, 2)),
         sector_names=tuple(entry.text("name") for entry in entries),
@@ -254,8 +254,8 @@ def _side(document: Document) -> Side:
         document.note("roads", f"must reach {lost[0].name.lower()}")
     if not side.column:
         document.note("column", "must have a letter: a market has tiles")
-    if len(side.row) > MOST_ROW:
-        document.note("row", f"must not have more than {MOST_ROW} spaces")
+    if len(side.row) > MAX_ROW:
+        document.note("row", f"must not have more than {MAX_ROW} spaces")
     letters = side.column * len(side.markets) + side.reserve
     if any(letters.count(letter) != 5 for letter in "abcde") or len(letters) != len(Tile):
         document.note(
@@ -282,7 +282,7 @@ def _row_space(document: Document) -> RowSpace:
 
 
 def _amount_in(document: Document) -> Amount:
-    counts = [document.integer(name, 0, MOST_HOLD, 0) for name in _GOODS]
+    counts = [document.integer(name, 0, MAX_HOLD, 0) for name in _GOODS]
     return Amount(
         document.integer("money", 0, _MOST, 0), (counts[0], counts[1], counts[2]), document.integer("vp", 0, _MOST, 0)
     )
@@ -301,7 +301,7 @@ def _tile(document: Document) -> TileType:
         document.note("pay", "must not have victory points: they are never lost (V1.2)")
     if choose and (gain != Amount() or any(pay.goods)):
         document.note("choose", "goes with nothing else to gain, and with pesos to pay (V4.7c)")
-    return TileType(pay, gain, choose, document.integer("most", 1, MOST_AT_ONCE, MOST_AT_ONCE))
+    return TileType(pay, gain, choose, document.integer("most", 1, MAX_AT_ONCE, MAX_AT_ONCE))
 
 
 def _action_cards(document: Document) -> dict[Card, CardType]:

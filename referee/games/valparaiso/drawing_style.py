@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from referee.game import Seat
-from referee.games.valparaiso.board import ACTION_CARDS, MOST_AT_ONCE, Amount, CardType, Side, TileType, level_of
+from referee.games.valparaiso.board import ACTION_CARDS, MAX_AT_ONCE, Amount, CardType, Side, TileType, level_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase
 from referee.games.valparaiso.observation import SeatView
 from referee.kit.svg import (
@@ -284,7 +284,7 @@ def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False
         if paid
         else [_word("+", 13, ink), *gained]
     )
-    if kind.most < MOST_AT_ONCE:
+    if kind.most < MAX_AT_ONCE:
         symbols.append(_word(f"×{kind.most}", 11, ink))
     fill, rim, thick = (PARCHMENT, LAMP if lit else BRASS, 3 if lit else 1.5) if used else (DEEP, LINE, 1)
     return box(x, y, width, 21, fill, rim, thick, 4) + in_a_row(symbols, x + width / 2, y + 10.5, width - 8)
@@ -302,7 +302,7 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
 def in_words(kind: TileType) -> str:
     """What a tile does, for those who hear it."""
     gain = f"two goods, {kind.choose}" if kind.choose else _said(kind.gain)
-    times = f", up to {kind.most} times" if kind.most < MOST_AT_ONCE else ""
+    times = f", up to {kind.most} times" if kind.most < MAX_AT_ONCE else ""
     return (f"{_said(kind.pay)} for {gain}" if kind.pay != Amount() else f"take {gain}") + times
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from referee.game import JsonObject
 from referee.games.valparaiso import cards, legal, planning, set_up
-from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS, MOST_AT_ONCE, is_market, level_of
+from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS, MAX_AT_ONCE, is_market, level_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
 from referee.games.valparaiso.observation import is_secret
 from referee.games.valparaiso.planning import HOUSES
@@ -342,7 +342,7 @@ def _phase_problems(table: Table) -> list[str]:
         table.village != NONE and phase is not Phase.EXCHANGE
     ):
         found.append("village is one of villages in the phase EXCHANGE, and absent in any other")
-    if (table.left > 0) != (phase in (Phase.EXCHANGE, Phase.BUY)) or table.left > MOST_AT_ONCE:
+    if (table.left > 0) != (phase in (Phase.EXCHANGE, Phase.BUY)) or table.left > MAX_AT_ONCE:
         found.append("left is the number of exchanges or goods left in the phases EXCHANGE and BUY, and 0 in any other")
     if table.begun and phase not in (Phase.MOVE, Phase.STEP, Phase.RIVER, Phase.EXCHANGE, Phase.BUY):
         found.append(f"begun belongs to an action that goes on, not to {phase.name}")

@@ -7,14 +7,14 @@ from typing import cast
 from referee.game import Chance, Game, Observation, Option, Setup, State
 from referee.games.venezia import drawing, rules
 from referee.games.venezia.actions import ACTION_TYPES
-from referee.games.venezia.board import MOST_ON_PIAZZA, VeneziaBoard, read_board
+from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
 from referee.games.venezia.observation import VeneziaObservation, restore
 from referee.games.venezia.position import read
 from referee.games.venezia.sample import draw_plans
 from referee.games.venezia.state import VeneziaState
 from referee.kit.document import Document
 
-_MOST_ROUNDS = 50
+_MAX_ROUNDS = 50
 
 
 class Venezia(Game):
@@ -36,7 +36,7 @@ class Venezia(Game):
             "when the match ends: in round 4 or earlier, in round 4, or when a seat wins",
             "Z12.1",
         ),
-        Option("max_rounds", (range(4, _MOST_ROUNDS + 1),), 20, "the last round with end_rule=open", "Z12.1"),
+        Option("max_rounds", (range(4, _MAX_ROUNDS + 1),), 20, "the last round with end_rule=open", "Z12.1"),
         Option("home_sgm", ("allowed", "forbidden"), "allowed", "whether San Giorgio Maggiore can be a home", "Z1.4"),
         Option("campanile", (True, False), True, "whether the bell tower blocks a square", "Z3.3"),
         Option(
@@ -59,10 +59,10 @@ class Venezia(Game):
     action_types = ACTION_TYPES
     observation_type = VeneziaObservation
     # The longest list is that of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.
-    max_actions = 16 * MOST_ON_PIAZZA + 1
+    max_actions = 16 * MAX_ON_PIAZZA + 1
     # A home for each seat; then for each seat in each round a plan of at most 8 places, each with a count; the placing; for each
     # pigeon a chain over all squares; the cards; two more in the scoring (section 9).
-    max_decisions = 4 + 4 * _MOST_ROUNDS * (3 + 2 * 8 + MOST_ON_PIAZZA + 1 + 80 * MOST_ON_PIAZZA + 1 + 101 + 2)
+    max_decisions = 4 + 4 * _MAX_ROUNDS * (3 + 2 * 8 + MAX_ON_PIAZZA + 1 + 80 * MAX_ON_PIAZZA + 1 + 101 + 2)
 
     def read_board(self, document: Document) -> VeneziaBoard:
         """See `referee.game.Game`."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from referee.game import Action
-from referee.games.venezia.board import MOST_PIGEONS
+from referee.games.venezia.board import MAX_PIGEONS
 from referee.games.venezia.names import ActionCard, FirstCard, Place, Square
 
 
@@ -205,7 +205,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
 """All kinds, in the order of the table of section 5."""
 
 # Every action is made once: legal lists are looked up, not built.
-_NUMBERS = range(MOST_PIGEONS + 1)
+_NUMBERS = range(MAX_PIGEONS + 1)
 DONE = Done()
 STOP = Stop()
 SKIP = Skip()

@@ -8,8 +8,8 @@ from referee.game import Board
 from referee.games.venezia.names import Place, Square
 from referee.kit.document import Document
 
-MOST_ON_PIAZZA = 15
-MOST_PIGEONS = 100
+MAX_ON_PIAZZA = 15
+MAX_PIGEONS = 100
 """These bound what a board can say, so that no file can make lists huge."""
 _MOST = 1000
 _SQUARES = {square.name.lower(): square for square in Square}
@@ -69,14 +69,14 @@ def read_board(document: Document) -> VeneziaBoard:
     for table in (piazza, pigeons, plan, births, cards, scoring, end, places, cemetery):
         table.text("provenance")
     entries = [places.table(place.name.lower()) for place in Place]
-    per_seat = pigeons.integer("per_seat", 1, MOST_PIGEONS)
+    per_seat = pigeons.integer("per_seat", 1, MAX_PIGEONS)
     greys = pigeons.integer("grey", 0, 100)
     grey_operations = cards.integer("greys", 0, 10)
     if grey_operations > greys:
         cards.note("greys", f"must not exceed the {greys} grey pigeons: each is added or moved once (Z8.8)")
     return VeneziaBoard(
         campanile=piazza.choice("campanile", _SQUARES),
-        piazza_limit=piazza.integer("limit", 1, MOST_ON_PIAZZA),
+        piazza_limit=piazza.integer("limit", 1, MAX_ON_PIAZZA),
         pigeons=per_seat,
         start_reserve=pigeons.integer("start_reserve", 0, per_seat),
         greys=greys,
@@ -87,7 +87,7 @@ def read_board(document: Document) -> VeneziaBoard:
         grey_operations=grey_operations,
         majority_points=scoring.integer("majority", 0, _MOST),
         enemy_home_points=scoring.integer("enemy_home", 0, _MOST),
-        from_cemetery=scoring.integer("from_cemetery", 0, MOST_PIGEONS),
+        from_cemetery=scoring.integer("from_cemetery", 0, MAX_PIGEONS),
         rounds=end.integer("rounds", 1, 50),
         win_points=end.integer("points", 1, 100_000),
         win_districts=end.integer("districts", 4, 7),

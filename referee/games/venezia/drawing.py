@@ -570,7 +570,7 @@ def _cards(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, own: PlanV
     turned = "down" if has.first is None else "up"
     left = has.first_count if placing or has.first is None or has.first_count else None
     shown = [Shown("first", "" if first is None else first.name.title(), left, turned, placing and not seen.slot)]
-    if not has.has_action:
+    if not has.card_planned:
         shown.append(Shown("action", "", None, "none"))
     else:
         action = has.action if own is None else own.action

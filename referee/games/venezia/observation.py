@@ -32,7 +32,7 @@ class SeatView(NamedTuple):
     committed: bool
     first: FirstCard | None
     first_count: int
-    has_action: bool
+    card_planned: bool
     action: ActionCard | None
     piles: tuple[int, ...]
     pile_places: tuple[Place, ...]

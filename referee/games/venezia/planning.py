@@ -96,7 +96,7 @@ def reveal(table: Table, chance: Chance) -> None:
         table.reserve[seat] -= sum(plan.counts)
 
 
-def actions_of(plan: Plan, most_places: int) -> list[Action]:
+def actions_of(plan: Plan, max_places: int) -> list[Action]:
     """The choices that a plan of at most so many places was made of."""
     choices: list[Action] = []
     if plan.first is not None:
@@ -104,7 +104,7 @@ def actions_of(plan: Plan, most_places: int) -> list[Action]:
     if plan.action is not None:
         choices.append(act.PLANNED_CARDS[plan.action])
     choices += [act.PLANNED_DISTRICTS[place] for place in plan.chosen]
-    if plan.step >= Step.COUNT and len(plan.chosen) < most_places:
+    if plan.step >= Step.COUNT and len(plan.chosen) < max_places:
         choices.append(act.DONE)
     choices += [act.Count(pigeons) for pigeons in plan.counts]
     return choices

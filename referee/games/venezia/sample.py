@@ -43,7 +43,7 @@ def _fitting(table: Table, seat: Seat, has: SeatView, draw: Stream) -> Plan:
     action = has.action
     if action is None and table.phase < Phase.FAMILY and table.round > 1:
         hand = table.hand(seat)
-        if has.has_action:
+        if has.card_planned:
             action = hand[draw.below(len(hand))]
         elif hand:
             action = ActionCard.NONE

@@ -9,7 +9,7 @@ from typing import cast
 from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.yunnan import drawing, rules
 from referee.games.yunnan.actions import ACTION_TYPES
-from referee.games.yunnan.board import MOST_MERCHANTS, MOST_STRUCTURES, MOST_VALUE, YunnanBoard, read_board
+from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
 from referee.games.yunnan.names import Colour
 from referee.games.yunnan.observation import YunnanObservation, restore
 from referee.games.yunnan.position import read
@@ -17,7 +17,7 @@ from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import number_of_colours
 from referee.kit.document import Document
 
-_MOST_TURNS = 100
+_MAX_TURNS = 100
 _COLOURS = tuple(colour.name.lower() for colour in Colour)
 
 
@@ -37,7 +37,7 @@ class Yunnan(Game):
         ),
         Option(
             "turn_limit",
-            (range(1, _MOST_TURNS + 1),),
+            (range(1, _MAX_TURNS + 1),),
             30,
             "the turn after which the match ends in any case",
             "Y11.1",
@@ -60,12 +60,12 @@ class Yunnan(Game):
     action_types = ACTION_TYPES
     observation_type = YunnanObservation
     # The longest list is that of conversions. (All others are below 150: RULES.md, section 5.)
-    max_actions = MOST_MERCHANTS * MOST_VALUE + MOST_STRUCTURES * MOST_VALUE + 1
+    max_actions = MAX_MERCHANTS * MAX_VALUE + MAX_STRUCTURES * MAX_VALUE + 1
     # Per turn at most (section 9): in the auction 3 stretches between bank actions with 25 bids each, 2 banks, every Merchant to the
     # market, and a pass for each colour and for each bid; a structure for each colour; in a travel turn a journey and a displacement
     # for each Merchant, every structure, the end; a conversion for each colour.
-    max_decisions = _MOST_TURNS * (
-        3 * 25 + 2 + 5 * MOST_MERCHANTS + 5 + 3 * 25 + 5 + 5 * (2 * MOST_MERCHANTS + 3 * MOST_STRUCTURES + 1) + 5
+    max_decisions = _MAX_TURNS * (
+        3 * 25 + 2 + 5 * MAX_MERCHANTS + 5 + 3 * 25 + 5 + 5 * (2 * MAX_MERCHANTS + 3 * MAX_STRUCTURES + 1) + 5
     )
 
     def read_board(self, document: Document) -> YunnanBoard:

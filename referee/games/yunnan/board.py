@@ -9,9 +9,9 @@ from referee.game import Board
 from referee.games.yunnan.names import OUTER, Province, Site
 from referee.kit.document import Document
 
-MOST_VALUE = 50
-MOST_MERCHANTS = 10
-MOST_STRUCTURES = 3
+MAX_VALUE = 50
+MAX_MERCHANTS = 10
+MAX_STRUCTURES = 3
 """These bound what a board can say, so that no file can make a match endless or its lists huge."""
 _MOST = 10_000
 _PROVINCES = {province.name.lower(): province for province in Province}
@@ -104,8 +104,8 @@ def read_board(document: Document) -> YunnanBoard:
         table = provinces.table(province.name.lower())
         table.text("provenance")
         names.append(table.text("name"))
-        merchants.append(table.integer("merchant", 1, MOST_VALUE))
-        posts.append(table.integer("post", 0, MOST_VALUE))
+        merchants.append(table.integer("merchant", 1, MAX_VALUE))
+        posts.append(table.integer("post", 0, MAX_VALUE))
         gifts.append(table.integer("gifts", 0, 100))
         teahouses.append(table.boolean("teahouse"))
         places.append((table.integer("x", 0, 100), table.integer("y", 0, 100)))
@@ -137,8 +137,8 @@ def read_board(document: Document) -> YunnanBoard:
 
     pieces = document.table("pieces")
     pieces.text("provenance")
-    total_merchants = pieces.integer("total_merchants", 1, MOST_MERCHANTS)
-    structures_each = pieces.integer("structures_each", 0, MOST_STRUCTURES)
+    total_merchants = pieces.integer("total_merchants", 1, MAX_MERCHANTS)
+    structures_each = pieces.integer("structures_each", 0, MAX_STRUCTURES)
 
     levels = document.table("levels")
     levels.text("provenance")
@@ -146,7 +146,7 @@ def read_board(document: Document) -> YunnanBoard:
 
     scoring = document.table("scoring")
     scoring.text("provenance")
-    transport_cost = scoring.integer("transport_cost", 0, MOST_VALUE)
+    transport_cost = scoring.integer("transport_cost", 0, MAX_VALUE)
     if any(value < transport_cost * (place - 1) for place, value in enumerate(merchants)):
         scoring.note("transport_cost", "must not make a Merchant cost more than it earns (R20)")
 

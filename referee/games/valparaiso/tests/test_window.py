@@ -19,7 +19,7 @@ from referee.games.valparaiso.tests.table import place
 from referee.live.play import Command, House, play_match
 from referee.live.server import RefereeServer
 from referee.match.effects import Withdraw, Withdrawal
-from referee.match.result import Ending, Fault, Result
+from referee.match.result import Fault, Outcome, Result
 from referee.records.verify import verify
 from referee.registry import find
 from tests.tables import Table, plan_of
@@ -100,7 +100,7 @@ def test_v2_8_a_silent_seat_is_closed_and_plays_on_in_the_next_round() -> None:
 def test_v2_8_a_seat_that_crashes_inside_the_window_is_closed_and_the_others_plan_on() -> None:
     table = planning()
     table.answer(0, PLAN)
-    table.fault(1, Fault(Ending.CRASH, "exited with status 1"))
+    table.fault(1, Fault(Outcome.CRASH, "exited with status 1"))
     assert played(table, 1) == [("close", "default")]
     table.now += 1
     table.answer(2, PLAN)
@@ -109,7 +109,7 @@ def test_v2_8_a_seat_that_crashes_inside_the_window_is_closed_and_the_others_pla
 
 def test_v2_8_a_seat_that_is_out_never_starts_the_timer() -> None:
     table = planning()
-    table.fault(1, Fault(Ending.CRASH, "exited with status 1"))
+    table.fault(1, Fault(Outcome.CRASH, "exited with status 1"))
     assert table.match.state.window() is None
     table.wait(300)
     assert 0 in table.open
@@ -136,7 +136,7 @@ def test_v2_8_house_bots_that_are_overtaken_by_the_timer_are_asked_again(seats: 
             return (await play_match(plan, [House(RandomBot)] * seats, server=server)).result
 
     result = asyncio.run(asyncio.wait_for(match(), 60))
-    assert [seat.ending for seat in result.seats] == [Ending.PLAYED] * seats
+    assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * seats
 
 
 SLOW = """
@@ -173,7 +173,7 @@ def test_v2_8_for_real_the_slow_are_closed_and_the_record_needs_no_clock(tmp_pat
             return report.result
 
     result = asyncio.run(asyncio.wait_for(match(), 100))
-    assert [seat.ending for seat in result.seats] == [Ending.PLAYED] * 3
+    assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * 3
     lines = [json.loads(line) for line in path.read_text().splitlines()]
     closed = [line for line in lines if line.get("seat") == 1 and line.get("action") == "close"]
     assert closed[0]["by"] == "clock"

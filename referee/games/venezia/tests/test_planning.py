@@ -146,8 +146,8 @@ def planned() -> VeneziaState:
 
 def test_z2_7_numbers_are_public_when_all_have_committed_and_identities_are_not() -> None:
     mine, other = seen(planned(), 1).seats
-    assert (mine.first_count, mine.has_action, mine.piles) == (1, True, (3, 2))
-    assert (other.first_count, other.has_action, other.piles) == (1, False, ())
+    assert (mine.first_count, mine.card_planned, mine.piles) == (1, True, (3, 2))
+    assert (other.first_count, other.card_planned, other.piles) == (1, False, ())
     assert (mine.action, mine.pile_places, other.first) == (None, (), None)
 
 

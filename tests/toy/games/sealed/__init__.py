@@ -23,7 +23,7 @@ from referee.game import (
 from referee.kit.document import Document
 
 ROUNDS = 3
-MOST_LAID = 2
+MAX_LAID = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class SealedState(State):
     def legal_actions(self, seat: Seat) -> list[Action]:
         if seat not in self.seats_to_act():
             return []
-        lays: list[Action] = [Lay(card) for card in self.hands[seat]] if len(self.plans[seat]) < MOST_LAID else []
+        lays: list[Action] = [Lay(card) for card in self.hands[seat]] if len(self.plans[seat]) < MAX_LAID else []
         return [*lays, Commit()]
 
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
@@ -97,8 +97,8 @@ class SealedState(State):
         if isinstance(action, Lay):
             if action.card not in self.hands[seat]:
                 raise IllegalAction(f"there is no card {action.card} in the hand", "T3")
-            if len(self.plans[seat]) >= MOST_LAID:
-                raise IllegalAction(f"at most {MOST_LAID} cards are laid", "T3")
+            if len(self.plans[seat]) >= MAX_LAID:
+                raise IllegalAction(f"at most {MAX_LAID} cards are laid", "T3")
             self.hands[seat].remove(action.card)
             self.plans[seat].append(action.card)
         elif isinstance(action, Commit):
@@ -245,7 +245,7 @@ class Sealed(Game):
                 state.hands[seat], state.plans[seat] = list(seen.hand), list(seen.plan)
             else:
                 own = [order.pop() for _ in range(view.cards)]
-                laid = chance.stream("sample").below(min(MOST_LAID, len(own)) + 1)
+                laid = chance.stream("sample").below(min(MAX_LAID, len(own)) + 1)
                 state.plans[seat], state.hands[seat] = own[:laid], sorted(own[laid:])
         state.pot = 1 + chance.stream("sample").below(6)
         if seen.round > ROUNDS:
