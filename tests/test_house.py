@@ -112,6 +112,18 @@ def _without_prose(tree: ast.Module) -> ast.Module:
     return tree
 
 
+def test_commands_print_through_the_one_module_that_makes_text_of_strangers_visible() -> None:
+    for path in sources("referee", "ladder"):
+        if path == ROOT / "referee" / "commands" / "output.py":
+            continue
+        assert not {"rich", "rich.console", "rich.text", "rich.markup", "rich.panel"} & set(imports(path)), path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                assert ast.unparse(node.func) not in ("print", "sys.stdout.write", "typer.echo"), (
+                    f"{path}:{node.lineno}"
+                )
+
+
 def test_no_module_has_grown_beyond_finding_ones_way() -> None:
     long = {str(path): count for path in sources(*FOLDERS) if (count := len(path.read_text().splitlines())) > 600}
     assert not long
