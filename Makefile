@@ -24,8 +24,11 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 test: $(READY) proto ## run all tests
 	$(BIN)/python -m pytest -n 2
 
-wheel-test: $(READY) ## install the wheel in a clean environment beside openai-agents and play from there; needs the package index
+wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
+
+languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
+	$(BIN)/python proto/languages.py
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .
@@ -46,4 +49,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test check fmt bench games
+.PHONY: help setup proto demo test wheel-test languages check fmt bench games
