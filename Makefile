@@ -30,6 +30,9 @@ wheel-test: $(READY) ## install the wheel in a clean environment and play from t
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
 
+soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300)
+	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py -k soak
+
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -49,4 +52,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test languages check fmt bench games
+.PHONY: help setup proto demo test wheel-test languages soak check fmt bench games
