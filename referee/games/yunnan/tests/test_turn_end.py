@@ -64,6 +64,19 @@ def test_y6_2_e5_influence_of_four_or_an_own_teahouse_protects() -> None:
     assert do(state, "done").last_banned == RED
 
 
+def test_y6_2_where_all_merchants_are_protected_no_other_province_is_tried() -> None:
+    state = last_to_travel(m={"red": {"yun": 1}, "blue": {"qam": 1}}, influence={"blue": 4})
+    do(state, "done")
+    assert (state.last_inspector, state.last_banned) == (Province.QAM, NOBODY)
+    assert (merchants(state, RED), merchants(state, BLUE)) == ({"yun": 1}, {"qam": 1})
+
+
+def test_y6_2_a_teahouse_protects_its_owner_only() -> None:
+    state = last_to_travel(m={"red": {"qam": 1}, "blue": {"qam": 1}}, influence={"red": 1}, teahouse={"qam": "blue"})
+    do(state, "done")
+    assert (state.last_banned, merchants(state, RED), merchants(state, BLUE)) == (RED, {"pue": 1}, {"qam": 1})
+
+
 def test_y6_3_of_equal_influence_the_first_in_the_travel_order_is_banned() -> None:
     state = last_to_travel(
         travel_order=["green", "blue", "red"],
@@ -95,6 +108,17 @@ def test_y7_1_all_merchants_receive_a_gift_where_there_are_enough() -> None:
     do(state, "done")
     assert state.gifts_taken == [8 + 2 + 1, 2, 0]
     assert state.to_json()["gifts"] == {"sic": 1}
+
+
+def test_y7_1_equals_take_one_gift_each_round_by_round() -> None:
+    state = last_to_travel(
+        travel_order=["blue", "green", "red"],
+        m={"blue": {"sic": 4}, "green": {"sic": 2}},
+        gifts={"sic": 3},
+    )
+    do(state, "done")
+    assert merchants(state, BLUE) == {"pue": 1, "sic": 3}  # the inspector has banned one
+    assert state.gifts_taken == [11, 2, 1]
 
 
 def test_y7_2_neither_posts_nor_connection_nor_the_banned_merchant_count() -> None:
