@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass, replace
 
 import pytest
 
 from referee.contract.suite import BrokenContract, examine_match, unplayed_actions
-from referee.game import Action, Chance, Distinct, Game, IllegalAction, OptionValue, Seat, Setup
+from referee.game import Action, Chance, Distinct, Game, IllegalAction, Observation, OptionValue, Seat, Setup
 from referee.kit.chance import LiveChance
 from referee.registry import games, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
-from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState, SeatView
+from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState
 
 ALL = [*games().values(), SEALED]
 
@@ -135,7 +136,7 @@ def _illegal_default(self: SealedState, seat: Seat) -> Action:
 def _leaks_plans(self: SealedState, viewer: Seat | None) -> SealedObservation:
     seen = SealedState.observation(self, viewer)
     seats = tuple(
-        SeatView(view.cards, view.committed or len(plan) == 2, view.score)
+        view._replace(committed=view.committed or len(plan) == 2)
         for view, plan in zip(seen.seats, self.plans, strict=True)
     )
     return SealedObservation(seen.viewer, seen.round, seats, seen.hand, seen.plan, seen.rounds)
@@ -159,6 +160,22 @@ def _bad_ranks(self: SealedState) -> list[int]:
     return [2] * len(self.score)
 
 
+def _ranks_without_tie_break(self: SealedState, viewer: Seat | None) -> SealedObservation:
+    seen = SealedState.observation(self, viewer)
+    return replace(seen, seats=tuple(view._replace(rank=seat + 1) for seat, view in enumerate(seen.seats)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rankless(Observation):
+    """An observation in which no seat has a rank."""
+
+    viewer: int | None
+
+
+def _no_ranks(self: SealedState, viewer: Seat | None) -> _Rankless:
+    return _Rankless(viewer)
+
+
 BROKEN = [
     broken(1, seats_to_act=_nobody_acts),
     broken(2, legal_actions=_twice),
@@ -176,6 +193,8 @@ BROKEN = [
     broken(11, observation=_leaks_plans),
     broken(13, is_public=_public_by_pot),
     broken(14, ranks=_bad_ranks),
+    broken(14, observation=_ranks_without_tie_break),
+    broken(14, observation=_no_ranks),
 ]
 
 

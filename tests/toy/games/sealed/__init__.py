@@ -46,6 +46,7 @@ class SeatView(NamedTuple):
     cards: int
     committed: bool
     score: int
+    rank: int
 
 
 class PlanView(NamedTuple):
@@ -135,8 +136,8 @@ class SealedState(State):
             viewer=viewer,
             round=self.round,
             seats=tuple(
-                SeatView(len(self.hands[seat]) + len(self.plans[seat]), self.committed[seat], self.score[seat])
-                for seat in range(self.setup.seats)
+                SeatView(len(self.hands[seat]) + len(self.plans[seat]), self.committed[seat], self.score[seat], rank)
+                for seat, rank in enumerate(self.ranks())
             ),
             hand=() if viewer is None else tuple(self.hands[viewer]),
             plan=() if viewer is None else tuple(self.plans[viewer]),
