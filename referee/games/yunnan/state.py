@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.yunnan import observation, position, rules, scoring
+from referee.games.yunnan import observation, position, problems, rules, scoring
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.table import Table
 
@@ -55,4 +55,4 @@ class YunnanState(Table):
 
     def problems(self) -> list[str]:
         """See `referee.game.State`."""
-        return position.problems(self)
+        return problems.problems(self)

@@ -172,12 +172,11 @@ def test_y9_1_the_highest_income_travels_first_and_of_equals_the_one_that_was_la
 
 
 def converting(**arguments: Any) -> YunnanState:
-    """Only red, which has 21 to convert, is still to convert."""
+    """Only red has still to convert, an income of 21, as the others had."""
     return place(
         phase="CONVERT",
         travel_order=["blue", "green", "red"],
-        auction_order=["red", "blue", "green"],
-        m={"red": {"pue": 1, "yun": 1, "qam": 1}},
+        m={"red": {"pue": 1, "yun": 1, "qam": 1}, "blue": {"pue": 7}, "green": {"pue": 7}},
         posts={"red": {"yun": 0}},
         horse={"red": "qam"},
         bridges={"red": ["b0"]},
@@ -250,7 +249,12 @@ def test_y11_3_e13_the_final_score() -> None:
     )
     assert state.scores() == [56, 3, 0]
     state = place(
-        gifts={}, vp=[3, 4, 5], money={"red": 0, "blue": 0, "green": 0}, struct_reserve={"red": {"teahouse": 2}}
+        phase="OVER",
+        travel_order=["red", "blue", "green"],
+        gifts={},
+        vp=[3, 4, 5],
+        money={"red": 0, "blue": 0, "green": 0},
+        struct_reserve={"red": {"teahouse": 2}},
     )
     assert state.scores() == [3 + 14 * 3, 4, 5]
 
@@ -260,7 +264,6 @@ def test_y11_3_ties_go_to_influence_then_to_the_travel_order() -> None:
     state = place(
         phase="OVER",
         travel_order=["green", "blue", "red"],
-        auction_order=["red", "blue", "green"],
         money=no_money,
         influence={"red": 1},
         vp=[80, 81, 81],

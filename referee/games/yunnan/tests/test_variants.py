@@ -74,6 +74,8 @@ def test_y12_5_the_end_comes_at_a_hundred_points_or_two_gifts() -> None:
 def test_y12_6_money_is_added_before_it_is_divided() -> None:
     state = place(
         2,
+        phase="OVER",
+        travel_order=["red", "green", "blue", "yellow"],
         money={"red": 2, "green": 1, "blue": 2, "yellow": 0},
         passes={"red": 3, "green": 3},
         influence={"blue": 1, "yellow": 2},
@@ -88,7 +90,6 @@ def test_y12_6_a_tie_goes_to_the_seat_with_the_best_placed_colour() -> None:
         2,
         phase="OVER",
         travel_order=["green", "blue", "yellow", "red"],
-        auction_order=["red", "yellow", "blue", "green"],
         money=dict.fromkeys(("red", "blue", "green", "yellow"), 0),
         vp=[100, 100],
     )
