@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.venezia import observation, position, rules, scoring
+from referee.games.venezia import observation, position, problems, rules, scoring
 from referee.games.venezia.names import Phase
 from referee.games.venezia.table import Table
 
@@ -59,4 +59,4 @@ class VeneziaState(Table):
 
     def problems(self) -> list[str]:
         """See `referee.game.State`."""
-        return position.problems(self)
+        return problems.problems(self)

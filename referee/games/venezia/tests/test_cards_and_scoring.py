@@ -92,7 +92,8 @@ def test_z8_2_the_feud_removes_one_opposing_pigeon_in_each_district() -> None:
 
 
 def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
-    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0])
+    elsewhere = {f"c{column}": 0 for column in range(1, 10)}
+    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0], piazza=elsewhere)
     do(state, "reinforce(0)")
     assert legal(state) == ["takeover(can)"]
     assert refused(state, "takeover(cas)") == "Z8.3"
@@ -101,7 +102,7 @@ def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
     assert state.reserve[1] == 17
     do(state, "from_reserve(1)")
     assert state.score[0] == 6  # can is his own home, and cas the other district
-    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12])
+    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12], piazza=elsewhere)
     do(state, "takeover(can)")  # no choice: only two pigeons there are
     assert state.reserve[0] == 3  # they were cleaned away again
 
@@ -194,7 +195,8 @@ def test_z10_2_when_the_match_ends_nothing_further_happens() -> None:
 
 
 def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round() -> None:
-    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 2}}, round=3)
+    endless = {"end_rule": "open"}
+    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 3}}, round=4, options=endless)
     assert legal(state) == ["recover(feh)", "recover(sau)", "recover(none)"]
     assert refused(state, "recover(mic)") == "Z10.3"  # executed in this round
     do(state, "recover(sau)")
@@ -238,8 +240,9 @@ FIVE = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
         ({"loc": FIVE}, True),
         ({"loc": FIVE, "options": {"end_rule": "fixed4"}}, False),
         ({"loc": FIVE, "options": {"end_rule": "open"}}, True),
-        ({"score": [51, 0]}, True),
-        ({"score": [51, 0], "options": {"end_rule": "fixed4"}}, False),
+        ({"score": [45, 0], "loc": {"can": [1, 0]}, "round": 3}, False),
+        ({"score": [48, 0], "loc": {"can": [1, 0]}, "round": 3}, True),
+        ({"score": [48, 0], "loc": {"can": [1, 0]}, "round": 3, "options": {"end_rule": "fixed4"}}, False),
         ({"round": 4}, True),
         ({"round": 4, "options": {"end_rule": "fixed4"}}, True),
         ({"round": 4, "options": {"end_rule": "open"}}, False),
@@ -252,8 +255,8 @@ def test_z12_1_when_the_match_ends(arguments: dict[str, Any], ends: bool) -> Non
 
 
 def test_z12_2_a_domination_beats_points() -> None:
-    state = cards("none", "none", loc=FIVE, score=[0, 60])
-    assert state.score == [15, 60]
+    state = cards("none", "none", loc=FIVE, score=[0, 48], round=3)
+    assert state.score == [15, 48]
     assert state.ranks() == [1, 2]
 
 
