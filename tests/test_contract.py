@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import dataclass, replace
 
 import pytest
+from typing_extensions import override
 
+from referee.contract.positions import examine_positions
 from referee.contract.suite import BrokenContract, examine_match, unplayed_actions
-from referee.game import Action, Chance, Distinct, Game, IllegalAction, Observation, OptionValue, Seat, Setup
+from referee.game import Action, Chance, Distinct, Game, IllegalAction, Observation, OptionValue, Seat, Setup, State
 from referee.kit.chance import LiveChance
+from referee.kit.document import Document
 from referee.registry import games, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState
@@ -51,6 +55,19 @@ CASES = [
 @pytest.mark.parametrize(("game", "setup"), CASES)
 def test_every_sentence_of_the_contract_holds(game: Game, setup: Setup) -> None:
     examine_match(game, setup, seed=setup.seats)
+
+
+SOAK = int(os.environ.get("DOGANA_SOAK", "1"))
+"""How many times as long the tests play that have no natural end (`DOGANA_SOAK=100 pytest ...`)."""
+
+
+@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+def test_whatever_a_position_says_it_is_refused_or_played(game: Game) -> None:
+    accepted = 0
+    for seed in range(SOAK):
+        for setup in random.Random(seed).sample(setups(game), 3):
+            accepted += examine_positions(game, setup, seed, count=60)
+    assert accepted > 0
 
 
 @pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
@@ -122,7 +139,7 @@ def _shallow(self: SealedState) -> SealedState:
 
 
 def _forgets(self: SealedState) -> dict[str, object]:
-    return {**SealedState.to_json(self), "pot": 1, "score": [0] * len(self.score)}
+    return {**SealedState.to_json(self), "pot": 1 + self.pot % 6}
 
 
 def _complains(self: SealedState) -> list[str]:
@@ -209,6 +226,45 @@ def test_a_broken_game_is_found_out(sentence: int, game: Game) -> None:
     with pytest.raises(BrokenContract) as caught:
         _examine_matches(game, setup)
     assert caught.value.sentence == sentence
+
+
+class _Trusting(Sealed):
+    """Sealed with a reader that trusts the type of an entry."""
+
+    @override
+    def read_state(self, setup: Setup, document: Document) -> State:
+        state = super().read_state(setup, document)
+        assert isinstance(state, SealedState)
+        state.pot = max(1, document.raw("pot", 1))  # type: ignore[call-overload]
+        return state
+
+
+class _BlindState(SealedState):
+    """A state that finds nothing wrong with itself."""
+
+    @override
+    def problems(self) -> list[str]:
+        return []
+
+
+class _Blind(Sealed):
+    """Sealed that accepts positions in which nobody is left to commit."""
+
+    state_type = _BlindState
+
+    @override
+    def read_state(self, setup: Setup, document: Document) -> State:
+        state = super().read_state(setup, document)
+        assert isinstance(state, SealedState)
+        state.committed = [bool(plan) for plan in state.plans]
+        return state
+
+
+@pytest.mark.parametrize("game", [_Trusting(), _Blind()], ids=["reading-raises", "a-false-position-is-accepted"])
+def test_a_game_that_stumbles_over_a_position_is_found_out(game: Game) -> None:
+    with pytest.raises(BrokenContract) as caught:
+        examine_positions(game, game.setup(3, {}, shipped_board(SEALED)), seed=1, count=1000)
+    assert caught.value.sentence == 17
 
 
 def test_an_action_that_never_occurs_is_reported() -> None:
