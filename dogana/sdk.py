@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 from google.protobuf.message import Message
 
 from dogana.v1 import referee_pb2 as pb
+from dogana.v1.referee_pb2_grpc import RefereeStub
 
 if TYPE_CHECKING:
     import grpc  # imported where it is used, after `play` has set what it reads when it is imported
@@ -207,11 +208,7 @@ async def _play(
     import grpc
 
     async with _channel(address, authority) as channel:
-        call = channel.stream_stream(
-            "/dogana.v1.Referee/Play",
-            request_serializer=pb.AgentMessage.SerializeToString,
-            response_deserializer=pb.RefereeMessage.FromString,
-        )()
+        call = RefereeStub(channel).Play()
         try:
             join = pb.Join(token=token, protocol=PROTOCOL, labels=labels)
             await call.write(pb.AgentMessage(join=join))

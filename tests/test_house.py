@@ -65,6 +65,23 @@ def test_imports_point_downwards(package: str) -> None:
             assert top not in HOUSE or top in MAY_IMPORT[package], f"{path} imports {name}"
 
 
+# The rooms of the referee, from the ground up. A room imports only what stands below it.
+ROOMS = ("errors", "files", "kit", "game", "games", "match", "registry", "records", "live", "contract", "commands")
+
+
+def test_no_room_of_the_referee_imports_what_stands_above_it() -> None:
+    assert {path.stem for path in (ROOT / "referee").iterdir() if path.stem.isidentifier()} - {
+        "__init__",
+        "__pycache__",
+        "py",
+    } == set(ROOMS)
+    for floor, room in enumerate(ROOMS):
+        for path in sources(f"referee/{room}") or [ROOT / "referee" / f"{room}.py"]:
+            for name in imports(path):
+                if name.startswith("referee."):
+                    assert ROOMS.index(name.split(".")[1]) <= floor, f"{path} imports {name}"
+
+
 def test_the_sdk_needs_nothing_but_the_messages() -> None:
     for name in imports(ROOT / "dogana" / "sdk.py"):
         assert name.partition(".")[0] not in {"referee", "ladder", "house_bots"}
