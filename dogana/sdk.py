@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 from google.protobuf.message import Message
 
 from dogana.v1 import referee_pb2 as pb
-from dogana.v1.referee_pb2_grpc import RefereeStub
 
 if TYPE_CHECKING:
     import grpc  # imported where it is used, after `play` has set what it reads when it is imported
@@ -206,6 +205,8 @@ async def _play(
     on_end: Callable[[Match, pb.GameOver], None] | None,
 ) -> None:
     import grpc
+
+    from dogana.v1.referee_pb2_grpc import RefereeStub
 
     async with _channel(address, authority) as channel:
         call = RefereeStub(channel).Play()
