@@ -32,7 +32,9 @@ from tests.toy.games.sealed import GAME as SEALED
 
 ROOT = Path(__file__).resolve().parents[2]
 
-ROOTS = [message.DESCRIPTOR for message in (pb.AgentMessage, pb.RefereeMessage, pb.WatchRequest, pb.Happened)]
+ROOTS = [
+    pb.DESCRIPTOR.message_types_by_name[name] for name in ("AgentMessage", "RefereeMessage", "WatchRequest", "Happened")
+]
 """The messages that travel by themselves; every other message of the envelope travels inside one of them."""
 
 NEVER_SENT = {
