@@ -135,7 +135,7 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 def _described(board: VeneziaBoard, seen: VeneziaObservation) -> str:
     """The picture for those who hear it."""
-    said = [_who(board, seen), _doing(board, seen), *_notes(board, seen)]
+    said = [_who(seen), _doing(board, seen), *_notes(board, seen)]
     for seat, has in enumerate(seen.seats):
         home = "no home" if has.home is None else f"home {_place_name(board, has.home)}"
         said.append(
@@ -152,10 +152,10 @@ def _described(board: VeneziaBoard, seen: VeneziaObservation) -> str:
     return ". ".join(said) + "."
 
 
-def _who(board: VeneziaBoard, seen: VeneziaObservation) -> str:
+def _who(seen: VeneziaObservation) -> str:
     """Who is to act, or who has won."""
     if seen.phase is Phase.OVER:
-        winners = [seat for seat, place in enumerate(_places(board, seen)) if place == 1]
+        winners = [seat for seat, has in enumerate(seen.seats) if has.rank == 1]
         return f"{_seats(winners)} {'wins' if len(winners) == 1 else 'share the victory'}"
     if seen.seat is not None:
         return f"Seat {seen.seat} is to act"
@@ -237,13 +237,6 @@ def _on_piazza(seen: VeneziaObservation, seat: Seat) -> int:
     return sum(bird.seat == seat for bird in seen.piazza)
 
 
-def _places(board: VeneziaBoard, seen: VeneziaObservation) -> list[int]:
-    """The place of each seat: a domination first, then by points (Z12.2)."""
-    won = [majority.seat for majority in seen.majorities]
-    results = [(won.count(seat) >= board.win_districts, has.score) for seat, has in enumerate(seen.seats)]
-    return [1 + sum(other > own for other in results) for own in results]
-
-
 def _ordinal(place: int) -> str:
     return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
 
@@ -259,7 +252,7 @@ def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
         text(176, 41, f"Round {seen.round} of {seen.last_round}", 17, bold=True),
         path("M322 22v26", stroke=LINE, thick=2),
         text(340, 41, "Game over" if over else _doing(board, seen), 17, fit=560),
-        text(1190, 41, _who(board, seen), 17, GOLD, "end", bold=True, fit=270),
+        text(1190, 41, _who(seen), 17, GOLD, "end", bold=True, fit=270),
         path("M1212 22v26", stroke=LINE, thick=2),
         text(1370, 41, "first player", 14, FADED, "end"),
         pigeon(1400, 37, seen.first_seat),
@@ -399,8 +392,8 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation) -> str:
     over = seen.phase is Phase.OVER
     parts = [box(0, 0, _PIAZZA_WIDTH, _TURN_HEIGHT, LAND, GOLD if over else LINE, 2 if over else 1)]
     if over:
-        parts.append(text(16, 30, _who(board, seen), 19, GOLD, serif=True, bold=True))
-        places = _places(board, seen)
+        parts.append(text(16, 30, _who(seen), 19, GOLD, serif=True, bold=True))
+        places = [has.rank for has in seen.seats]
         for row, seat in enumerate(sorted(range(len(places)), key=places.__getitem__)):
             y, colour = 58 + 28 * row, GOLD if places[seat] == 1 else INK
             majorities = sum(won.seat == seat for won in seen.majorities)
@@ -418,7 +411,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation) -> str:
         parts += [pigeon(34 + 46 * place, 30, seat, 1.15) for place, seat in enumerate(acting)]
         left = 22 + 46 * len(acting)
         room = _PIAZZA_WIDTH - left - (14 if seen.seat is None else 240)
-        parts.append(text(left, 36, _who(board, seen), 18, GOLD, serif=True, bold=True, fit=room))
+        parts.append(text(left, 36, _who(seen), 18, GOLD, serif=True, bold=True, fit=room))
         if seen.seat is not None:
             order = [(seen.first_seat + step) % len(seen.seats) for step in range(len(seen.seats))]
             parts.append(text(462 - 34 * len(order), 35, "turn order", 13, FADED, "end"))
@@ -470,7 +463,7 @@ def _legend(seen: VeneziaObservation) -> str:
 def _panel(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, height: float) -> str:
     """All that a seat has; where there are few seats, with larger cards and more room between."""
     has, width, over = seen.seats[seat], _PANELS_WIDTH, seen.phase is Phase.OVER
-    place = _places(board, seen)[seat]
+    place = has.rank
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
     winner = over and place == 1
     remarks = ["first player"] * (seat == seen.first_seat)

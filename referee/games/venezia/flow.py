@@ -91,9 +91,9 @@ def end_moves(table: Table) -> None:
 
 
 def _turn_action_cards(table: Table) -> None:
-    executors = _executors(table)
-    family = executors.pop(ActionCard.FAM, NONE)
-    executing = set(executors.values())
+    chosen = executors(table)
+    family = chosen.pop(ActionCard.FAM, NONE)
+    executing = set(chosen.values())
     waiting = [seat for seat in table.turn_order() if seat in executing]
     table.waiting = tuple(waiting if family == NONE else [family, *waiting])
     if family != NONE:  # Z7.2
@@ -104,8 +104,8 @@ def _turn_action_cards(table: Table) -> None:
     begin_reinforcements(table, table.turn_order())
 
 
-def _executors(table: Table) -> dict[ActionCard, Seat]:
-    """Who executes each card that was played and is executed (Z7.1)."""
+def executors(table: Table) -> dict[ActionCard, Seat]:
+    """Return who executes each card that was played, but for those that nobody does (Z7.1)."""
     found = {}
     for card in CARDS:
         players = [seat for seat, plan in enumerate(table.plans) if plan.action is card]

@@ -43,13 +43,16 @@ def dominator(table: Table) -> Seat:
     return NONE
 
 
-def ends_after_scoring(table: Table) -> bool:
-    """Whether the match ends with this scoring (Z12.1)."""
-    if table.round >= table.last_round:
-        return True
+def is_won(table: Table) -> bool:
+    """Tell whether the last scoring has won the match before its last round (Z12.1)."""
     if table.setup.options["end_rule"] == "fixed4":
         return False
     return dominator(table) != NONE or max(table.score) >= table.board.win_points
+
+
+def ends_after_scoring(table: Table) -> bool:
+    """Tell whether the match ends with this scoring (Z12.1)."""
+    return table.round >= table.last_round or is_won(table)
 
 
 def ranks(table: Table) -> list[int]:

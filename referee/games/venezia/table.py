@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.grid import grid_of
@@ -147,8 +149,8 @@ class Table(State):
         """Pigeons of the reserve that a plan has not laid on cards yet."""
         return self.reserve[seat] - sum(self.plans[seat].counts)
 
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
         new = type(self).__new__(type(self))
         new.setup = self.setup
         new.board = self.board

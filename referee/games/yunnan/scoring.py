@@ -60,10 +60,13 @@ def ranks(table: Table) -> list[int]:
     return [1 + sum(other > own for other in results) for own in results]
 
 
-def ends_after_turn(table: Table) -> bool:
-    """Whether the match ends after this turn's conversions (Y11.1, Y12.5)."""
+def end_is_reached(table: Table) -> bool:
+    """Tell whether a seat has the points, or so few gifts are left, that the match ends with the turn (Y11.1, Y12.5)."""
     board = table.board
     two = table.setup.seats == 2
-    return (
-        max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two] or table.turn >= table.turn_limit
-    )
+    return max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two]
+
+
+def ends_after_turn(table: Table) -> bool:
+    """Tell whether the match ends after this turn's conversions (Y11.1)."""
+    return end_is_reached(table) or table.turn >= table.turn_limit

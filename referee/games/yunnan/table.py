@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.names import Building, Phase, Province, Space, Structure
@@ -134,8 +136,8 @@ class Table(State):
         """How many Teahouses of a colour are on the map."""
         return self.teahouse.count(colour)
 
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
         new = type(self).__new__(type(self))
         new.setup = self.setup
         new.board = self.board

@@ -48,8 +48,11 @@ def place(
     discard: Mapping[int, Mapping[str, int]] | None = None,
     **rest: Any,
 ) -> VeneziaState:
-    """A position without problems; by default all have planned nothing, and tourists and hunters stand where they change nothing."""
-    chosen = setup(seats, **(options or {}))
+    """Return a position without problems.
+
+    By default all have planned nothing, tourists and hunters stand where they change nothing, and any seat may be first.
+    """
+    chosen = setup(seats, **({"first_player": "random"} | dict(options or {})))
     planned = Phase[phase] not in (Phase.HOME, Phase.PLAN)
     data: dict[str, Any] = {
         "round": round,
@@ -59,6 +62,9 @@ def place(
         "plan": [dict((plans or {}).get(one, plan() if planned else {})) for one in range(seats)],
         "discard": [dict((discard or {}).get(one, {})) for one in range(seats)],
     }
+    if round == 1:
+        for entry in data["plan"]:
+            entry.pop("action", None)
     if planned and Phase[phase] not in (Phase.FEINT, Phase.PLACE):
         data["tourists"] = ["a9", "a10", "b10"][: int(chosen.options["tourists"])]
         data["hunters"] = ["h10", "h8"][: int(chosen.options["hunters"])]

@@ -20,6 +20,17 @@ def test_y12_1_each_seat_plays_two_colours_as_if_they_were_two_players() -> None
     assert state.money == [50] * 4
 
 
+def test_y12_1_a_teahouse_does_not_protect_the_seats_other_colour() -> None:
+    state = place(
+        2,
+        acting="yellow",
+        travel_order=["red", "green", "blue", "yellow"],
+        m={"red": {"yun": 1}},
+        teahouse={"yun": "green"},
+    )
+    assert do(state, "done").last_banned == RED
+
+
 def test_y12_3_the_score_is_the_seats() -> None:
     state = place(
         2,
@@ -63,6 +74,8 @@ def test_y12_5_the_end_comes_at_a_hundred_points_or_two_gifts() -> None:
 def test_y12_6_money_is_added_before_it_is_divided() -> None:
     state = place(
         2,
+        phase="OVER",
+        travel_order=["red", "green", "blue", "yellow"],
         money={"red": 2, "green": 1, "blue": 2, "yellow": 0},
         passes={"red": 3, "green": 3},
         influence={"blue": 1, "yellow": 2},
@@ -70,6 +83,18 @@ def test_y12_6_money_is_added_before_it_is_divided() -> None:
         gifts_taken={"red": 3, "green": 4, "blue": 5},
     )
     assert state.scores() == [1 + 1 + 1 + 21, 1 + 4 + 15]
+
+
+def test_y12_6_a_tie_goes_to_the_seat_with_the_best_placed_colour() -> None:
+    state = place(
+        2,
+        phase="OVER",
+        travel_order=["green", "blue", "yellow", "red"],
+        money=dict.fromkeys(("red", "blue", "green", "yellow"), 0),
+        vp=[100, 100],
+    )
+    assert state.scores() == [100, 100]
+    assert state.ranks() == [1, 2]
 
 
 # --- the expert game ------------------------------------------------------------------------------------
