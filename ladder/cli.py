@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sys
+from importlib import metadata
 from types import FrameType
+from typing import Annotated
 
 import typer
 
@@ -20,6 +22,13 @@ from referee.commands.verify import verify
 from referee.errors import DoganaError
 from referee.terminal import Remarks
 
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dogana {metadata.version('dogana')}")
+        raise typer.Exit
+
+
 app = typer.Typer(
     help="An AI tournament harness for modern board games: referee matches, keep records, run a ladder.",
     no_args_is_help=True,
@@ -27,6 +36,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Accept what can be given before any command."""
+
+
 for command in (games, play, verify, replay, position):
     app.command()(command)
 app.add_typer(ladder, name="ladder")
