@@ -5,9 +5,25 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from referee.games.yunnan import GAME
 from referee.games.yunnan.names import Phase, Province
+from referee.games.yunnan.position import read
 from referee.games.yunnan.routes import routes_of
-from referee.games.yunnan.tests.table import BLUE, GREEN, RED, VIOLET, do, legal, merchants, order, place, refused
+from referee.games.yunnan.state import YunnanState
+from referee.games.yunnan.tests.table import (
+    BLUE,
+    BOARD,
+    GREEN,
+    RED,
+    VIOLET,
+    do,
+    legal,
+    merchants,
+    order,
+    place,
+    refused,
+)
+from referee.kit.document import Document
 
 
 def test_y5_1_the_travel_order_is_the_reverse_of_the_auction_order() -> None:
@@ -138,6 +154,24 @@ def test_y5_7_a_bridge_needs_access_to_both_ends_and_there_is_one_for_each_colou
     assert refused(state, "build_bridge(b0)") == "Y5.7"
     do(state, "build_bridge(b1)")
     assert refused(state, "build_bridge(b1)") == "Y5.7"
+
+
+def test_y5_7_a_second_bridge_at_any_site_is_refused() -> None:
+    for number in range(4):
+        site = f"b{number}"
+        state = place(struct_reserve={"red": {"bridge": 1}}, horse={"red": "qin"}, bridges={"red": [site]})
+        assert refused(state, f"build_bridge({site})") == "Y5.7"
+        assert legal(state) == [*(f"build_bridge(b{other})" for other in range(4) if other != number), "done"]
+
+
+def test_y5_8_a_province_without_a_space_for_a_teahouse_has_none() -> None:
+    board = {name: dict(table) for name, table in BOARD.items()}
+    board["provinces"]["sic"] = board["provinces"]["sic"] | {"teahouse": False}
+    state = YunnanState(GAME.setup(3, {}, board))
+    before = place(struct_reserve={"red": {"teahouse": 1}}, horse={"red": "qam"})
+    read(state, Document(before.to_json(), "position"))
+    assert legal(state) == ["build_teahouse(yun)", "build_teahouse(qam)", "done"]
+    assert refused(state, "build_teahouse(sic)") == "Y5.8"
 
 
 def test_y5_8_there_is_one_teahouse_in_an_outer_province() -> None:
