@@ -213,6 +213,13 @@ def test_y5_10_a_post_connects_a_teahouse_does_not_and_puer_need_not_be_held() -
     assert merchants(do(state, "done"), RED) == {"pue": 1}
 
 
+def test_y5_10_only_provinces_with_a_merchant_or_post_are_connected() -> None:
+    routes = routes_of(place().board.bridge_sites)
+    yun, qam = 1 << Province.YUN, 1 << Province.QAM
+    assert routes.reach(0, yun | qam).connected == 1 | yun
+    assert routes.reach(0b0001, yun | qam).connected == 1 | yun | qam  # the bridge between Yunnan and Qamdo
+
+
 def test_y5_11_after_the_last_travel_turn_comes_the_inspector() -> None:
     state = place(acting="blue", travel_order=["red", "green", "blue"], m={"red": {"yun": 1}})
     do(state, "done")
