@@ -34,6 +34,7 @@ import grpc
 from google.protobuf.message import Message
 
 from dogana.v1 import referee_pb2 as pb
+from dogana.v1.referee_pb2_grpc import RefereeStub
 
 PROTOCOL = 1
 """The version of the protocol that this SDK speaks."""
@@ -203,11 +204,7 @@ async def _play(
     on_end: Callable[[Match, pb.GameOver], None] | None,
 ) -> None:
     async with _channel(address, authority) as channel:
-        call = channel.stream_stream(
-            "/dogana.v1.Referee/Play",
-            request_serializer=pb.AgentMessage.SerializeToString,
-            response_deserializer=pb.RefereeMessage.FromString,
-        )()
+        call = RefereeStub(channel).Play()
         try:
             join = pb.Join(token=token, protocol=PROTOCOL, labels=labels)
             await call.write(pb.AgentMessage(join=join))

@@ -52,7 +52,6 @@ from referee.games.valparaiso.drawing_style import (
 )
 from referee.games.valparaiso.names import Card, Location, Phase, Sector
 from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
-from referee.games.valparaiso.planning import HOUSES, HOUSES_FOR_SLOT_5
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -582,7 +581,7 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         frame = box(0, 0, width, height, DEEP, DIM if done else LINE, 1, 6, stroke_dasharray="none" if done else "5 5")
         return frame + text(width / 2, height / 2 + 5, words, 14, INK if done else FADED, "middle")
     cards, mayor = _known_plan(seen, seat)
-    shut = has.houses_left > HOUSES - HOUSES_FOR_SLOT_5
+    shut = has.houses_left > board.houses - board.slot_houses
     slots = []
     for at, price in enumerate(board.surcharges):
         card = cards[at] if at < len(cards) else None

@@ -7,11 +7,10 @@ from enum import IntEnum
 from typing import TypeVar
 
 from referee.game import JsonObject
-from referee.games.valparaiso import cards, legal, planning, set_up
+from referee.games.valparaiso import cards, legal, planning
 from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS, MAX_AT_ONCE, is_market, level_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
 from referee.games.valparaiso.observation import is_secret
-from referee.games.valparaiso.planning import HOUSES
 from referee.games.valparaiso.table import NONE, Plan, Table
 from referee.kit.document import Document
 
@@ -137,7 +136,7 @@ def read(table: Table, document: Document) -> None:
     table.merchants = [
         [row.integer(name, 0, 10, 0) for name in _LOCATIONS] for row in _tables(document, "merchants", seats)
     ]
-    total = set_up.merchants_in_reserve(seats) + 2
+    total = table.board.merchants_of(seats)
     reserve = [max(0, total - sum(row)) for row in table.merchants]
     table.merchants_reserve = document.integers("merchants_reserve", 0, _MOST, seats, reserve)
     table.row = tuple(document.integers("row", 0, seats - 1, None, ()))
@@ -147,8 +146,8 @@ def read(table: Table, document: Document) -> None:
             if site in table.houses:
                 house.note("space", "has a house already")
             table.houses[site] = house.integer("seat", 0, seats - 1)
-    left = [max(0, HOUSES - _built(table, seat)) for seat in range(seats)]
-    table.houses_left = document.integers("houses_left", 0, HOUSES, seats, left)
+    left = [max(0, table.board.houses - _built(table, seat)) for seat in range(seats)]
+    table.houses_left = document.integers("houses_left", 0, table.board.houses, seats, left)
     ships = document.texts("ship") if document.has("ship") else ["h"] * seats
     if len(ships) != seats or any(ship not in _SECTORS for ship in ships):
         document.note("ship", f"must have {seats} sectors of {', '.join(_SECTORS)}, one for each seat")
@@ -278,19 +277,20 @@ def _card_problems(table: Table) -> list[str]:
 def _seat_problems(table: Table, seat: int) -> list[str]:
     found = []
     merchants = sum(table.merchants[seat]) + table.merchants_reserve[seat]
-    total = set_up.merchants_in_reserve(table.setup.seats) + 2
+    total = table.board.merchants_of(table.setup.seats)
     in_front = table.phase in (Phase.SETUP_GOODS, Phase.SETUP_PLACE) and sum(table.merchants[seat]) == 1
     if merchants + in_front != total:
         found.append(f"I3: it has {merchants} merchants, not {total - in_front}")
     if any(count and location not in table.side.locations for location, count in enumerate(table.merchants[seat])):
         found.append("I3: it has a merchant at a location that this side of the board does not have")
-    if _built(table, seat) + table.houses_left[seat] != HOUSES:
-        found.append(f"I3: it has {_built(table, seat) + table.houses_left[seat]} houses, not {HOUSES}")
+    houses = _built(table, seat) + table.houses_left[seat]
+    if houses != table.board.houses:
+        found.append(f"I3: it has {houses} houses, not {table.board.houses}")
     if sum(table.hold[seat]) > table.board.hold:
         found.append(f"I4: {sum(table.hold[seat])} goods are in the hold; {table.board.hold} fit")
     plan = table.plans[seat]
     planned = [*plan.cards, *([] if plan.mayor is None else [plan.mayor])]
-    if len(set(planned)) < len(planned) or len(plan.cards) > planning.SLOTS + 1:
+    if len(set(planned)) < len(planned) or len(plan.cards) > table.board.open_slots + 1:
         found.append("I8: a plan has at most five cards in the slots, and no card twice")
     elif not set(planned) <= set(table.cards_of(seat)):
         found.append("I8: it plans a card that it does not have")

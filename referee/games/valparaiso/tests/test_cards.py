@@ -136,6 +136,11 @@ class TestBuild:
         full = place(cards=["k5"], row=[1, 1, 1, 1, 0, 0, 0])
         assert refused(full, "use(1,main)") == "V3.2"
 
+    @pytest.mark.parametrize(("built", "vp"), [(2, 0), (3, 1)])
+    def test_v4_5_the_points_are_those_of_the_space_that_is_built_on(self, built: int, vp: int) -> None:
+        state = do(place(cards=["k5"], row=[1] * built), "use(1,main)", "build(v,0)")
+        assert state.vp[0] == vp
+
     def test_v4_5_the_fourth_house_is_worth_a_point(self) -> None:
         state = do(place(cards=["k5"], row=[0, 0, 0]), "use(1,main)", "build(v,0)")
         assert (state.vp[0], state.houses_left[0]) == (2, 0)
@@ -229,6 +234,15 @@ class TestOverseas:
             sea_money={"on": 10, "oe": 15},
         )
         assert legal(do(full, "use(1,main)"))[0] == "acquire(ow1,supply)"
+
+    def test_v4_9_the_compensation_never_stays_in_the_own_sector(self) -> None:
+        level_b = zip(
+            ["ow1", "on2", "on3", "oe1", "oe2", "oe3"], ["b11", "b12", "b13", "b21", "b22", "b23"], strict=True
+        )
+        slots = {"ow2": "a1", "ow3": "a2", "on1": "a3", **dict(level_b)}
+        state = place(cards=["k8"], ship=["ow", "h"], hold=[goods(3), {}], slots=slots, scrapped=SCRAPPED)
+        do(state, "use(1,main)")
+        assert legal(state) == ["acquire(ow1,on)", "acquire(ow2,none)", "acquire(ow3,none)"]
 
     def test_v4_9_without_cards_of_level_a_nothing_is_paid(self) -> None:
         slots = {**MIXED, "on1": "b23"}
