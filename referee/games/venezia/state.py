@@ -41,7 +41,7 @@ class VeneziaState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Plans are secret; everything else is played openly."""
+        """Plan are secret; everything else is played openly."""
         return self.phase is not Phase.PLAN
 
     @override
