@@ -57,7 +57,7 @@ def test_every_path_that_is_named_exists() -> None:
 
 def test_every_make_target_is_explained() -> None:
     targets = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert targets == {"help", "setup", "proto", "demo", "test", "check", "fmt", "bench", "games"}
+    assert targets == {"help", "setup", "proto", "demo", "test", "soak", "check", "fmt", "bench", "games"}
 
 
 @pytest.mark.parametrize("game", games())
