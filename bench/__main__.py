@@ -20,7 +20,6 @@ from rich.table import Table
 
 from bench import matches, rules
 from referee.game import Game
-from referee.live.loop import run
 from referee.registry import games
 
 HISTORY = Path(__file__).with_name("history.jsonl")
@@ -75,7 +74,7 @@ def measure_round_trips(report: Report, folder: Path) -> None:
 def _measure_round_trips(report: Report, folder: Path, game: Game, seats: int) -> None:
     rates, cpu, verified = [], [], []
     for seed in range(2 * ROUNDS):
-        played = run(matches.referee_match(game, seats, seed, folder))  # as `dogana play` does
+        played = asyncio.run(matches.referee_match(game, seats, seed, folder))
         question, answer = matches.message_sizes(played.record)
         bare = asyncio.run(matches.echo_rate(question, answer, played.asked))
         rates.append((played.asked / played.seconds, bare))
@@ -97,7 +96,10 @@ def measure_whole_turns(report: Report) -> None:
         if not GreedyBot.plays(game):
             continue
         pairs = [
-            (run(matches.greedy_match(game, "greedy", seed)), run(matches.greedy_match(game, "singly", seed)))
+            (
+                asyncio.run(matches.greedy_match(game, "greedy", seed)),
+                asyncio.run(matches.greedy_match(game, "singly", seed)),
+            )
             for seed in range(ROUNDS)
         ]
         seconds = median(whole[0] / single[0] for whole, single in pairs)
@@ -119,7 +121,7 @@ def measure_matches(report: Report) -> None:
     )
     report.row(f"matches on {cores} cores", f"{ours:.1f} /s", f"on one {other:.1f} /s", ratio, ">= 1.6 on 2")
     report.row("memory of a match", f"{matches.memory_of_a_match(game):.0f} kB")
-    start = median(run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
+    start = median(asyncio.run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
     report.row("start of a Python agent to its first question", f"{start * 1000:.0f} ms")
 
 
