@@ -15,6 +15,7 @@ import typer
 
 from ladder.commands import app as ladder
 from referee.commands.games import games
+from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.replay import replay
@@ -25,7 +26,7 @@ from referee.terminal import Remarks
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dogana {metadata.version('dogana')}")
+        out.print(f"dogana {metadata.version('dogana')}")
         raise typer.Exit
 
 
