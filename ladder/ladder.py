@@ -26,7 +26,7 @@ from ladder.schedule import HOUSE, Candidate, next_block, rotations
 from ladder.store import MAX_VOIDS, CountedMatch, PlannedMatch, Store, Version
 from referee.game import Game
 from referee.match.result import Outcome, Result
-from referee.records.record import RecordError, last_hash
+from referee.records.record import RecordError
 from referee.records.verify import verified
 from referee.registry import find, games, house_bots
 
@@ -232,13 +232,14 @@ class Ladder:
         if not job.record.exists():
             return None
         try:
-            plan, result = verified(job.record, find)
+            record = verified(job.record, find)
         except RecordError:
             return None
+        plan = record.plan
         expected = (job.match, job.game, [version.label for version in job.seats], job.seed, job.clock)
         if (plan.match_id, plan.game.name, plan.bots, plan.seed, str(plan.control)) != expected:
             return None
-        return Finished(result, last_hash(job.record))
+        return Finished(record.result, record.last_hash)
 
     def _schedule(self, game: Game, clock: str, *, same_author: bool) -> list[PlannedMatch]:
         ratings = self.store.ratings(game.name)
@@ -377,14 +378,15 @@ class Ladder:
         """Whether a match's record holds, is the one that was counted, and says what was counted."""
         path = self._records / f"{match.match}.jsonl"
         try:
-            plan, result = verified(path, find)
+            record = verified(path, find)
         except RecordError as error:
             return [str(error)]
+        plan, result = record.plan, record.result
         versions = self.store.versions()
         labels = [versions[version].label for version in match.versions]
         if (plan.match_id, plan.game.name, plan.bots) != (match.match, match.game, labels):
             return [f"match {match.match}: the record is of another match"]
-        if last_hash(path) != match.record_hash:
+        if record.last_hash != match.record_hash:
             return [f"match {match.match}: the record is not the one that was counted"]
         seats = tuple((seat.rank, seat.outcome) for seat in result.seats)
         if seats != tuple(zip(match.ranks, match.outcomes, strict=True)) or result.digest != match.digest:
