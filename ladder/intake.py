@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import lzma
 import os
+import re
 import shutil
 import stat
 import sys
@@ -24,15 +25,21 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from ladder.errors import BadBot
+from ladder.errors import BadBot, LadderError
+from ladder.home import Home
+from ladder.match import HOUSE, Version
+from ladder.store import Store
+from referee.errors import DoganaError
 from referee.kit.document import Document
-from referee.registry import games
+from referee.registry import games, house_bots
 
 MAX_FILES = 2_000
 """A bot has at most so many files,"""
 MAX_BYTES = 200 * 1024 * 1024
 """and at most so many bytes, unpacked."""
 MANIFEST = "bot.toml"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,40 @@ class Artefact:
     """The command that starts it in its folder."""
     games: tuple[str, ...]
     """The games it plays."""
+
+
+def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, bool]:
+    """Take in a bot, and make the ladder if there is none yet; return its version, and whether it is new.
+
+    Raises:
+        BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
+        LadderError: if a name is not allowed or belongs to another author, or the folder cannot be a ladder.
+    """
+    check_name(name, "a bot's name")
+    check_name(author, "an author's name")
+    if author == HOUSE or name in house_bots():
+        raise LadderError(f"the author {HOUSE!r} and the names of house bots ({', '.join(house_bots())}) are reserved")
+    if not path.exists():
+        raise BadBot(f"there is no file or folder {path}")
+    existed = home.folder.exists()
+    try:
+        with Store(home.database, create=True) as store:
+            artefact = take_in(path, home.versions)
+            return store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
+    except DoganaError:
+        if not existed:
+            shutil.rmtree(home.folder, ignore_errors=True)
+        raise
+
+
+def check_name(name: str, what: str) -> None:
+    """Check the name of a bot or an author; `what` it is goes into the error.
+
+    Raises:
+        LadderError: if it is not one.
+    """
+    if not _NAME.fullmatch(name):
+        raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
 
 
 def take_in(path: Path, versions: Path) -> Artefact:

@@ -12,15 +12,15 @@ import multiprocessing
 import signal
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
 
+from ladder.home import Home
 from ladder.intake import environment
-from ladder.store import Version
+from ladder.match import HOUSE_PREFIX, Match, Version
 from referee.live.driver import MatchVoid
 from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, Player, play_match
@@ -36,24 +36,6 @@ MAX_DEATHS = 3
 """A match whose worker has died so often is given up: it kills them."""
 _STOP_SECONDS = 2.0
 """How long an idle worker may take to end; its server needs half a second."""
-HOUSE_PREFIX = "house:"
-"""Marks the content hash of a house bot, which is no folder but plays in the worker's process."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A match to be played."""
-
-    match: str
-    game: str
-    seats: Sequence[Version]
-    seed: int
-    options: Mapping[str, Any]
-    clock: str
-    record: Path
-    logs: Path
-    versions: Path
-    """The folder with the files of all versions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +61,8 @@ JobEnd = Finished | Spoilt
 class Pool:
     """Worker processes; use it as a context manager."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, home: Home, workers: int) -> None:
+        self._home = home
         self._context = multiprocessing.get_context("spawn")
         self._workers = [self._start() for _ in range(workers)]
 
@@ -92,41 +75,41 @@ class Pool:
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs,), daemon=True)
+        process = self._context.Process(target=_work, args=(theirs, self._home), daemon=True)
         process.start()
         theirs.close()
         return _Worker(process, ours)
 
-    def play(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, JobEnd]]:
-        """Plays matches, and gives each with its end as soon as it has one. A job is taken when a worker is free."""
-        source = iter(jobs)
-        again: deque[Job] = deque()
+    def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, JobEnd]]:
+        """Plays matches, and gives each with its end as soon as it has one. One is taken when a worker is free."""
+        source = iter(matches)
+        again: deque[Match] = deque()
         deaths: dict[str, int] = {}
         while True:
             for worker in self._workers:
-                if worker.job is None:
-                    job = again.popleft() if again else next(source, None)
-                    if job is not None:
-                        worker.give(job)
-            busy = [worker for worker in self._workers if worker.job is not None]
+                if worker.match is None:
+                    match = again.popleft() if again else next(source, None)
+                    if match is not None:
+                        worker.give(match)
+            busy = [worker for worker in self._workers if worker.match is not None]
             if not busy:
                 return
             ready = wait([worker.pipe for worker in busy] + [worker.process.sentinel for worker in busy])
             for worker in busy:
                 if worker.pipe not in ready and worker.process.sentinel not in ready:
                     continue
-                job = worker.job
-                assert job is not None  # noqa: S101 it is busy
+                match = worker.match
+                assert match is not None  # noqa: S101 it is busy
                 end = worker.take()
                 if end is None:  # the worker has died
                     worker.stop()
                     self._workers[self._workers.index(worker)] = self._start()
-                    deaths[job.match] = deaths.get(job.match, 0) + 1
-                    if deaths[job.match] < MAX_DEATHS:
-                        again.append(job)
+                    deaths[match.match_id] = deaths.get(match.match_id, 0) + 1
+                    if deaths[match.match_id] < MAX_DEATHS:
+                        again.append(match)
                         continue
                     end = Spoilt(f"the worker has died {MAX_DEATHS} times over it", worker_died=True)
-                yield job, end
+                yield match, end
 
 
 class _Worker:
@@ -135,19 +118,19 @@ class _Worker:
     def __init__(self, process: SpawnProcess, pipe: Connection) -> None:
         self.process = process
         self.pipe = pipe
-        self.job: Job | None = None
+        self.match: Match | None = None
 
-    def give(self, job: Job) -> None:
+    def give(self, match: Match) -> None:
         """Lets it play a match. If it is dead already, `take` will tell."""
-        self.job = job
+        self.match = match
         try:
-            self.pipe.send(job)
+            self.pipe.send(match)
         except OSError:
             self.process.join(1)
 
     def take(self) -> JobEnd | None:
         """The end of its match; None if it has died before it had one."""
-        self.job = None
+        self.match = None
         try:
             if not self.pipe.poll():
                 return None
@@ -168,24 +151,24 @@ class _Worker:
 # --- in the worker ----------------------------------------------------------------------------------
 
 
-def _work(pipe: Connection) -> None:
+def _work(pipe: Connection, home: Home) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the ladder, which then closes the pipe
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
     adopt_orphans()
-    asyncio.run(_play_jobs(pipe))
+    asyncio.run(_play_matches(pipe, home))
 
 
-async def _play_jobs(pipe: Connection) -> None:
+async def _play_matches(pipe: Connection, home: Home) -> None:
     async with RefereeServer() as server:
         while True:
             try:
-                job: Job = pipe.recv()
+                match: Match = pipe.recv()
             except (EOFError, OSError):
                 return
             try:
-                end = await _play(job, server)
+                end = await _play(match, home, server)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
                 end = Spoilt(f"{type(error).__name__}: {error}")
             try:
@@ -194,32 +177,33 @@ async def _play_jobs(pipe: Connection) -> None:
                 return
 
 
-async def _play(job: Job, server: RefereeServer) -> JobEnd:
-    game = find(job.game)
+async def _play(match: Match, home: Home, server: RefereeServer) -> JobEnd:
+    game = find(match.game)
     plan = MatchPlan(
         game=game,
-        setup=game.setup(len(job.seats), job.options, shipped_board(game)),
-        match_id=job.match,
-        seed=job.seed,
-        bots=[version.label for version in job.seats],
-        control=TimeControl.parse(job.clock),
+        setup=game.setup(len(match.seats), match.options, shipped_board(game)),
+        match_id=match.match_id,
+        seed=match.seed,
+        bots=match.labels,
+        control=TimeControl.parse(match.clock),
     )
-    gone = [version.label for version in job.seats if not _is_there(version, job.versions)]
+    gone = [version.label for version in match.seats if not _is_there(version, home.versions)]
     if gone:
         return Spoilt(
-            f"the files of {', '.join(gone)} are gone from {job.versions}; submit the same again to restore them"
+            f"the files of {', '.join(gone)} are gone from {home.versions}; submit the same again to restore them"
         )
-    players = [_player(version, job.versions) for version in job.seats]
+    players = [_player(version, home.versions) for version in match.seats]
+    record, logs = home.record(match.match_id), home.logs(match.match_id)
     try:
-        report = await play_match(plan, players, server=server, record=job.record)
-        verify(job.record, find)
+        report = await play_match(plan, players, server=server, record=record)
+        verify(record, find)
     except MatchVoid as error:
         return Spoilt(str(error))
     except RecordError as error:
         return Spoilt(f"the record does not verify: {error}")
     for seat, text in report.logs.items():
-        job.logs.mkdir(parents=True, exist_ok=True)
-        (job.logs / f"seat{seat}.log").write_text(text)
+        logs.mkdir(parents=True, exist_ok=True)
+        (logs / f"seat{seat}.log").write_text(text)
     return Finished(report.result, report.record_hash)
 
 

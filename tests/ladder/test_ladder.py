@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
-from ladder.ladder import SUSPENDED_AFTER, Ladder, blamed
+from ladder.home import Home
+from ladder.running import adopted, schedule
+from ladder.standings import SUSPENDED_AFTER, blamed
 from ladder.store import Store
 from referee.records.verify import verify
 from referee.registry import find
@@ -65,7 +67,7 @@ def recompute(dogana: Dogana) -> None:
 def test_a_bot_is_submitted_qualifies_plays_and_is_rated(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     [entry] = top(dogana)
-    assert (entry["bot"], entry["mu"], entry["status"]) == ("mybot", None, "waits for its first match")
+    assert (entry["bot"], entry["mu"], entry["status"]) == ("mybot", None, "waits to qualify")
     ended = run(dogana, 6)
     assert "bots run unconfined" in ended.stderr
     assert "mybot v1 qualifies" in ended.stderr
@@ -200,8 +202,8 @@ BAD = [
     (["top", "--home", "broken"], "is not a ladder"),
     (["top", "--home", "other"], "is an SQLite file, but not a ladder"),
     (["submit", "none.py", "--name", "a", "--author", "b", "--home", "new"], "there is no file or folder none.py"),
-    (["submit", "bot.py", "--name", "a b", "--author", "b", "--home", "new"], "--name must be"),
-    (["submit", "bot.py", "--name", "../a", "--author", "b", "--home", "new"], "--name must be"),
+    (["submit", "bot.py", "--name", "a b", "--author", "b", "--home", "new"], "a bot's name must be"),
+    (["submit", "bot.py", "--name", "../a", "--author", "b", "--home", "new"], "a bot's name must be"),
     (["submit", "bot.py", "--name", "random", "--author", "b", "--home", "new"], "are reserved"),
     (["submit", "bot.py", "--name", "x", "--author", "house", "--home", "new"], "are reserved"),
     (["submit", "bot.py", "--name", "x", "--author", "b", "--home", "files"], "neither a ladder nor an empty folder"),
@@ -289,12 +291,13 @@ def check_that_everything_counts_once(dogana: Dogana, folder: Path) -> None:
     store = Store(folder / "home" / "ladder.db", create=False)
     counted = store.counted("cargo_noir")
     assert store.unfinished("cargo_noir") == []
-    assert len({match.match for match in counted}) == len(counted)
-    assert [match.number for match in counted] == list(range(1, len(counted) + 1))
+    assert len({match.match_id for match in counted}) == len(counted)
+    assert [match.count.number for match in counted if match.count is not None] == list(range(1, len(counted) + 1))
     records = {path.stem for path in (folder / "home" / "records").glob("*.jsonl") if not path.name.startswith("qual")}
-    assert records == {match.match for match in counted}
+    assert records == {match.match_id for match in counted}
     for match in counted:
-        assert verify(folder / "home" / "records" / f"{match.match}.jsonl", find).digest == match.digest
+        assert match.count is not None
+        assert verify(Home(folder / "home").record(match.match_id), find).digest == match.count.digest
     store.close()
     recompute(dogana)
 
@@ -375,7 +378,8 @@ def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_pat
     (tmp_path / "bot.py").write_text(RANDOM)
     dogana("ladder", "submit", "bot.py", "--name", "a", "--author", "b")
     assert (tmp_path / "data" / "dogana" / "ladder" / "ladder.db").is_file()
-    assert Ladder(tmp_path / "data" / "dogana" / "ladder").store.versions()
+    with Store(tmp_path / "data" / "dogana" / "ladder" / "ladder.db", create=False) as store:
+        assert store.versions()
 
 
 KILLER = (
@@ -421,15 +425,12 @@ def test_who_is_to_blame_for_matches_that_were_given_up(given_up: list[set[int]]
 def test_a_record_of_another_match_is_not_adopted(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 3)
-    ladder = Ladder(tmp_path / "home")
-    game = find("cargo_noir")
-    [match, *_] = ladder._schedule(game, "60+0.5/10", same_author=False)
-    job = ladder._job_of(match)
-    counted = ladder.store.counted("cargo_noir")[0]
-    other = tmp_path / "home" / "records" / f"{counted.match}.jsonl"
-    job.record.write_bytes(other.read_bytes())
-    assert ladder._adopt(job) is None
-    ladder.close()
+    home = Home(tmp_path / "home")
+    with Store(home.database, create=False) as store:
+        [match, *_] = schedule(store, find("cargo_noir"), "60+0.5/10", same_author=False)
+        counted = store.counted("cargo_noir")[0]
+    home.record(match.match_id).write_bytes(home.record(counted.match_id).read_bytes())
+    assert adopted(home, match) is None
 
 
 def test_a_version_whose_files_are_gone_is_named_and_spoils_nothing_else(dogana: Dogana, tmp_path: Path) -> None:
@@ -457,7 +458,7 @@ def test_a_version_that_was_replaced_before_it_played_says_so(dogana: Dogana, tm
     submit(dogana, tmp_path, "mybot", "me", RANDOM + "# better\n")
     assert {entry["version"]: entry["status"] for entry in top(dogana)} == {
         1: "replaced",
-        2: "waits for its first match",
+        2: "waits to qualify",
     }
 
 
