@@ -11,7 +11,10 @@ from types import FrameType
 
 import typer
 
-from ladder.commands import app as ladder
+from ladder.commands.recompute import recompute
+from ladder.commands.run import run
+from ladder.commands.submit import submit
+from ladder.commands.top import top
 from referee.commands.games import games
 from referee.commands.play import play
 from referee.commands.position import position
@@ -28,6 +31,9 @@ app = typer.Typer(
 )
 for command in (games, play, verify, replay, position):
     app.command()(command)
+ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
+for ladder_command in (submit, run, top, recompute):
+    ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 
 

@@ -14,17 +14,20 @@ import json
 import os
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from ladder.errors import LadderError
+from ladder.match import Count, Match, Version
 from ladder.rating import Rating
+from referee.files import private_folder
 from referee.match.result import Outcome, Result
 
 migrations = Migrations("ladder")
@@ -117,79 +120,47 @@ def facts_and_ratings(db: Database) -> None:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A version of a bot."""
-
-    id: int
-    bot: str
-    author: str
-    number: int
-    content_hash: str
-    run: tuple[str, ...]
-    games: tuple[str, ...]
-    parent: int | None
-    """The version before it, of the same bot."""
-
-    @property
-    def label(self) -> str:
-        """How tables and records call it."""
-        return f"{self.bot} v{self.number}"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedMatch:
-    """A match that was scheduled."""
-
-    id: str
-    block: int
-    game: str
-    seats: tuple[int, ...]
-    """The version in each seat."""
-    seed: int
-    options: Mapping[str, Any]
-    clock: str
-
-
-@dataclass(frozen=True, slots=True)
-class CountedMatch:
-    """A match that counts."""
-
-    number: int
-    match: str
-    game: str
-    versions: tuple[int, ...]
-    """The version in each seat."""
-    ranks: tuple[int, ...]
-    outcomes: tuple[Outcome, ...]
-    digest: str
-    record_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A version's place on a ladder."""
-
-    version: Version
-    rating: Rating
-    matches: int
-    wins: int
-    faults: int
+@migrations()
+def sealed_blocks_and_trials(db: Database) -> None:
+    """Notes whose seed has been revealed, and who was tried because workers died."""
+    db.executescript(
+        """
+        alter table blocks add column sealed_at text;
+        create index blocks_to_seal on blocks (id) where sealed_at is null;
+        create table trials (
+            id integer primary key,
+            cause text not null references matches (id),
+            version integer not null references versions (id),
+            guilty integer not null,
+            at text not null
+        ) strict;
+        """
+    )
 
 
 MAX_VOIDS = 3
-"""A match that was spoilt so often is given up: it is not played again, and does not count."""
+"""A match that was void this often is given up: it is not played again, and does not count."""
 
 
 class Store:
     """The SQLite file of a ladder."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
-        """Opens the file, and brings it to the current layout.
+        """Open the file, and bring it to the current layout.
+
+        Args:
+            path: `ladder.db` in the folder of the ladder.
+            create: whether a ladder may be made in a folder that is empty or not there.
 
         Raises:
             LadderError: if it is no ladder, or one of a newer version.
         """
+        if create and not path.exists():
+            if path.parent.exists() and any(path.parent.iterdir()):
+                raise LadderError(f"{path.parent} is neither a ladder nor an empty folder")
+            path.parent.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
+            path.touch(mode=0o600)  # SQLite gives the files beside it the same mode
         if not create and not path.is_file():
             raise LadderError(f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one")
         try:
@@ -218,8 +189,14 @@ class Store:
         finally:
             db.close()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         self._db.close()
 
     def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
@@ -300,14 +277,22 @@ class Store:
         seed: int,
         options: Mapping[str, Any],
         clock: str,
-        matches: Mapping[str, Sequence[int]],
-    ) -> None:
-        """Schedules a block: match ids, and for each the versions in its seats, in the order of the rotations."""
+        tables: Mapping[str, Sequence[int]],
+    ) -> list[Match]:
+        """Schedule a block.
+
+        Args:
+            game: the name of the game.
+            seed: the seed of all its matches.
+            options: the options of the game.
+            clock: the time control, as `TimeControl.parse` reads it.
+            tables: for each match id the version in each seat, in the order of the rotations.
+        """
         with self._db.atomic():
             self._db.table("blocks").insert(
                 {
                     "game": game,
-                    "seats": len(next(iter(matches.values()))),
+                    "seats": len(next(iter(tables.values()))),
                     "seed": seed,
                     "options": json.dumps(dict(options)),
                     "clock": clock,
@@ -315,14 +300,15 @@ class Store:
                 }
             )
             block = self._rows("select max(id) as id from blocks")[0]["id"]
-            for rotation, (match, versions) in enumerate(matches.items()):
-                self._db.table("matches").insert({"id": match, "block": block, "rotation": rotation})
+            for rotation, (match_id, versions) in enumerate(tables.items()):
+                self._db.table("matches").insert({"id": match_id, "block": block, "rotation": rotation})
                 self._db.table("seats").insert_all(
-                    [{"match": match, "seat": seat, "version": version} for seat, version in enumerate(versions)]
+                    [{"match": match_id, "seat": seat, "version": version} for seat, version in enumerate(versions)]
                 )
+        return [match for match in self.unfinished(game) if match.match_id in tables]
 
-    def unfinished(self, game: str) -> list[PlannedMatch]:
-        """Matches that were scheduled, do not count yet and are not given up, in their order."""
+    def unfinished(self, game: str) -> list[Match]:
+        """Return the matches of a game that were scheduled, do not count yet and are not given up, in their order."""
         rows = self._rows(
             """
             select matches.id, matches.block, blocks.seed, blocks.options, blocks.clock,
@@ -335,12 +321,13 @@ class Store:
             """,
             [game, MAX_VOIDS],
         )
+        versions = self.versions()
         return [
-            PlannedMatch(
-                id=row["id"],
+            Match(
+                match_id=row["id"],
                 block=row["block"],
                 game=game,
-                seats=tuple(map(int, row["versions"].split(","))),
+                seats=tuple(versions[int(version)] for version in row["versions"].split(",")),
                 seed=row["seed"],
                 options=json.loads(row["options"]),
                 clock=row["clock"],
@@ -348,17 +335,17 @@ class Store:
             for row in rows
         ]
 
-    def count(self, match: PlannedMatch, result: Result, record_hash: str, ratings: Mapping[int, Rating]) -> bool:
+    def count(self, match: Match, result: Result, record_hash: str, ratings: Mapping[int, Rating]) -> bool:
         """Makes a match count, with the ratings that follow from it; false if it counts already.
 
         One transaction: whenever the process is killed, either all of it is there or nothing.
         """
         with self._db.atomic():
-            if self._rows("select 1 from results where match = ?", [match.id]):
+            if self._rows("select 1 from results where match = ?", [match.match_id]):
                 return False
             self._db.table("results").insert(
                 {
-                    "match": match.id,
+                    "match": match.match_id,
                     "digest": result.digest,
                     "record_hash": record_hash,
                     "decisions": result.decisions,
@@ -368,7 +355,7 @@ class Store:
             self._db.table("seat_results").insert_all(
                 [
                     {
-                        "match": match.id,
+                        "match": match.match_id,
                         "seat": seat.seat,
                         "rank": seat.rank,
                         "score": seat.score,
@@ -396,53 +383,80 @@ class Store:
             self._db.table("voids").insert({"match": match, "reason": reason, "at": _now()})
             return int(self._rows("select count(*) as n from voids where match = ?", [match])[0]["n"])
 
-    def given_up(self, game: str) -> list[set[int]]:
-        """The versions in each match that was spoilt so often that it was given up."""
-        rows = self._rows(
-            """
-            select seats.match, seats.version
-            from seats join matches on matches.id = seats.match join blocks on blocks.id = matches.block
-            where blocks.game = ? and (select count(*) from voids where match = matches.id) >= ?
-            """,
-            [game, MAX_VOIDS],
-        )
-        matches: dict[str, set[int]] = {}
-        for row in rows:
-            matches.setdefault(row["match"], set()).add(row["version"])
-        return list(matches.values())
+    def give_up(self, match: str, reason: str) -> None:
+        """Note that a match cannot be played at all: it is not tried again."""
+        with self._db.atomic():
+            self._db.table("voids").insert_all(
+                [{"match": match, "reason": reason, "at": _now()} for _ in range(MAX_VOIDS)]
+            )
 
-    def counted(self, game: str | None = None) -> list[CountedMatch]:
-        """All matches that count, in the order in which they do; of one game, or of all."""
+    # trials
+
+    def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
+        """Note that a version was tried because the workers of a match had died."""
+        with self._db.atomic():
+            self._db.table("trials").insert({"cause": cause, "version": version, "guilty": int(guilty), "at": _now()})
+
+    def guilty(self) -> set[int]:
+        """Return the versions that killed their workers when nobody else could have."""
+        return {row["version"] for row in self._rows("select distinct version from trials where guilty = 1")}
+
+    # sealing
+
+    def blocks_to_seal(self) -> list[int]:
+        """Return the blocks that are over and whose seeds are not revealed yet."""
+        rows = self._rows("select id from blocks where sealed_at is null order by id")
+        return [row["id"] for row in rows if self.is_over(row["id"])]
+
+    def is_over(self, block: int) -> bool:
+        """Tell whether every match of a block counts or is given up."""
         rows = self._rows(
             """
-            select results.number, results.match, results.digest, results.record_hash, blocks.game,
+            select 1 from matches
+            where block = ? and not exists (select 1 from results where match = matches.id)
+                and (select count(*) from voids where match = matches.id) < ?
+            limit 1
+            """,
+            [block, MAX_VOIDS],
+        )
+        return not rows
+
+    def records_of(self, block: int) -> list[tuple[str, int, str]]:
+        """Return match id, seed and record hash of each match of a block that counts."""
+        rows = self._rows(
+            """
+            select results.match, blocks.seed, results.record_hash
+            from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
+            where blocks.id = ? order by matches.rotation
+            """,
+            [block],
+        )
+        return [(row["match"], row["seed"], row["record_hash"]) for row in rows]
+
+    def note_sealed(self, block: int) -> None:
+        """Note that the seed of a block has been revealed."""
+        with self._db.atomic():
+            self._db.execute("update blocks set sealed_at = ? where id = ?", [_now(), block]).close()
+
+    def counted(self, game: str) -> list[Match]:
+        """Return the matches of a game that count, in the order in which they do."""
+        rows = self._rows(
+            """
+            select results.number, results.match, results.digest, results.record_hash,
+                   matches.block, blocks.seed, blocks.options, blocks.clock,
                    seats.version, seat_results.rank, seat_results.outcome
             from results
             join matches on matches.id = results.match
             join blocks on blocks.id = matches.block
             join seats on seats.match = results.match
             join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
-            where ? is null or blocks.game = ?
+            where blocks.game = ?
             order by results.number, seats.seat
             """,
-            [game, game],
+            [game],
         )
-        grouped: dict[int, list[dict[str, Any]]] = {}
-        for row in rows:
-            grouped.setdefault(row["number"], []).append(row)
-        return [
-            CountedMatch(
-                number=number,
-                match=seats[0]["match"],
-                game=seats[0]["game"],
-                versions=tuple(row["version"] for row in seats),
-                ranks=tuple(row["rank"] for row in seats),
-                outcomes=tuple(Outcome(row["outcome"]) for row in seats),
-                digest=seats[0]["digest"],
-                record_hash=seats[0]["record_hash"],
-            )
-            for number, seats in grouped.items()
-        ]
+        versions = self.versions()
+        return [_counted(game, list(seats), versions) for _, seats in groupby(rows, key=itemgetter("number"))]
 
     def block_versions(self, game: str) -> list[tuple[int, ...]]:
         """The versions of every block, in their order."""
@@ -489,11 +503,11 @@ class Store:
                 ]
             )
 
-    def standings(self, game: str) -> list[Standing]:
-        """Everybody who is rated, best first by mu - 3 sigma."""
+    def tallies(self, game: str) -> dict[int, tuple[int, int, int]]:
+        """Return matches, wins (shared ones included) and faults of every version that is rated."""
         rows = self._rows(
             """
-            select ratings.*,
+            select ratings.version, ratings.matches,
                    (select count(*) from seats join seat_results using (match, seat)
                         join matches on matches.id = seats.match join blocks on blocks.id = matches.block
                         where seats.version = ratings.version and blocks.game = ratings.game and rank = 1) as wins,
@@ -501,21 +515,32 @@ class Store:
                         join matches on matches.id = seats.match join blocks on blocks.id = matches.block
                         where seats.version = ratings.version and blocks.game = ratings.game
                         and outcome <> 'played') as faults
-            from ratings where game = ? order by mu - 3 * sigma desc, version
+            from ratings where game = ?
             """,
             [game],
         )
-        versions = self.versions()
-        return [
-            Standing(
-                versions[row["version"]],
-                Rating(row["mu"], row["sigma"]),
-                row["matches"],
-                row["wins"],
-                row["faults"],
-            )
-            for row in rows
-        ]
+        return {row["version"]: (row["matches"], row["wins"], row["faults"]) for row in rows}
+
+
+def _counted(game: str, rows: Sequence[Mapping[str, Any]], versions: Mapping[int, Version]) -> Match:
+    """Return a match that counts, from a row for each seat."""
+    first = rows[0]
+    return Match(
+        match_id=first["match"],
+        block=first["block"],
+        game=game,
+        seats=tuple(versions[row["version"]] for row in rows),
+        seed=first["seed"],
+        options=json.loads(first["options"]),
+        clock=first["clock"],
+        count=Count(
+            number=first["number"],
+            ranks=tuple(row["rank"] for row in rows),
+            outcomes=tuple(Outcome(row["outcome"]) for row in rows),
+            digest=first["digest"],
+            record_hash=first["record_hash"],
+        ),
+    )
 
 
 def _now() -> str:

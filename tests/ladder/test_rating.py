@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import permutations
 
 import pytest
@@ -14,12 +13,6 @@ from ladder import rating as module
 from ladder.rating import MU, SIGMA, Rating, current, inherit, quality, rate_all, update
 
 RATINGS = st.builds(Rating, st.floats(0, 50), st.floats(0.8, SIGMA))
-
-
-@dataclass(frozen=True)
-class Match:
-    versions: tuple[int, ...]
-    ranks: tuple[int, ...]
 
 
 def test_the_published_numbers_for_two_and_more_players(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +69,7 @@ def test_certainty_grows_with_every_match_but_ratings_never_freeze() -> None:
 
 
 def test_the_better_bot_is_recognised() -> None:
-    known, played = rate_all([Match((1, 2, 3), (1, 2, 3))] * 30, {})
+    known, played = rate_all([((1, 2, 3), (1, 2, 3))] * 30, {})
     assert known[1].low > known[2].low > known[3].low
     assert played == {1: 30, 2: 30, 3: 30}
 
@@ -97,5 +90,5 @@ def test_an_even_match_is_worth_more_than_an_uneven_one() -> None:
 
 
 def test_rating_the_same_matches_again_gives_the_same_to_the_last_digit() -> None:
-    matches = [Match((1 + n % 3, 4 + n % 2, 6), ((1, 2, 2), (3, 1, 1), (1, 1, 1))[n % 3]) for n in range(40)]
+    matches = [((1 + n % 3, 4 + n % 2, 6), ((1, 2, 2), (3, 1, 1), (1, 1, 1))[n % 3]) for n in range(40)]
     assert rate_all(matches, {}) == rate_all(matches, {})
