@@ -24,6 +24,9 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 test: $(READY) proto ## run all tests
 	$(BIN)/python -m pytest -n 2
 
+soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300)
+	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py -k soak
+
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -43,4 +46,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test check fmt bench games
+.PHONY: help setup proto demo test soak check fmt bench games

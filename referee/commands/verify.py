@@ -14,7 +14,7 @@ from referee.records.verify import verified
 from referee.registry import find
 
 _STATUS_UNSEALED = 3
-_UNSEALED = "; the seed of its block is not revealed yet: chance and digest are not checked against it"
+_UNSEALED = "; the seed of its block is not revealed yet: chance is not checked against it"
 
 
 def verify(

@@ -86,6 +86,7 @@ class _Examination:
                 self.check_copies(state)
                 self.check_position(state)
                 self.check_rejections(state, lists)
+                self.check_places(state)
                 self.check_simultaneous(state, seats)
                 for viewer in self.everyone:
                     self.check_knowledge(state, viewer)
@@ -214,6 +215,18 @@ class _Examination:
             same = again.observation(viewer) == state.observation(viewer)
             self.check(6, same, f"{_name(viewer)} observes something else after to_json and read_state")
 
+    def check_places(self, state: State) -> None:
+        """Scores and ranks are well formed, and everybody observes these very ranks."""
+        ranks, scores = state.ranks(), state.scores()
+        expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
+        self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
+        self.check(14, all(type(score) is int for score in scores), f"scores {scores} are not integers")
+        self.check(14, len(ranks) == len(scores) == self.setup.seats, "not one rank and score for each seat")
+        for viewer in self.everyone:
+            seats = getattr(state.observation(viewer), "seats", ())
+            seen = [getattr(seat, "rank", None) for seat in seats]
+            self.check(14, seen == ranks, f"{_name(viewer)} observes the ranks {seen}, not {ranks}")
+
     def check_knowledge(self, state: State, viewer: Seat | None) -> None:
         """Observation, codec, sample and non-interference for one seat or a spectator."""
         seen = state.observation(viewer)
@@ -301,13 +314,9 @@ class _Examination:
             self.check(2, state.legal_actions(seat) == [], "a legal action after the end")
         self.check(7, not state.problems(), "; ".join(state.problems()))
         self.check_position(state)
+        self.check_places(state)
         for viewer in self.everyone:
             self.check_knowledge(state, viewer)
-        ranks, scores = state.ranks(), state.scores()
-        expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
-        self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
-        self.check(14, all(type(score) is int for score in scores), f"scores {scores} are not integers")
-        self.check(14, len(ranks) == len(scores) == self.setup.seats, "not one rank and score for each seat")
         drawing = self.game.draw(self.setup, state.observation(None))
         self.check(10, drawing.startswith("<svg"), "draw gives no SVG picture")
 

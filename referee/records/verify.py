@@ -7,7 +7,6 @@ match, and its result is the one that follows. What it cannot show is how long a
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,6 @@ _ENTRIES = {
     "strike": {"seat", "reason", "detail", "rule"},
     "out": {"seat", "reason", "detail"},
 }
-_DIGEST = re.compile("[0-9a-f]{64}")
 _ROUNDING_MS = 0.01
 """Times are written in milliseconds with three decimals."""
 
@@ -90,8 +88,7 @@ class Replay:
         result: how the match went; None until the iteration has come to its end.
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line.
-        is_sealed: whether the record reveals its seed. If not, and none was given, chance and the digest of the
-            result are not checked.
+        is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
     """
 
     def __init__(self, path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> None:
@@ -358,10 +355,7 @@ class Replay:
             )
             for seat, record in enumerate(self._seats)
         )
-        digest = self._digest.close(ranks, scores) if self._seed is not None else line.data.get("digest")
-        if not (isinstance(digest, str) and _DIGEST.fullmatch(digest)):
-            raise self._fail(line, "needs a digest")
-        return Result(seats, self._actions, digest, seed)
+        return Result(seats, self._actions, self._digest.close(ranks, scores), seed)
 
     # what several lines have
 
@@ -420,7 +414,7 @@ class Verified:
     last_hash: str
     """The hash of the last line: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
-    """Whether the record reveals its seed. If not, and none was given, chance and the digest were not checked."""
+    """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
 
 
 def verify(path: Path, find_game: Callable[[str], Game]) -> Result:

@@ -69,6 +69,13 @@ def test_the_digest_is_the_same_for_the_same_match(record: Path, tmp_path: Path)
     assert verify(again, find).digest == verify(record, find).digest != verify(other, find).digest
 
 
+def test_the_digest_has_no_seed_so_equal_play_is_told_from_different_play() -> None:
+    one, other = (
+        Table(plan_of("yunnan", 3, seed=seed, options={"initial_order": "red+blue+green"})) for seed in (1, 2)
+    )
+    assert one.play_out().digest == other.play_out().digest
+
+
 def test_the_digest_has_no_names_and_no_times(tmp_path: Path) -> None:
     slow, quick = (Table(plan_of(options={"last_turn": 2})) for _ in range(2))
     slow.wait(3)

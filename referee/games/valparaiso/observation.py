@@ -35,6 +35,7 @@ class SeatView(NamedTuple):
     mayor: Card | None
     final_vp: int
     rest_money: int
+    rank: int
 
 
 class MarketView(NamedTuple):
@@ -113,7 +114,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         phase=phase,
         seat=None if phase is Phase.PLAN or phase is Phase.OVER else table.seat,
         start_seat=table.start_seat,
-        seats=tuple([_seat_view(table, seat) for seat in range(table.setup.seats)]),
+        seats=tuple([_seat_view(table, seat, rank) for seat, rank in enumerate(scoring.ranks(table))]),
         markets=tuple([MarketView(tiles) for tiles in table.markets]),
         reserve=table.reserve,
         slots=tuple([SlotView(None if card == NONE else _CARDS[card]) for card in table.slots]),
@@ -135,7 +136,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
     )
 
 
-def _seat_view(table: Table, seat: Seat) -> SeatView:
+def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
     plan = NO_PLAN if is_secret(table.phase) else table.plans[seat]
     return SeatView(
         table.colours[seat],
@@ -152,6 +153,7 @@ def _seat_view(table: Table, seat: Seat) -> SeatView:
         plan.cards,
         plan.mayor,
         *scoring.final(table, seat),
+        rank,
     )
 
 

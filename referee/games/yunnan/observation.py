@@ -53,6 +53,7 @@ class SeatView(NamedTuple):
 
     vp: int
     score: int
+    rank: int
 
 
 class ProvinceView(NamedTuple):
@@ -115,7 +116,7 @@ def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
         bank_left=_colour(table.bank[Space.LEFT]),
         bank_right=_colour(table.bank[Space.RIGHT]),
         colours=tuple([_colour_view(table, colour, bid) for colour, bid in enumerate(table.committed())]),
-        seats=tuple([SeatView(vp, score) for vp, score in zip(table.vp, scoring.scores(table), strict=True)]),
+        seats=tuple(map(SeatView, table.vp, scoring.scores(table), scoring.ranks(table))),
         provinces=tuple(
             [ProvinceView(gifts, _colour(owner)) for gifts, owner in zip(table.gifts, table.teahouse, strict=True)]
         ),
