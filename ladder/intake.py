@@ -130,8 +130,10 @@ def take_in(path: Path, versions: Path) -> Artefact:
             target.rename(scratch / "changed")
         if not target.exists():
             _make_read_only(folder)
-            with contextlib.suppress(FileExistsError):
+            folder.chmod(0o700)  # to move a folder elsewhere is to write into it
+            with contextlib.suppress(OSError):  # somebody else has submitted the same at this moment
                 folder.rename(target)
+            target.chmod(0o500)
             sync_folder(versions)
         return Artefact(content_hash, run, playable)
     except OSError as error:
