@@ -9,8 +9,13 @@ run.lock         held while a run goes on
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from ladder.errors import LadderError
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +39,19 @@ class Home:
         """The folder with all records."""
         return self.folder.absolute() / "records"
 
-    @property
-    def lock(self) -> Path:
-        """The file that a run locks, so that there is one run at a time."""
-        return self.folder / "run.lock"
+    @contextmanager
+    def only_run(self) -> Iterator[None]:
+        """Hold the lock of the ladder's runs, so that there is one at a time.
+
+        Raises:
+            LadderError: if somebody else holds it.
+        """
+        with (self.folder / "run.lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise LadderError(f"another run is going on in {self.folder}; wait until it ends") from error
+            yield
 
     def record(self, match_id: str) -> Path:
         """Return the path of a match's record."""

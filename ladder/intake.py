@@ -29,7 +29,6 @@ from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.match import HOUSE, Version
 from ladder.store import Store
-from referee.errors import DoganaError
 from referee.kit.document import Document
 from referee.registry import games, house_bots
 
@@ -68,14 +67,18 @@ def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, boo
     if not path.exists():
         raise BadBot(f"there is no file or folder {path}")
     existed = home.folder.exists()
+    if existed and not home.database.exists() and {*home.folder.iterdir()} - {home.folder / home.versions.name}:
+        raise LadderError(f"{home.folder} is neither a ladder nor an empty folder")
     try:
-        with Store(home.database, create=True) as store:
-            artefact = take_in(path, home.versions)
-            return store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
-    except DoganaError:
-        if not existed:
-            shutil.rmtree(home.folder, ignore_errors=True)
+        artefact = take_in(path, home.versions)
+    except BadBot:
+        if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
+            with contextlib.suppress(OSError):
+                home.versions.rmdir()
+                home.folder.rmdir()
         raise
+    with Store(home.database, create=True) as store:
+        return store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
 
 
 def check_name(name: str, what: str) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import random
 import secrets
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 
@@ -17,8 +15,9 @@ from ladder.match import HOUSE, HOUSE_PREFIX, Match
 from ladder.pool import MAX_DEATHS, Finished, JobEnd, Pool, Spoilt
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
-from ladder.standings import is_suspended, scheduled, to_qualify
-from ladder.store import MAX_VOIDS, Store
+from ladder.schema import MAX_VOIDS
+from ladder.standings import scheduled, to_qualify
+from ladder.store import Store, Tally
 from referee.game import Game
 from referee.match.result import Outcome, Result
 from referee.records.record import RecordError, last_hash
@@ -59,7 +58,7 @@ def run(
     Raises:
         LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
     """
-    with only_run(home):
+    with home.only_run():
         home.records.mkdir(exist_ok=True)
         for left in home.records.glob("*.part"):  # of workers that were killed
             left.unlink()
@@ -68,21 +67,6 @@ def run(
                 enter_house_bots(store, game)
                 yield from qualify(home, store, pool, game)
             yield from _Play(home, store, pool, chosen, matches, clock, same_author=same_author).play()
-
-
-@contextmanager
-def only_run(home: Home) -> Iterator[None]:
-    """Hold the lock of a ladder's runs.
-
-    Raises:
-        LadderError: if somebody else holds it.
-    """
-    with home.lock.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise LadderError(f"another run is going on in {home.folder}; wait until it ends") from error
-        yield
 
 
 def enter_house_bots(store: Store, game: Game) -> None:
@@ -201,7 +185,8 @@ class _Play:
         while self._queue or sum(self._handed_out.values()) < self._matches:
             if not self._queue:
                 game = min(self._chosen, key=lambda game: self._handed_out[game.name])
-                self._plan(schedule(self._store, game, self._clock, same_author=self._same_author))
+                seed = secrets.randbits(62)
+                self._plan(schedule(self._store, game, self._clock, seed, same_author=self._same_author))
             match = self._queue.popleft()
             self._handed_out[match.game] += 1
             yield match
@@ -212,12 +197,12 @@ class _Play:
             self._counted += count(self._store, match, end.result, end.record_hash)
             return ""
         tries = MAX_DEATHS if end.worker_died else 1
-        times = [self._store.void(match.match_id, end.reason) for _ in range(tries)][-1]
+        times = [self._store.void(match, end.reason) for _ in range(tries)][-1]
         if times < MAX_VOIDS:
             self._again.append(match)
             return f"match {match.match_id} is void and is played again: {end.reason}"
         text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
-        self._given_up += not is_suspended(self._store, match.game, match.versions)
+        self._given_up += 1
         if self._given_up >= MAX_GIVEN_UP:
             raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
         return text
@@ -239,53 +224,61 @@ def adopted(home: Home, match: Match) -> Finished | None:
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
-    """Make a match count, and rate the versions in it; return False if it counts already."""
-    known = store.ratings(match.game)
-    parents = {version.id: version.parent for version in store.versions().values()}
-    ratings = rate(known, match.versions, [seat.rank for seat in result.seats], parents)
-    return store.count(match, result, record_hash, ratings)
+    """Make a match count, in one transaction; return False if it counts already.
+
+    The versions in it are rated, unless the same was played before between them in these seats: that is no new evidence.
+    """
+    with store.writing():
+        if store.is_counted(match):
+            return False
+        ratings = None
+        if not store.was_played(match, result.digest):
+            parents = {version.id: version.parent for version in store.versions().values()}
+            ranks = [seat.rank for seat in result.seats]
+            ratings = rate(store.ratings(match.game), match.versions, ranks, parents)
+        store.count(match, result, record_hash, ratings)
+        return True
 
 
-def schedule(store: Store, game: Game, clock: str, *, same_author: bool) -> list[Match]:
+def schedule(store: Store, game: Game, clock: str, schedule_seed: int, *, same_author: bool) -> list[Match]:
     """Draw who plays next, and add the block.
+
+    Args:
+        store: the ladder.
+        game: the game.
+        clock: the time control of each seat.
+        schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
+        same_author: whether two bots of one author may meet.
 
     Raises:
         LadderError: if too few versions can be scheduled.
     """
-    ratings = store.ratings(game.name)
-    parents = {version.id: version.parent for version in store.versions().values()}
-    history = store.block_versions(game.name)
-    last_block: dict[int, int] = {}
-    meetings: dict[frozenset[int], int] = {}
-    for number, versions in enumerate(history, start=1):
-        for version in versions:
-            last_block[version] = number
-            for other in versions:
-                if other > version:
-                    pair = frozenset((version, other))
-                    meetings[pair] = meetings.get(pair, 0) + 1
-    candidates = [
-        Candidate(
-            version.id,
-            version.author,
-            current(ratings, version.id, parents),
-            last_block.get(version.id, 0),
+    with store.writing():
+        ratings, tallies = store.ratings(game.name), store.tallies(game.name)
+        sizes = store.blocks_by_seats(game.name)
+        parents = {version.id: version.parent for version in store.versions().values()}
+        candidates = [
+            Candidate(
+                version.id,
+                version.author,
+                current(ratings, version.id, parents),
+                tallies.get(version.id, Tally()).last_block,
+            )
+            for version in sorted(scheduled(store, game.name), key=lambda version: version.id)
+        ]
+        block = next_block(
+            candidates,
+            list(game.seat_counts),
+            sizes,
+            store.meetings(game.name),
+            sum(sizes.values()) + 1,
+            random.Random(schedule_seed),  # noqa: S311 who meets whom is no secret
+            same_author=same_author,
         )
-        for version in scheduled(store, game.name)
-    ]
-    block = next_block(
-        candidates,
-        list(game.seat_counts),
-        store.blocks_by_seats(game.name),
-        meetings,
-        len(history) + 1,
-        random.Random(secrets.randbits(64)),  # noqa: S311 who meets whom is no secret
-        same_author=same_author,
-    )
-    if block is None:
-        raise LadderError(
-            f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
-            " without two of one author; submit another, or say --same-author"
-        )
-    tables = {secrets.token_hex(8): seats for seats in rotations(block)}
-    return store.add_block(game.name, secrets.randbits(62), {}, clock, tables)
+        if block is None:
+            raise LadderError(
+                f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
+                " without two of one author; submit another, or say --same-author"
+            )
+        tables = {secrets.token_hex(8): seats for seats in rotations(block)}
+        return store.add_block(game.name, secrets.randbits(62), {}, clock, tables, schedule_seed)

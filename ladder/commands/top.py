@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ladder.commands.options import AsJson, HomeOption
 from ladder.home import Home
-from ladder.standings import Standing, standings
+from ladder.standings import Standing, Status, standings
 from ladder.store import Store
 from referee.commands.output import out, print_json
 from referee.registry import find, games
@@ -21,6 +21,9 @@ def top(
     as_json: AsJson = False,
 ) -> None:
     """Show the standings, best first by mu - 3 sigma: the skill that a bot has almost certainly.
+
+    "different" is the number of matches behind mu and sigma: a match that was played exactly like an earlier one between
+    the same versions in the same seats is no new evidence, and is not rated again.
 
     Examples:
 
@@ -50,21 +53,26 @@ def _entry(game: str, place: int, standing: Standing) -> dict[str, object]:
         "mu": None if rating is None else rating.mu,
         "sigma": None if rating is None else rating.sigma,
         "low": None if rating is None else rating.low,
-        "matches": standing.matches,
-        "wins": standing.wins,
-        "out": standing.faults,
-        "status": standing.status.value + (f": {standing.reason}" if standing.reason else ""),
+        "matches": standing.tally.matches,
+        "different": standing.tally.different,
+        "wins": standing.tally.wins,
+        "out": standing.tally.faults,
+        "status": f"not qualified: {standing.reason}" if standing.status is Status.FAILED else standing.status.value,
+        "reason": standing.reason,
     }
 
 
 def _table(title: str, entries: list[dict[str, object]]) -> Table:
-    table = Table("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "wins", "out", "", title=title)
+    heads = ("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out", "")
+    table = Table(*heads, title=title)
     for entry in entries:
+        status, reason = str(entry["status"]), str(entry["reason"])
         table.add_row(
             str(entry["place"] or "-"),
             f"{entry['bot']} v{entry['version']}",
             str(entry["author"]),
             *("-" if entry[key] is None else f"{entry[key]:.2f}" for key in ("mu", "sigma", "low")),
-            *(str(entry[key]) for key in ("matches", "wins", "out", "status")),
+            *(str(entry[key]) for key in ("matches", "different", "wins", "out")),
+            status if not reason or reason in status else f"{status}: {reason}",
         )
     return table
