@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import random
 import secrets
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.intake import Inspector
 from ladder.match import HOUSE, HOUSE_PREFIX, Match
-from ladder.pool import MAX_DEATHS, Finished, JobEnd, Pool, Spoilt
+from ladder.pool import End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
 from ladder.schema import MAX_VOIDS
-from ladder.standings import scheduled, to_qualify
+from ladder.sealing import seal_block, seal_blocks, seal_match
+from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.store import Store, Tally
+from ladder.trial import Trial
+from referee.files import private_folder
 from referee.game import Game
 from referee.match.result import Outcome, Result
-from referee.records.record import RecordError, last_hash
-from referee.records.verify import verified
-from referee.registry import find, games, house_bots
+from referee.registry import games, house_bots
 
 MAX_GIVEN_UP = 10
 """A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
@@ -59,9 +62,11 @@ def run(
         LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
     """
     with home.only_run():
-        home.records.mkdir(exist_ok=True)
-        for left in home.records.glob("*.part"):  # of workers that were killed
+        private_folder(home.records)
+        for left in home.records.rglob("*.part"):  # of workers that were killed
             left.unlink()
+        for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+            yield Progress(problem, 0, 0)
         with Pool(home, workers) as pool:
             for game in chosen:
                 enter_house_bots(store, game)
@@ -85,7 +90,7 @@ def qualify(home: Home, store: Store, pool: Pool, game: Game) -> Iterator[Progre
     partner = next(
         version for version in scheduled(store, game.name) if version.author == HOUSE and version.bot == "random"
     )
-    trials = [
+    matches = [
         Match(
             match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
             block=None,
@@ -97,23 +102,46 @@ def qualify(home: Home, store: Store, pool: Pool, game: Game) -> Iterator[Progre
         )
         for version in to_qualify(store, game.name)
     ]
-    for match, end in pool.play(trials):
-        version = match.seats[0]
-        if isinstance(end, Spoilt) and not end.worker_died:
-            yield Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
-            continue
-        reason, hint = _why_not(end), ""
-        if reason and isinstance(end, Finished):
-            hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})"
-        store.qualify(version.id, game.name, passed=not reason, reason=reason)
-        text = f"does not qualify: {reason}{hint}" if reason else f"qualifies for {game.name}"
-        yield Progress(f"{version.label} {text}", 0, 0)
+    inspector = Inspector(home.versions)
+    deaths: Counter[str] = Counter()
+    waiting = deque[Match]()
+    for match in matches:
+        problem = inspector.problem(match.seats[0])
+        if problem:
+            yield Progress(f"{match.seats[0].label} could not be qualified this time: {problem}", 0, 0)
+        else:
+            waiting.append(match)
+    while waiting:
+        for match, end in pool.play(_emptying(waiting)):
+            version = match.seats[0]
+            if isinstance(end, Void) and not end.worker_died:
+                yield Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
+                continue
+            if isinstance(end, Void):
+                deaths[match.match_id] += 1
+                if deaths[match.match_id] < MAX_VOIDS:
+                    waiting.append(match)
+                    continue
+            elif problem := seal_match(home, match.match_id, match.seed, end.record_hash):
+                yield Progress(problem, 0, 0)
+            reason, hint = _why_not(end), ""
+            if reason and isinstance(end, Finished):
+                hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})"
+            store.qualify(version.id, game.name, passed=not reason, reason=reason)
+            text = f"does not qualify: {reason}{hint}" if reason else f"qualifies for {game.name}"
+            yield Progress(f"{version.label} {text}", 0, 0)
 
 
-def _why_not(end: JobEnd) -> str:
+def _emptying(waiting: deque[Match]) -> Iterator[Match]:
+    """Yield what waits, also what comes to wait meanwhile."""
+    while waiting:
+        yield waiting.popleft()
+
+
+def _why_not(end: End) -> str:
     """Return why a version does not qualify; empty if it does."""
-    if isinstance(end, Spoilt):
-        return end.reason
+    if isinstance(end, Void):
+        return f"its worker died {MAX_VOIDS} times: {end.reason}"
     seat = end.result.seats[0]
     return "" if seat.outcome is Outcome.PLAYED else f"{seat.outcome.value}: {seat.detail}"
 
@@ -139,10 +167,15 @@ class _Play:
         self._matches = matches
         self._clock = clock
         self._same_author = same_author
+        self._inspector = Inspector(home.versions)
         self._queue: deque[Match] = deque()
         """Scheduled, and not handed out yet."""
-        self._again: list[Match] = []
-        """Void, and to be played again when all others are over."""
+        self._again: deque[Match] = deque()
+        """Void, and to be played again."""
+        self._trials: list[Trial] = []
+        """Trials that are not over."""
+        self._remarks: list[str] = []
+        """What is to be said with the next progress."""
         self._handed_out = {game.name: 0 for game in chosen}
         self._planned = 0
         self._counted = 0
@@ -154,73 +187,141 @@ class _Play:
             self._plan(self._store.unfinished(game.name))
         if self._queue:
             yield Progress(f"finishing {len(self._queue)} matches of an earlier run", 0, 0)
-            self._adopt()
-            yield self._progress("")
-        source = self._next()
         while True:
-            for match, end in self._pool.play(source):
-                yield self._progress(self._settle(match, end))
-            if not self._again:
+            for match, end in self._pool.play(self._next()):
+                self._settle(match, end)
+                yield from self._progress()
+            yield from self._progress()
+            if not (self._again or self._trials):
                 return
-            source, self._again = iter(self._again), []
 
-    def _progress(self, text: str) -> Progress:
-        return Progress(text, self._counted, max(self._matches, self._planned))
+    def _progress(self) -> Iterator[Progress]:
+        remarks, self._remarks = self._remarks or [""], []
+        for text in remarks:
+            yield Progress(text, self._counted, max(self._matches, self._planned))
 
     def _plan(self, matches: Sequence[Match]) -> None:
         self._queue.extend(matches)
         self._planned += len(matches)
 
-    def _adopt(self) -> None:
-        """Count the matches whose record is complete: the run was killed before they counted."""
-        for match in list(self._queue):
-            end = adopted(self._home, match)
-            if end is not None:
-                self._queue.remove(match)
-                self._handed_out[match.game] += 1
-                self._settle(match, end)
-
     def _next(self) -> Iterator[Match]:
-        """Yield what is to be played; schedule a block when nothing is left."""
-        while self._queue or sum(self._handed_out.values()) < self._matches:
-            if not self._queue:
-                game = min(self._chosen, key=lambda game: self._handed_out[game.name])
-                seed = secrets.randbits(62)
-                self._plan(schedule(self._store, game, self._clock, seed, same_author=self._same_author))
-            match = self._queue.popleft()
-            self._handed_out[match.game] += 1
-            yield match
+        """Yield what is to be played: trials first, then what was void; schedule a block when nothing is left."""
+        while True:
+            on_trial = next((match for trial in self._trials if (match := trial.next())), None)
+            if on_trial is not None:
+                yield on_trial
+                continue
+            if self._again:
+                match = self._again.popleft()
+            elif self._queue or sum(self._handed_out.values()) < self._matches:
+                if not self._queue:
+                    self._schedule()
+                match = self._queue.popleft()
+                self._handed_out[match.game] += 1
+            else:
+                return
+            reason = self._cannot_play(match)
+            if reason:
+                self._store.give_up(match, reason)
+                self._end(match, f"match {match.match_id} is given up: {reason}")
+            else:
+                yield match
 
-    def _settle(self, match: Match, end: JobEnd) -> str:
-        """Count a match, or note that it was void; return what there is to say."""
+    def _schedule(self) -> None:
+        """Schedule a block of the game that has had the fewest matches."""
+        game = min(self._chosen, key=lambda game: self._handed_out[game.name])
+        broken = {}
+        for version in scheduled(self._store, game.name):
+            problem = self._inspector.problem(version)
+            if problem:
+                broken[version.id] = problem
+                self._remarks.append(problem)
+        seed = secrets.randbits(62)
+        self._plan(
+            schedule(self._store, game, self._clock, seed, same_author=self._same_author, left_out=broken.keys())
+        )
+
+    def _cannot_play(self, match: Match) -> str:
+        """Return why a match that was scheduled cannot be played any more; empty if it can."""
+        guilty = self._store.guilty()
+        for version in match.seats:
+            if version.id in guilty:
+                return f"{version.label} is suspended: {KILLS_WORKERS}"
+            if problem := self._inspector.problem(version):
+                return problem
+        return ""
+
+    def _settle(self, match: Match, end: End) -> None:
+        """Count a match, or note that it was void."""
+        for trial in self._trials:
+            if trial.has(match):
+                self._settle_trial(trial, match, end)
+                return
         if isinstance(end, Finished):
             self._counted += count(self._store, match, end.result, end.record_hash)
-            return ""
-        tries = MAX_DEATHS if end.worker_died else 1
-        times = [self._store.void(match, end.reason) for _ in range(tries)][-1]
+            self._end(match, "")
+            return
+        times = self._store.void(match, end.reason)
         if times < MAX_VOIDS:
             self._again.append(match)
-            return f"match {match.match_id} is void and is played again: {end.reason}"
+            self._remarks.append(f"match {match.match_id} is void and is played again: {end.reason}")
+            return
         text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
+        self._end(match, text)
+        if end.worker_died:
+            self._try(match)
+        else:
+            self._give_up(text)
+
+    def _end(self, match: Match, text: str) -> None:
+        """A match is over: say so, and reveal the seed of its block if it was the last one."""
+        if text:
+            self._remarks.append(text)
+        if match.block is not None and self._store.is_over(match.block):
+            self._remarks += seal_block(self._home, self._store, match.block)
+
+    def _give_up(self, text: str) -> None:
+        """Count a match that was given up for no known reason.
+
+        Raises:
+            LadderError: if it is one too many.
+        """
         self._given_up += 1
         if self._given_up >= MAX_GIVEN_UP:
             raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
-        return text
 
+    def _try(self, match: Match) -> None:
+        """Begin the trial of the versions in a match that was given up because its workers died."""
+        house = [version for version in scheduled(self._store, match.game) if version.author == HOUSE]
+        ratings = self._store.ratings(match.game)
+        best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
+        on_trial = [version for trial in self._trials for version in trial.suspects]
+        trial = Trial(match, best, on_trial)
+        if trial.suspects or not on_trial:
+            self._trials.append(trial)
+            names = ", ".join(version.label for version in trial.suspects)
+            self._remarks.append(f"workers died: trying {names} against house bots" if names else "workers died")
 
-def adopted(home: Home, match: Match) -> Finished | None:
-    """Return the end of a match whose record is complete; None if it has no record of its own that holds."""
-    path = home.record(match.match_id)
-    if not path.exists():
-        return None
-    try:
-        plan, result = verified(path, find)
-    except RecordError:
-        return None
-    expected = (match.match_id, match.game, match.labels, match.seed, match.clock)
-    if (plan.match_id, plan.game.name, plan.bots, plan.seed, str(plan.control)) != expected:
-        return None
-    return Finished(result, last_hash(path))
+    def _settle_trial(self, trial: Trial, match: Match, end: End) -> None:
+        """Note how a match of a trial went, and what follows if it was the last.
+
+        Raises:
+            LadderError: if the machine is at fault.
+        """
+        if isinstance(end, Finished):
+            problem = seal_match(self._home, match.match_id, match.seed, end.record_hash)
+            self._remarks += [problem] if problem else []
+        trial.settle(match, worker_died=isinstance(end, Void) and end.worker_died)
+        if trial.machine_is_at_fault:
+            raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
+        if not trial.is_over:
+            return
+        self._trials.remove(trial)
+        for version in trial.suspects:
+            self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
+        self._remarks += [f"{version.label} is suspended: {KILLS_WORKERS}" for version in trial.guilty]
+        if not trial.guilty:
+            self._give_up(f"workers died over match {trial.cause.match_id}, and over none of those that tried its bots")
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
@@ -240,7 +341,9 @@ def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
         return True
 
 
-def schedule(store: Store, game: Game, clock: str, schedule_seed: int, *, same_author: bool) -> list[Match]:
+def schedule(
+    store: Store, game: Game, clock: str, schedule_seed: int, *, same_author: bool, left_out: Collection[int] = ()
+) -> list[Match]:
     """Draw who plays next, and add the block.
 
     Args:
@@ -249,6 +352,7 @@ def schedule(store: Store, game: Game, clock: str, schedule_seed: int, *, same_a
         clock: the time control of each seat.
         schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
         same_author: whether two bots of one author may meet.
+        left_out: versions that cannot be played now.
 
     Raises:
         LadderError: if too few versions can be scheduled.
@@ -265,6 +369,7 @@ def schedule(store: Store, game: Game, clock: str, schedule_seed: int, *, same_a
                 tallies.get(version.id, Tally()).last_block,
             )
             for version in sorted(scheduled(store, game.name), key=lambda version: version.id)
+            if version.id not in left_out
         ]
         block = next_block(
             candidates,

@@ -6,7 +6,8 @@ bots, versions          who takes part; a version is immutable and known by its 
 qualifications          whether a version got through a short match of a game
 blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
 results, seat_results   what came out; `results.number` is the order in which matches count
-voids                   attempts that the referee spoilt, and the seat that is to blame if there is evidence
+voids                   attempts at a match that came to no result
+trials                  versions that were tried because workers died (`trial.py`)
 
 Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
 
@@ -132,8 +133,6 @@ def kept_tallies(db: Database) -> None:
         alter table blocks add column schedule_seed integer;
         alter table blocks add column after_number integer;
         alter table results add column rated integer not null default 1;
-        alter table voids add column seat integer;
-        alter table voids add column evidence text not null default '';
         alter table ratings drop column matches;
         create index voids_match on voids (match);
         create index results_rated on results (digest) where rated = 1;
@@ -145,7 +144,6 @@ def kept_tallies(db: Database) -> None:
             wins integer not null default 0,
             faults integer not null default 0,
             faults_in_a_row integer not null default 0,
-            blamed integer not null default 0,
             last_block integer not null default 0,
             primary key (game, version)
         ) strict, without rowid;
@@ -172,6 +170,25 @@ def kept_tallies(db: Database) -> None:
         derive(db, table)
 
 
+@migrations()
+def sealed_blocks_and_trials(db: Database) -> None:
+    """Note which blocks have revealed their seed, and who was tried because workers died."""
+    _run(
+        db,
+        """
+        alter table blocks add column sealed_at text;
+        create index blocks_to_seal on blocks (id) where sealed_at is null;
+        create table trials (
+            id integer primary key,
+            cause text not null references matches (id),
+            version integer not null references versions (id),
+            guilty integer not null,
+            at text not null
+        ) strict;
+        """,
+    )
+
+
 DERIVED = {
     "tallies": """
         with
@@ -192,16 +209,11 @@ DERIVED = {
                 sum(played.number > coalesce(last_played.number, 0)) as faults_in_a_row
             from played left join last_played using (game, version) group by played.game, played.version
         ),
-        blamed as (
-            select seated.game, seated.version, count(*) as blamed
-            from voids join seated on seated.match = voids.match and seated.seat = voids.seat
-            group by seated.game, seated.version
-        ),
         scheduled as (select game, version, max(block) as last_block from seated group by game, version)
         select game, version, coalesce(matches, 0) as matches, coalesce(different, 0) as different,
             coalesce(wins, 0) as wins, coalesce(faults, 0) as faults, coalesce(faults_in_a_row, 0) as faults_in_a_row,
-            coalesce(blamed, 0) as blamed, last_block
-        from scheduled left join counted using (game, version) left join blamed using (game, version)
+            last_block
+        from scheduled left join counted using (game, version)
         """,
     "meetings": """
         select blocks.game, seats.version as one, others.version as other, count(*) as blocks

@@ -10,10 +10,9 @@ from ladder.match import Version
 from ladder.rating import Rating
 from ladder.store import Store, Tally
 
+KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
 """A version that was out in this many matches in a row is not scheduled any more: it would cost everybody time."""
-SUSPENDED_AFTER_BLAMED = 3
-"""Nor is a version that, by evidence, made this many attempts at matches void."""
 
 
 class Status(Enum):
@@ -83,11 +82,13 @@ def _statuses(
     newest = {version.bot: version for version in playing if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in playing if qualified.get(version.id, (False, ""))[0]}
 
+    guilty = store.guilty()
+
     def status(version: Version) -> tuple[Status, str]:
         passed, reason = qualified.get(version.id, (None, ""))
         if passed is False:
             return Status.FAILED, reason
-        why = suspended_because(tallies.get(version.id, Tally()))
+        why = KILLS_WORKERS if version.id in guilty else suspended_because(tallies.get(version.id, Tally()))
         if why:
             return Status.SUSPENDED, why
         if newest_qualified.get(version.bot) == version:
@@ -100,9 +101,7 @@ def _statuses(
 
 
 def suspended_because(tally: Tally) -> str:
-    """Return why a version is suspended; empty if it is not."""
-    if tally.blamed >= SUSPENDED_AFTER_BLAMED:
-        return f"it made the referee fail in {tally.blamed} attempts at a match"
+    """Return why a version's results suspend it; empty if they do not."""
     if tally.faults_in_a_row >= SUSPENDED_AFTER:
-        return f"it was out in its last {tally.faults_in_a_row} matches"
+        return f"out in its last {SUSPENDED_AFTER} matches"
     return ""

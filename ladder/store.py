@@ -47,8 +47,6 @@ class Tally:
     """Matches in which it was out by a fault of its own."""
     faults_in_a_row: int = 0
     """How many of its last matches that was, without one that it played to the end."""
-    blamed: int = 0
-    """Attempts at a match that were void through its fault, by evidence."""
     last_block: int = 0
     """The id of the last block in which it was scheduled; 0 if there is none."""
 
@@ -72,6 +70,8 @@ class Store:
         with self._explained():
             if path.exists():
                 self._look_at(create=create)
+            else:
+                path.touch(mode=0o600)  # SQLite gives the files beside it the same mode
             self._db = Database(self._connect())
             try:
                 self._db.execute("pragma foreign_keys = on").close()
@@ -363,7 +363,7 @@ class Store:
         Args:
             match: a match that does not count yet.
             result: what came out.
-            record_hash: the hash of its record's last line.
+            record_hash: the hash of its record's result.
             ratings: those that follow from it; None if it is not rated, because the same was played before.
         """
         rated = ratings is not None
@@ -414,29 +414,64 @@ class Store:
                 ([match.game, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
             )
 
-    def void(self, match: Match, reason: str, *, seat: int | None = None, evidence: str = "") -> int:
-        """Note that an attempt at a match was void; return how often by now.
-
-        Args:
-            match: a match that does not count.
-            reason: what happened.
-            seat: the seat that is to blame, if there is evidence.
-            evidence: why it is.
-        """
+    def void(self, match: Match, reason: str) -> int:
+        """Note that an attempt at a match was void; return how often by now."""
         with self.writing():
-            self._write(
-                "insert into voids (match, reason, at, seat, evidence) values (?, ?, ?, ?, ?)",
-                [match.match_id, reason, _now(), seat, evidence],
-            )
-            if seat is not None:
-                self._write(
-                    "update tallies set blamed = blamed + 1 where game = ? and version = ?",
-                    [match.game, match.versions[seat]],
-                )
+            self._write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, _now()])
             [row] = self._rows("select count(*) as n from voids where match = ?", [match.match_id])
             if row["n"] >= MAX_VOIDS:
                 self._write("delete from open_matches where match = ?", [match.match_id])
             return int(row["n"])
+
+    def give_up(self, match: Match, reason: str) -> None:
+        """Note that a match cannot be played at all: it is not tried again."""
+        with self.writing():
+            while self.void(match, reason) < MAX_VOIDS:
+                pass
+
+    # trials
+
+    def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
+        """Note that a version was tried because the workers of a match had died."""
+        with self.writing():
+            self._write(
+                "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, _now()]
+            )
+
+    def guilty(self) -> set[int]:
+        """Return the versions that killed their workers when nobody else could have."""
+        return {row["version"] for row in self._rows("select distinct version from trials where guilty = 1")}
+
+    # sealing
+
+    def blocks_to_seal(self) -> list[int]:
+        """Return the blocks that are over and whose seeds are not revealed yet."""
+        rows = self._rows("select id from blocks where sealed_at is null order by id")
+        return [row["id"] for row in rows if self.is_over(row["id"])]
+
+    def is_over(self, block: int) -> bool:
+        """Tell whether every match of a block counts or is given up."""
+        return not self._rows(
+            "select 1 from matches join open_matches on open_matches.match = matches.id where block = ? limit 1",
+            [block],
+        )
+
+    def records_of(self, block: int) -> list[tuple[str, int, str]]:
+        """Return match id, seed and record hash of each match of a block that counts."""
+        rows = self._rows(
+            """
+            select results.match, blocks.seed, results.record_hash
+            from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
+            where blocks.id = ? order by matches.rotation
+            """,
+            [block],
+        )
+        return [(row["match"], row["seed"], row["record_hash"]) for row in rows]
+
+    def note_sealed(self, block: int) -> None:
+        """Note that the seed of a block has been revealed."""
+        with self.writing():
+            self._write("update blocks set sealed_at = ? where id = ?", [_now(), block])
 
     def counted(self) -> Iterator[Match]:
         """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""

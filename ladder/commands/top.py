@@ -9,7 +9,7 @@ from rich.table import Table
 
 from ladder.commands.options import AsJson, HomeOption
 from ladder.home import Home
-from ladder.standings import Standing, Status, standings
+from ladder.standings import Standing, standings
 from ladder.store import Store
 from referee.commands.output import out, print_json
 from referee.registry import find, games
@@ -57,8 +57,7 @@ def _entry(game: str, place: int, standing: Standing) -> dict[str, object]:
         "different": standing.tally.different,
         "wins": standing.tally.wins,
         "out": standing.tally.faults,
-        "status": f"not qualified: {standing.reason}" if standing.status is Status.FAILED else standing.status.value,
-        "reason": standing.reason,
+        "status": standing.status.value + (f": {standing.reason}" if standing.reason else ""),
     }
 
 
@@ -66,13 +65,11 @@ def _table(title: str, entries: list[dict[str, object]]) -> Table:
     heads = ("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out", "")
     table = Table(*heads, title=title)
     for entry in entries:
-        status, reason = str(entry["status"]), str(entry["reason"])
         table.add_row(
             str(entry["place"] or "-"),
             f"{entry['bot']} v{entry['version']}",
             str(entry["author"]),
             *("-" if entry[key] is None else f"{entry[key]:.2f}" for key in ("mu", "sigma", "low")),
-            *(str(entry[key]) for key in ("matches", "different", "wins", "out")),
-            status if not reason or reason in status else f"{status}: {reason}",
+            *(str(entry[key]) for key in ("matches", "different", "wins", "out", "status")),
         )
     return table

@@ -1,4 +1,4 @@
-"""`dogana verify`: plays records again and says whether they hold."""
+"""`dogana verify`: play records again and say whether they hold."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from rich.text import Text
 
 from referee.commands.output import out, print_json
 from referee.records.record import RecordError
-from referee.records.verify import verify as verify_record
+from referee.records.verify import verified
 from referee.registry import find
+
+_STATUS_UNSEALED = 3
+_UNSEALED = "; the seed of its block is not revealed yet: chance is not checked against it"
 
 
 def verify(
@@ -20,7 +23,8 @@ def verify(
 ) -> None:
     """Play records again by the rules, and say where a file is wrong.
 
-    The exit status is 0 only if all of them hold.
+    The exit status is 0 only if all of them hold; 1 if one is broken; 3 if none is broken, but the seed of one is not
+    revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
 
     Examples:
 
@@ -28,10 +32,10 @@ def verify(
 
       dogana verify records/*.jsonl
     """
-    broken = 0
+    broken = unsealed = 0
     for path in files:
         try:
-            result = verify_record(path, find)
+            record = verified(path, find)
         except RecordError as error:
             broken += 1
             if as_json:
@@ -40,8 +44,19 @@ def verify(
                 out.print(Text.assemble(("broken", "red"), f" {error}"), soft_wrap=True)
             continue
         if as_json:
-            print_json({"file": str(path), "holds": True, "digest": result.digest, "decisions": result.decisions})
+            print_json(
+                {
+                    "file": str(path),
+                    "holds": True,
+                    "sealed": record.is_sealed,
+                    "digest": record.result.digest,
+                    "decisions": record.result.decisions,
+                }
+            )
         else:
-            out.print(Text.assemble(("holds", "green"), f"  {path}: {result.decisions} decisions"), soft_wrap=True)
-    if broken:
-        raise typer.Exit(1)
+            note = "" if record.is_sealed else _UNSEALED
+            text = Text.assemble(("holds", "green"), f"  {path}: {record.result.decisions} decisions{note}")
+            out.print(text, soft_wrap=True)
+        unsealed += not record.is_sealed
+    if broken or unsealed:
+        raise typer.Exit(1 if broken else _STATUS_UNSEALED)

@@ -8,11 +8,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -25,6 +22,7 @@ from referee.game import Observation
 from referee.live import wire
 from referee.live.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
 from referee.live.driver import MatchDriver
+from referee.live.socket_folder import SocketFolder
 from referee.match.effects import Played
 from referee.match.result import Result
 
@@ -79,7 +77,7 @@ class RefereeServer:
         self.streams = 0
         """How many agents' streams are open."""
         self._watchers = 0
-        self._folder: Path | None = None
+        self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
         self.local_address = ""
         """The address for agents on this machine, as in DOGANA_ADDRESS."""
@@ -92,7 +90,7 @@ class RefereeServer:
         Raises:
             PortInUse: if that is not possible.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="dogana-"))  # readable by this user only
+        self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             options=[
                 ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
@@ -115,7 +113,7 @@ class RefereeServer:
         healthy = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
         reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
-        self.local_address = f"unix:{self._folder}/referee.sock"
+        self.local_address = f"unix:{self._folder.socket}"
         server.add_insecure_port(self.local_address)
         if self._listen is not None:
             try:
@@ -144,7 +142,7 @@ class RefereeServer:
             await self._server.stop(grace=0.5)
             self._server = None
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
             self._folder = None
 
     def add_seat(self, seat: AgentSeat) -> None:

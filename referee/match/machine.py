@@ -491,7 +491,8 @@ class Match:
             )
             if player.open is not None:
                 self._close(player.open)
-        self.result = Result(tuple(seats), self._actions, digest, self.plan.seed)
+        seed = self.plan.seed if self.plan.reveals_seed else None
+        self.result = Result(tuple(seats), self._actions, digest, seed)
         self._effects += [Store(line) for line in closing_lines(self.result, state_digest(self.state))]
         self._effects.append(Finish(self.result))
 

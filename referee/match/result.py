@@ -54,7 +54,8 @@ class Result:
     seats: tuple[SeatResult, ...]
     decisions: int
     digest: str
-    seed: int
+    seed: int | None
+    """The seed, if the end of the match reveals it."""
 
 
 def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[int]:
@@ -72,8 +73,8 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
 
 
 def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
-    """The last lines of a record."""
-    return [
+    """Return the last lines of a record: the result and, if it is revealed, the seed."""
+    lines: list[dict[str, Any]] = [
         {
             "type": "result",
             "state": digest_of_state,
@@ -90,6 +91,11 @@ def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
                 for seat in result.seats
             ],
             "digest": result.digest,
-        },
-        {"type": "seed", "seed": result.seed},
+        }
     ]
+    return lines if result.seed is None else [*lines, seed_line(result.seed)]
+
+
+def seed_line(seed: int) -> dict[str, Any]:
+    """Return the line of a record that reveals the seed."""
+    return {"type": "seed", "seed": seed}

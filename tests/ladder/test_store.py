@@ -23,7 +23,7 @@ from ladder.home import Home
 from ladder.recompute import compare, repair
 from ladder.running import count
 from ladder.schema import DERIVED, MAX_VOIDS, migrations
-from ladder.standings import SUSPENDED_AFTER, SUSPENDED_AFTER_BLAMED, Status, standings
+from ladder.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
 from ladder.store import Store, Tally
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
@@ -107,7 +107,7 @@ def test_a_repair_is_refused_while_a_run_goes_on(tmp_path: Path) -> None:
 # --- what is kept ---------------------------------------------------------------------------------------
 
 ACTS = st.lists(
-    st.tuples(st.sampled_from(["schedule", "count", "void", "blame", "same"]), st.integers(0, 10**6)), max_size=20
+    st.tuples(st.sampled_from(["schedule", "count", "void", "give up", "same"]), st.integers(0, 10**6)), max_size=20
 )
 
 
@@ -131,8 +131,10 @@ def test_tallies_follow_from_the_facts_whatever_happens(
                 digest = "same" if act == "same" else None
                 assert count(store, match, result_of(match, ranks, outs=outs, digest=digest), "hash")
                 assert not count(store, match, result_of(match, ranks), "hash")
+            elif act == "void":
+                store.void(match, "x")
             else:
-                store.void(match, "x", seat=number % seats if act == "blame" else None)
+                store.give_up(match, "x")
         assert store.differences() == []
         assert _tallied_by_hand(store) == store.tallies(GAME.name)
 
@@ -140,7 +142,7 @@ def test_tallies_follow_from_the_facts_whatever_happens(
 def _tallied_by_hand(store: Store) -> dict[int, Tally]:
     """The tallies that count matches, in another way than with SQL."""
     kept = store.tallies(GAME.name)
-    found = {version: Tally(blamed=tally.blamed, last_block=tally.last_block) for version, tally in kept.items()}
+    found = {version: Tally(last_block=tally.last_block) for version, tally in kept.items()}
     for match in store.counted():
         assert match.count is not None
         for version, rank, outcome in zip(match.versions, match.count.ranks, match.count.outcomes, strict=True):
@@ -151,7 +153,6 @@ def _tallied_by_hand(store: Store) -> dict[int, Tally]:
                 wins=old.wins + (rank == 1),
                 faults=old.faults + out,
                 faults_in_a_row=old.faults_in_a_row + 1 if out else 0,
-                blamed=old.blamed,
                 last_block=old.last_block,
             )
     return found
@@ -201,32 +202,16 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         assert any("though the same was played" in line for line in compare(Home(tmp_path), store).differences)
 
 
-def test_a_version_is_suspended_for_what_evidence_blames_on_it_even_if_it_has_matches_that_count(
-    tmp_path: Path,
-) -> None:
+def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_that_count(tmp_path: Path) -> None:
+    """F7."""
     with ladder(tmp_path) as store:
-        matches = next_matches(store) + next_matches(store) + next_matches(store)
-        culprit = matches[0].versions[0]
-        play(store, matches[0], random.Random(1))
-        for match in [match for match in matches[1:] if culprit in match.versions][:SUSPENDED_AFTER_BLAMED]:
-            status = {one.version.id: one.status for one in standings(store, GAME.name)}
-            assert status[culprit] is Status.ACTIVE
-            store.void(
-                match, "the worker died", seat=match.versions.index(culprit), evidence="SIGKILL from its process"
-            )
-        [entry] = [one for one in standings(store, GAME.name) if one.status is Status.SUSPENDED]
-        assert (entry.version.id, entry.reason) == (culprit, "it made the referee fail in 3 attempts at a match")
-
-
-def test_who_only_met_a_culprit_is_not_suspended(tmp_path: Path) -> None:
-    with ladder(tmp_path, bots=2) as store:
-        for _ in range(4):
-            for match in next_matches(store)[:1]:
-                for _ in range(MAX_VOIDS):
-                    store.void(match, "x", seat=match.versions.index(1), evidence="x")
-            if standings(store, GAME.name)[0].status is Status.SUSPENDED:
-                break
-        assert {one.version.id for one in standings(store, GAME.name) if one.status is Status.SUSPENDED} == {1}
+        [match, *_] = next_matches(store)
+        play(store, match, random.Random(1))
+        culprit, victim, *_ = match.versions
+        store.note_trial(match.match_id, culprit, guilty=True)
+        store.note_trial(match.match_id, victim, guilty=False)
+        found = {one.version.id: one.reason for one in standings(store, GAME.name) if one.status is Status.SUSPENDED}
+        assert found == {culprit: KILLS_WORKERS}
 
 
 def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Path) -> None:
@@ -240,7 +225,7 @@ def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Pat
             )
             assert store.tallies(GAME.name)[2].faults_in_a_row == number + 1
         reasons = {one.version.id: one.reason for one in standings(store, GAME.name)}
-        assert reasons == {1: "", 2: f"it was out in its last {SUSPENDED_AFTER} matches"}
+        assert reasons == {1: "", 2: f"out in its last {SUSPENDED_AFTER} matches"}
 
 
 # --- older and newer layouts, damage --------------------------------------------------------------------
