@@ -11,6 +11,7 @@ from types import FrameType
 
 import typer
 
+from ladder.commands.backup import backup
 from ladder.commands.recompute import recompute
 from ladder.commands.run import run
 from ladder.commands.submit import submit
@@ -32,7 +33,7 @@ app = typer.Typer(
 for command in (games, play, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
-for ladder_command in (submit, run, top, recompute):
+for ladder_command in (submit, run, top, recompute, backup):
     ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 

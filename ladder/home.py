@@ -9,8 +9,15 @@ run.lock         held while a run goes on
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from ladder.errors import LadderError
+from referee.files import private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +41,32 @@ class Home:
         """The folder with all records."""
         return self.folder.absolute() / "records"
 
-    @property
-    def lock(self) -> Path:
-        """The file that a run locks, so that there is one run at a time."""
-        return self.folder / "run.lock"
+    def make(self) -> None:
+        """Make the folder, unless it is there.
+
+        Raises:
+            LadderError: if it has something else in it than a ladder.
+        """
+        inside = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+        if inside - {self.versions.name} and self.database.name not in inside:
+            raise LadderError(f"{self.folder} is neither a ladder nor an empty folder")
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder)
+
+    @contextmanager
+    def only_run(self) -> Iterator[None]:
+        """Hold the lock of the ladder's runs, so that there is one at a time.
+
+        Raises:
+            LadderError: if somebody else holds it.
+        """
+        lock_file = os.open(self.folder / "run.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with os.fdopen(lock_file, "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise LadderError(f"another run is going on in {self.folder}; wait until it ends") from error
+            yield
 
     def record(self, match_id: str) -> Path:
         """Return where the record of a match is written, in a folder that many matches share."""

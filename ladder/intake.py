@@ -29,7 +29,6 @@ from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.match import HOUSE, HOUSE_PREFIX, Version
 from ladder.store import Store
-from referee.errors import DoganaError
 from referee.files import private_folder, read_file, sync_folder
 from referee.kit.document import Document
 from referee.registry import games, house_bots
@@ -66,14 +65,17 @@ def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, boo
     check_names(name, author)
     check_path(path)
     existed = home.folder.exists()
+    home.make()
     try:
-        with Store(home.database, create=True) as store:
-            artefact = take_in(path, home.versions)
-            return store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
-    except DoganaError:
-        if not existed:
-            shutil.rmtree(home.folder, ignore_errors=True)
+        artefact = take_in(path, home.versions)
+    except BadBot:
+        if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
+            with contextlib.suppress(OSError):
+                home.versions.rmdir()
+                home.folder.rmdir()
         raise
+    with Store(home.database, create=True) as store:
+        return store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
 
 
 def check_names(bot: str, author: str) -> None:

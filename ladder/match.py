@@ -72,3 +72,5 @@ class Count:
     outcomes: tuple[Outcome, ...]
     digest: str
     record_hash: str
+    rated: bool
+    """False if the same was played before between the same versions in the same seats: it is no new evidence."""

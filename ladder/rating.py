@@ -107,21 +107,3 @@ def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int
     while parent is not None and parent not in known:
         parent = parents.get(parent)
     return Rating() if parent is None else inherit(known[parent])
-
-
-def rate_all(
-    matches: Iterable[tuple[Sequence[int], Sequence[int]]], parents: Mapping[int, int | None]
-) -> tuple[dict[int, Rating], dict[int, int]]:
-    """Return all ratings of a game, and how many matches each version has.
-
-    Args:
-        matches: the versions and the ranks in the seats of each match, in the order in which they count.
-        parents: for each version, the version before it, if there is one.
-    """
-    known: dict[int, Rating] = {}
-    played: dict[int, int] = {}
-    for versions, ranks in matches:
-        known.update(rate(known, versions, ranks, parents))
-        for version in versions:
-            played[version] = played.get(version, 0) + 1
-    return known, played

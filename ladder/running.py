@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
-import os
 import random
 import secrets
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 
@@ -20,9 +17,10 @@ from ladder.match import HOUSE, HOUSE_PREFIX, Match
 from ladder.pool import End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
+from ladder.schema import MAX_VOIDS
 from ladder.sealing import seal_block, seal_blocks, seal_match
 from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
-from ladder.store import MAX_VOIDS, Store
+from ladder.store import Store, Tally
 from ladder.trial import Trial
 from referee.files import private_folder
 from referee.game import Game
@@ -63,7 +61,7 @@ def run(
     Raises:
         LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
     """
-    with only_run(home):
+    with home.only_run():
         private_folder(home.records)
         for left in home.records.rglob("*.part"):  # of workers that were killed
             left.unlink()
@@ -74,21 +72,6 @@ def run(
                 enter_house_bots(store, game)
                 yield from qualify(home, store, pool, game)
             yield from _Play(home, store, pool, chosen, matches, clock, same_author=same_author).play()
-
-
-@contextmanager
-def only_run(home: Home) -> Iterator[None]:
-    """Hold the lock of a ladder's runs.
-
-    Raises:
-        LadderError: if somebody else holds it.
-    """
-    with os.fdopen(os.open(home.lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise LadderError(f"another run is going on in {home.folder}; wait until it ends") from error
-        yield
 
 
 def enter_house_bots(store: Store, game: Game) -> None:
@@ -239,7 +222,7 @@ class _Play:
                 return
             reason = self._cannot_play(match)
             if reason:
-                self._store.give_up(match.match_id, reason)
+                self._store.give_up(match, reason)
                 self._end(match, f"match {match.match_id} is given up: {reason}")
             else:
                 yield match
@@ -253,7 +236,10 @@ class _Play:
             if problem:
                 broken[version.id] = problem
                 self._remarks.append(problem)
-        self._plan(schedule(self._store, game, self._clock, same_author=self._same_author, left_out=broken.keys()))
+        seed = secrets.randbits(62)
+        self._plan(
+            schedule(self._store, game, self._clock, seed, same_author=self._same_author, left_out=broken.keys())
+        )
 
     def _cannot_play(self, match: Match) -> str:
         """Return why a match that was scheduled cannot be played any more; empty if it can."""
@@ -275,7 +261,7 @@ class _Play:
             self._counted += count(self._store, match, end.result, end.record_hash)
             self._end(match, "")
             return
-        times = self._store.void(match.match_id, end.reason)
+        times = self._store.void(match, end.reason)
         if times < MAX_VOIDS:
             self._again.append(match)
             self._remarks.append(f"match {match.match_id} is void and is played again: {end.reason}")
@@ -339,54 +325,65 @@ class _Play:
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
-    """Make a match count, and rate the versions in it; return False if it counts already."""
-    known = store.ratings(match.game)
-    parents = {version.id: version.parent for version in store.versions().values()}
-    ratings = rate(known, match.versions, [seat.rank for seat in result.seats], parents)
-    return store.count(match, result, record_hash, ratings)
+    """Make a match count, in one transaction; return False if it counts already.
+
+    The versions in it are rated, unless the same was played before between them in these seats: that is no new evidence.
+    """
+    with store.writing():
+        if store.is_counted(match):
+            return False
+        ratings = None
+        if not store.was_played(match, result.digest):
+            parents = {version.id: version.parent for version in store.versions().values()}
+            ranks = [seat.rank for seat in result.seats]
+            ratings = rate(store.ratings(match.game), match.versions, ranks, parents)
+        store.count(match, result, record_hash, ratings)
+        return True
 
 
-def schedule(store: Store, game: Game, clock: str, *, same_author: bool, left_out: Collection[int] = ()) -> list[Match]:
-    """Draw who plays next, without the versions that are left out, and add the block.
+def schedule(
+    store: Store, game: Game, clock: str, schedule_seed: int, *, same_author: bool, left_out: Collection[int] = ()
+) -> list[Match]:
+    """Draw who plays next, and add the block.
+
+    Args:
+        store: the ladder.
+        game: the game.
+        clock: the time control of each seat.
+        schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
+        same_author: whether two bots of one author may meet.
+        left_out: versions that cannot be played now.
 
     Raises:
         LadderError: if too few versions can be scheduled.
     """
-    ratings = store.ratings(game.name)
-    parents = {version.id: version.parent for version in store.versions().values()}
-    history = store.block_versions(game.name)
-    last_block: dict[int, int] = {}
-    meetings: dict[frozenset[int], int] = {}
-    for number, versions in enumerate(history, start=1):
-        for version in versions:
-            last_block[version] = number
-            for other in versions:
-                if other > version:
-                    pair = frozenset((version, other))
-                    meetings[pair] = meetings.get(pair, 0) + 1
-    candidates = [
-        Candidate(
-            version.id,
-            version.author,
-            current(ratings, version.id, parents),
-            last_block.get(version.id, 0),
+    with store.writing():
+        ratings, tallies = store.ratings(game.name), store.tallies(game.name)
+        sizes = store.blocks_by_seats(game.name)
+        parents = {version.id: version.parent for version in store.versions().values()}
+        candidates = [
+            Candidate(
+                version.id,
+                version.author,
+                current(ratings, version.id, parents),
+                tallies.get(version.id, Tally()).last_block,
+            )
+            for version in sorted(scheduled(store, game.name), key=lambda version: version.id)
+            if version.id not in left_out
+        ]
+        block = next_block(
+            candidates,
+            list(game.seat_counts),
+            sizes,
+            store.meetings(game.name),
+            sum(sizes.values()) + 1,
+            random.Random(schedule_seed),  # noqa: S311 who meets whom is no secret
+            same_author=same_author,
         )
-        for version in scheduled(store, game.name)
-        if version.id not in left_out
-    ]
-    block = next_block(
-        candidates,
-        list(game.seat_counts),
-        store.blocks_by_seats(game.name),
-        meetings,
-        len(history) + 1,
-        random.Random(secrets.randbits(64)),  # noqa: S311 who meets whom is no secret
-        same_author=same_author,
-    )
-    if block is None:
-        raise LadderError(
-            f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
-            " without two of one author; submit another, or say --same-author"
-        )
-    tables = {secrets.token_hex(8): seats for seats in rotations(block)}
-    return store.add_block(game.name, secrets.randbits(62), {}, clock, tables)
+        if block is None:
+            raise LadderError(
+                f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
+                " without two of one author; submit another, or say --same-author"
+            )
+        tables = {secrets.token_hex(8): seats for seats in rotations(block)}
+        return store.add_block(game.name, secrets.randbits(62), {}, clock, tables, schedule_seed)

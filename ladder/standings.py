@@ -8,8 +8,7 @@ from enum import Enum
 
 from ladder.match import Version
 from ladder.rating import Rating
-from ladder.store import Store
-from referee.match.result import Outcome
+from ladder.store import Store, Tally
 
 KILLS_WORKERS = "workers died in its matches against house bots"
 SUSPENDED_AFTER = 5
@@ -44,21 +43,18 @@ class Standing:
     """Why it has this status; empty if there is nothing to say."""
     rating: Rating | None
     """None for a version that has no match that counts."""
-    matches: int
-    wins: int
-    """Matches in which it was first, shared first places included."""
-    faults: int
-    """Matches in which it was out by a fault of its own."""
+    tally: Tally
+    """What is kept of its matches."""
 
 
 def standings(store: Store, game: str) -> list[Standing]:
     """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age."""
     ratings = store.ratings(game)
     tallies = store.tallies(game)
-    found = []
-    for version, (status, reason) in _statuses(store, game, ratings).items():
-        matches, wins, faults = tallies.get(version.id, (0, 0, 0))
-        found.append(Standing(version, status, reason, ratings.get(version.id), matches, wins, faults))
+    found = [
+        Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
+        for version, (status, reason) in _statuses(store, game, ratings, tallies).items()
+    ]
     return sorted(found, key=_order)
 
 
@@ -69,30 +65,32 @@ def _order(standing: Standing) -> tuple[bool, float, int]:
 
 def scheduled(store: Store, game: str) -> list[Version]:
     """Return the versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
-    statuses = _statuses(store, game, store.ratings(game))
-    return [version for version, (status, _) in statuses.items() if status in SCHEDULED]
+    return [one.version for one in standings(store, game) if one.status in SCHEDULED]
 
 
 def to_qualify(store: Store, game: str) -> list[Version]:
     """Return the versions that the next run lets qualify: the newest of each bot, if it has not tried."""
-    statuses = _statuses(store, game, store.ratings(game))
-    return [version for version, (status, _) in statuses.items() if status is Status.UNTRIED]
+    return [one.version for one in standings(store, game) if one.status is Status.UNTRIED]
 
 
-def _statuses(store: Store, game: str, ratings: Mapping[int, Rating]) -> dict[Version, tuple[Status, str]]:
+def _statuses(
+    store: Store, game: str, ratings: Mapping[int, Rating], tallies: Mapping[int, Tally]
+) -> dict[Version, tuple[Status, str]]:
     """Return the status of every version that plays the game, and the reason for it."""
     qualified = store.qualifications(game)
     playing = [version for version in store.versions().values() if game in version.games]
     newest = {version.bot: version for version in playing if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in playing if qualified.get(version.id, (False, ""))[0]}
-    suspended = _suspended(store, game)
+
+    guilty = store.guilty()
 
     def status(version: Version) -> tuple[Status, str]:
         passed, reason = qualified.get(version.id, (None, ""))
         if passed is False:
             return Status.FAILED, reason
-        if version.id in suspended:
-            return Status.SUSPENDED, suspended[version.id]
+        why = KILLS_WORKERS if version.id in guilty else suspended_because(tallies.get(version.id, Tally()))
+        if why:
+            return Status.SUSPENDED, why
         if newest_qualified.get(version.bot) == version:
             return (Status.ACTIVE if version.id in ratings else Status.NEW), ""
         if newest[version.bot] == version:
@@ -102,14 +100,8 @@ def _statuses(store: Store, game: str, ratings: Mapping[int, Rating]) -> dict[Ve
     return {version: status(version) for version in playing}
 
 
-def _suspended(store: Store, game: str) -> dict[int, str]:
-    """Return why versions are suspended: out in all of their last matches, or guilty of killing workers."""
-    streak: dict[int, int] = {}
-    for match in store.counted(game):
-        assert match.count is not None  # noqa: S101 it counts
-        for version, outcome in zip(match.versions, match.count.outcomes, strict=True):
-            streak[version] = 0 if outcome is Outcome.PLAYED else streak.get(version, 0) + 1
-    out = {version for version, length in streak.items() if length >= SUSPENDED_AFTER}
-    return dict.fromkeys(out, f"out in its last {SUSPENDED_AFTER} matches") | dict.fromkeys(
-        store.guilty(), KILLS_WORKERS
-    )
+def suspended_because(tally: Tally) -> str:
+    """Return why a version's results suspend it; empty if they do not."""
+    if tally.faults_in_a_row >= SUSPENDED_AFTER:
+        return f"out in its last {SUSPENDED_AFTER} matches"
+    return ""

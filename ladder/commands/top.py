@@ -22,6 +22,9 @@ def top(
 ) -> None:
     """Show the standings, best first by mu - 3 sigma: the skill that a bot has almost certainly.
 
+    "different" is the number of matches behind mu and sigma: a match that was played exactly like an earlier one between
+    the same versions in the same seats is no new evidence, and is not rated again.
+
     Examples:
 
       dogana ladder top
@@ -50,21 +53,23 @@ def _entry(game: str, place: int, standing: Standing) -> dict[str, object]:
         "mu": None if rating is None else rating.mu,
         "sigma": None if rating is None else rating.sigma,
         "low": None if rating is None else rating.low,
-        "matches": standing.matches,
-        "wins": standing.wins,
-        "out": standing.faults,
+        "matches": standing.tally.matches,
+        "different": standing.tally.different,
+        "wins": standing.tally.wins,
+        "out": standing.tally.faults,
         "status": standing.status.value + (f": {standing.reason}" if standing.reason else ""),
     }
 
 
 def _table(title: str, entries: list[dict[str, object]]) -> Table:
-    table = Table("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "wins", "out", "", title=title)
+    heads = ("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out", "")
+    table = Table(*heads, title=title)
     for entry in entries:
         table.add_row(
             str(entry["place"] or "-"),
             f"{entry['bot']} v{entry['version']}",
             str(entry["author"]),
             *("-" if entry[key] is None else f"{entry[key]:.2f}" for key in ("mu", "sigma", "low")),
-            *(str(entry[key]) for key in ("matches", "wins", "out", "status")),
+            *(str(entry[key]) for key in ("matches", "different", "wins", "out", "status")),
         )
     return table

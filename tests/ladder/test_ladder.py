@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.standings import SUSPENDED_AFTER
 from ladder.store import Store
@@ -180,14 +181,19 @@ def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path)
     assert top(dogana) == before
 
 
-def test_recompute_puts_right_what_was_changed_in_the_ratings(dogana: Dogana, tmp_path: Path) -> None:
+def test_recompute_finds_what_was_changed_in_the_ratings_and_puts_it_right_only_with_repair(
+    dogana: Dogana, tmp_path: Path
+) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 4)
     before = top(dogana)
     with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
         database.execute("update ratings set mu = mu + 1e-12 where version = 1")
     ended = json.loads(dogana("ladder", "recompute", "--home", "home", "--json", status=1).stdout)
-    assert not ended["agrees"]
+    assert (ended["agrees"], ended["repaired"], len(ended["problems"])) == (False, False, 1)
+    assert top(dogana) != before
+    ended = json.loads(dogana("ladder", "recompute", "--home", "home", "--json", "--repair", status=1).stdout)
+    assert (ended["agrees"], ended["repaired"], len(ended["problems"])) == (False, True, 1)
     assert top(dogana) == before
     recompute(dogana)
 
@@ -290,7 +296,7 @@ def workers_of(pid: int) -> list[int]:
 
 def check_that_everything_counts_once(dogana: Dogana, folder: Path) -> None:
     store = Store(folder / "home" / "ladder.db", create=False)
-    counted = store.counted("cargo_noir")
+    counted = list(store.counted())
     assert store.unfinished("cargo_noir") == []
     assert len({match.match_id for match in counted}) == len(counted)
     assert [match.count.number for match in counted if match.count is not None] == list(range(1, len(counted) + 1))
@@ -425,6 +431,6 @@ def test_a_ladder_that_cannot_be_written_can_be_looked_at(
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     store = Store(tmp_path / "home" / "ladder.db", create=False)
     assert [version.label for version in store.versions().values()] == ["mybot v1"]
-    with pytest.raises(sqlite3.OperationalError):
-        store.void("x", "y")
+    with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
+        store.qualify(1, "cargo_noir", passed=True, reason="")
     store.close()
