@@ -72,7 +72,7 @@ def test_c1_5_without_it_an_earlier_seat_can_outbid_a_later_one() -> None:
 
 
 def test_c5_1_when_the_bag_is_empty_the_discard_pile_is_put_into_it_before_the_draw() -> None:
-    state = place_with_bag({"gold": 1}, blackmarket={0: 2}, goods={0: {"jewels": 5}})
+    state = place_with_bag({"gold": 1}, black_market={0: 2}, goods={0: {"jewels": 5}})
     do(state, "bm_draw", bag=[7])
     assert counts(state)["gold"] == 1
     assert sum(state.bag) == 0
