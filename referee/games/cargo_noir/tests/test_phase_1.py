@@ -120,6 +120,10 @@ def test_c3_2_nobody_collects_from_a_port_with_another_stack() -> None:
     assert refused(place(stacks={"new_york": {0: 4, 1: 5}}), "collect(new_york)") == "C3.2"
 
 
+def test_c3_2_nobody_collects_from_a_port_without_an_own_ship() -> None:
+    assert refused(place(casino={0: 1}), "collect(cape_town)") == "C2.1"
+
+
 def test_c3_3_outbid_a_seat_raises_or_withdraws() -> None:
     assert legal(place(stacks={"rotterdam": {0: 2, 1: 3}})) == ["raise(rotterdam)", "withdraw(rotterdam)"]
 
@@ -193,6 +197,19 @@ def test_c3_8_e6_syndicates_pay_for_withdrawals_each_once_a_turn(syndicates: int
     )
     do(state, "withdraw(rotterdam)", "withdraw(new_york)", "withdraw(hong_kong)")
     assert state.safe[0] == 1 + 3 + 1 + income
+
+
+def test_c3_8_c7_2_a_syndicate_that_an_empty_bank_cannot_pay_has_paid_for_this_turn() -> None:
+    state = place(
+        stacks={"rotterdam": {0: 1, 1: 2}, "new_york": {0: 1, 1: 2}, "hong_kong": {0: 4}},
+        cards={0: {"syndicate": 1}},
+        safe=[30, 20],
+    )
+    assert state.bank == 0
+    do(state, "withdraw(rotterdam)")
+    assert (state.safe[0], state.syndicate_used) == (31, 1)
+    do(state, "collect(hong_kong)", "withdraw(new_york)", bag=[0, 0])
+    assert (state.safe[0], state.bank) == (32, 4)
 
 
 def test_c3_8_in_the_next_turn_a_syndicate_pays_again() -> None:
