@@ -7,18 +7,32 @@ import logging
 import os
 import signal
 import sys
+from importlib import metadata
 from types import FrameType
+from typing import Annotated
 
 import typer
 
-from ladder.commands import app as ladder
+from ladder.commands.backup import backup
+from ladder.commands.recompute import recompute
+from ladder.commands.run import run
+from ladder.commands.submit import submit
+from ladder.commands.top import top
 from referee.commands.games import games
+from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.replay import replay
 from referee.commands.verify import verify
 from referee.errors import DoganaError
 from referee.terminal import Remarks
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"dogana {metadata.version('dogana')}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     help="An AI tournament harness for modern board games: referee matches, keep records, run a ladder.",
@@ -27,8 +41,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Accept what can be given before any command."""
+
+
 for command in (games, play, verify, replay, position):
     app.command()(command)
+ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
+for ladder_command in (submit, run, top, recompute, backup):
+    ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 
 

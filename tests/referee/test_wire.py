@@ -226,7 +226,7 @@ def test_simultaneous_seats_are_asked_at_once() -> None:
     run(scene())
 
 
-def test_a_window_is_announced_with_its_time() -> None:
+def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_answered() -> None:
     async def scene() -> None:
         async with hall(plan_of(SEALED, 2, options={"timer": 60}), [Remote(20)] * 2) as room:
             one, two = await room.agent(0), await room.agent(1)
@@ -234,9 +234,12 @@ def test_a_window_is_announced_with_its_time() -> None:
             first, second = await one.decide(), await two.decide()
             assert not first.clock.HasField("window_ms")
             await one.choose(first.decision, first.action_count - 1)
-            withdrawn = (await two.read("withdrawn")).withdrawn
-            assert (withdrawn.decision, withdrawn.reason) == (second.decision, pb.Withdrawn.REASON_OVERTAKEN)
-            assert (await two.decide()).clock.window_ms == pytest.approx(60_000, abs=500)
+            told = (await two.read("new_deadline")).new_deadline
+            assert told.decision == second.decision
+            assert 0 < told.clock.window_ms <= 60_000
+            assert 0 < told.clock.budget_ms < second.clock.budget_ms
+            await two.choose(second.decision, second.action_count - 1)
+            assert (await two.decide()).decision == second.decision + 1
 
     run(scene())
 
@@ -348,7 +351,7 @@ def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_e
 @pytest.mark.parametrize(
     ("data", "detail"),
     [
-        (b"\xff\xff\xff\xff", "no dogana.v1.AgentMessage"),
+        (b"\xff\xff\xff\xff", "not a dogana.v1.AgentMessage"),
         (b"", "neither Join nor Choose"),
         (b"\x12\x00" + b"\x00" * (wire.MAX_MESSAGE_BYTES + 1), "at most 65536 are accepted"),
         (pb.AgentMessage(join=pb.Join(protocol=1)).SerializeToString(), "second Join"),
