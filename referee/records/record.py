@@ -20,7 +20,9 @@ from typing import Any, BinaryIO
 from referee.errors import DoganaError
 from referee.files import check_regular, read_file, unfinished
 from referee.kit.chance import commitment
+from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
+from referee.terminal import visible
 
 FORMAT = 1
 """The version of the record format."""
@@ -29,13 +31,20 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _BEGINNING = b'{"type":"header",'
 MAX_BYTES = 64 * 1024 * 1024
 """No record is longer; a file that claims to be one is not read."""
+MAX_LINES = 20_000
+"""No record has more lines; the longest matches have about 2,000 decisions."""
+MAX_LINE_BYTES = 8 * 1024 * 1024
+"""No line of a record is longer; a header has a board and a position, of 1 MiB each as they were read."""
+MAX_REASON_CHARACTERS = 500
+"""How much is said about what is wrong with a record, which may quote it."""
 
 
 class RecordError(DoganaError):
     """A file is not a record that holds; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """`line` counts from 1; 0 is the file as a whole."""
+        """Say what is wrong; `line` counts from 1, and 0 is the file as a whole."""
+        reason = visible(reason, MAX_REASON_CHARACTERS)
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
         self.line = line
@@ -141,6 +150,7 @@ class Line:
     """Its entries, without the hash."""
 
 
+_TAIL_BYTES = len(',"hash":""}') + 64
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
@@ -156,11 +166,15 @@ def read_lines(path: Path) -> list[Line]:
         raise RecordError(path, 0, f"cannot be read: {error.strerror}") from error
     if not data:
         raise RecordError(path, 0, "is empty")
+    if data.count(b"\n") > MAX_LINES:
+        raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
     *whole, rest = data.split(b"\n")
     lines = []
     previous = FIRST_HASH
     for number, raw in enumerate(whole, start=1):
-        tail = _TAIL.search(raw)
+        if len(raw) > MAX_LINE_BYTES:
+            raise RecordError(path, number, f"has more than {MAX_LINE_BYTES} bytes; no line of a record has")
+        tail = _TAIL.search(raw, max(0, len(raw) - _TAIL_BYTES))
         if tail is None:
             raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
         body = raw[: tail.start()] + b"}"
@@ -184,8 +198,8 @@ def last_hash(path: Path) -> str:
 
 def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:
     try:
-        data = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(body)
+    except ValueError as error:
         raise RecordError(path, number, f"is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise RecordError(path, number, "is not a JSON object")
