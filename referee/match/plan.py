@@ -26,6 +26,8 @@ class MatchPlan:
     control: TimeControl
     position: Mapping[str, Any] | None = None
     """The position to start from, as `State.to_json` writes it; None for a new match."""
+    reveals_seed: bool = True
+    """Whether the end of the match reveals the seed; not while other matches are to be played from the same one."""
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

@@ -84,7 +84,7 @@ class Venezia(Game):
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """A state in which the others have plans that fit what the observer has seen."""
+        """Return a state in which the others have plans that fit what the observer has seen."""
         state = VeneziaState(setup)
         seen = cast("VeneziaObservation", observation)
         restore(state, seen)

@@ -25,7 +25,7 @@ _MOST = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the position as `read` reads it, with every entry, also those that a person may leave out."""
     data: JsonObject = {
         "round": table.round,
         "first_seat": table.first_seat,
@@ -83,7 +83,7 @@ def _names(members: Iterable[IntEnum]) -> list[str]:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fills an empty table from a position.
+    """Fill an empty table from a position.
 
     What is empty or 0 may be left out, and `supply`: it is then what is nowhere else.
     """

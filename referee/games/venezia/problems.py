@@ -267,9 +267,9 @@ def _chain_problems(table: Table) -> list[str]:
     for start, end in zip(left, table.chain[1:], strict=True):
         over = next((between for between, reached in table.grid.jumps[start] if reached == end), NONE)
         if over == NONE or table.danger >> start & 1 or before.piazza[start] != NONE:
-            return [f"chain: {_SQUARES[start]} to {_SQUARES[end]} is no jump (Z5.3)"]
+            return [f"chain: {_SQUARES[start]} to {_SQUARES[end]} is not a jump (Z5.3)"]
         if not piazza.can_jump(before, over, end):
-            return [f"chain: {_SQUARES[start]} to {_SQUARES[end]} is no jump over one pigeon or tourist (Z5.3)"]
+            return [f"chain: {_SQUARES[start]} to {_SQUARES[end]} does not jump over one pigeon or tourist (Z5.3)"]
     if not piazza.jumps_from(table, last):
         return ["chain has ended: there is no further jump (Z5.4)"]
     return []

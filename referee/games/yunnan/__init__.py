@@ -101,7 +101,7 @@ class Yunnan(Game):
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """The one state there is: nothing is hidden."""
+        """Return the only state that fits the observation: nothing is hidden."""
         state = YunnanState(setup)
         restore(state, cast("YunnanObservation", observation))
         return state

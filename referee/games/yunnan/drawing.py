@@ -75,7 +75,7 @@ _BUILDINGS = {
 
 
 def draw(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """An SVG document that shows all of an observation; equal observations give equal documents."""
+    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
     height = _PANELS_TOP + 44 + _BLOCK_HEIGHT + _MARGIN
     parts = [
         element("title", f"Yunnan, turn {seen.turn}"),
@@ -122,7 +122,7 @@ def _header(seen: YunnanObservation) -> str:
 
 
 def _place(x: int, y: int) -> tuple[float, float]:
-    """Where a point of the board file is in the map; provinces have room around it."""
+    """Convert a point of the board file to one of the map, which leaves room for the provinces."""
     half, tall = _PROVINCE_WIDTH / 2 + 8, _PROVINCE_HEIGHT / 2 + 8
     return half + (x - 22) * (_MAP_WIDTH - 2 * half) / 62, tall + (y - 12) * (_MAP_HEIGHT - 2 * tall) / 72
 

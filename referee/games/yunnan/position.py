@@ -24,7 +24,7 @@ _MOST = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the position as `read` reads it, with every entry, also those that a person may leave out."""
     colours = range(table.colours)
     data: JsonObject = {
         "turn": table.turn,
@@ -91,10 +91,10 @@ def _colours_in(bits: int) -> list[str]:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fills an empty table from a position.
+    """Fill an empty table from a position.
 
-    What the rest implies may be left out: the travel order before 2e, the supplies, a travel turn that has just begun, incomes to be
-    converted. So may what is as at the start of a match (levels, gifts), and whatever is empty.
+    What the rest implies may be left out: the travel order before 2e, the supplies, a travel turn that has just begun,
+    incomes to be converted. So may levels and gifts that are as at the start of a match, and whatever is empty.
     """
     board, colours = table.board, table.colours
     known = {name: colour for name, colour in _COLOURS.items() if colour < colours}

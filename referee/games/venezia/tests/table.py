@@ -87,12 +87,12 @@ def legal(state: VeneziaState, seat: int | None = None) -> list[str]:
     return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
 
 
-def do(state: VeneziaState, *actions: str, seat: int | None = None, **luck: Any) -> VeneziaState:
-    """Plays actions of a seat, or of whoever is to act first, with scripted luck, and checks that the position stays sound.
+def do(state: VeneziaState, *actions: str, seat: int | None = None, **draws: Any) -> VeneziaState:
+    """Play actions of a seat, or of whoever is to act first, with scripted draws; check that the position stays sound.
 
     `tourist` and `hunter` are squares, `slots0` and so on orders.
     """
-    chance = Spins(state, luck)
+    chance = Spins(state, draws)
     for action in actions:
         actor = state.seats_to_act()[0] if seat is None else seat
         state.apply(actor, GAME.parse_action(action), chance)
@@ -101,11 +101,11 @@ def do(state: VeneziaState, *actions: str, seat: int | None = None, **luck: Any)
 
 
 class Spins(ScriptedChance):
-    """Luck in which squares are named: a spin draws from those that are free."""
+    """Scripted chance in which spins are named by their squares."""
 
-    def __init__(self, state: VeneziaState, luck: Mapping[str, Any]) -> None:
+    def __init__(self, state: VeneziaState, draws: Mapping[str, Any]) -> None:
         taken: list[int] = []
-        drawn: dict[str, list[Any]] = {name: list(values) for name, values in luck.items()}
+        drawn: dict[str, list[Any]] = {name: list(values) for name, values in draws.items()}
         for stream in ("tourist", "hunter"):
             indices = []
             for name in drawn.get(stream, []):

@@ -227,8 +227,8 @@ BOTH_RAU = {"plan": [plan("feint", action="rau"), plan("feint", action="rau")]}
         ("MOVE", {"chain": ["d3", "d5"]}, "chain belongs to the phase CHAIN, and to no other"),
         ("CHAIN", {"chain": ["d5"]}, "chain must end where a pigeon of the seat stands that has jumped"),
         ("CHAIN", {"chain": ["d3", "d7"]}, "chain must end where a pigeon of the seat stands"),
-        ("CHAIN", {"chain": ["c4", "d5"]}, "chain: c4 to d5 is no jump (Z5.3)"),
-        ("CHAIN", {"chain": ["b5", "d5"]}, "chain: b5 to d5 is no jump over one pigeon or tourist (Z5.3)"),
+        ("CHAIN", {"chain": ["c4", "d5"]}, "chain: c4 to d5 is not a jump (Z5.3)"),
+        ("CHAIN", {"chain": ["b5", "d5"]}, "chain: b5 to d5 does not jump over one pigeon or tourist (Z5.3)"),
         ("CHAIN", {"piazza": {"d4": 1, "d5": 0, "g6": 1}}, "chain has ended: there is no further jump (Z5.4)"),
         # cards
         ("RAPTOR", BOTH_RAU, "waiting and the executed cards are not as scores and turn order have it: nobody"),

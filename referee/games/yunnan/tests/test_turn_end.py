@@ -146,6 +146,16 @@ def test_y8_2_e8_a_gap_on_the_way_costs_three_for_each_merchant() -> None:
     assert scoring.income(place(5, **holdings), YELLOW) == 31
 
 
+def test_y8_2_r46_a_province_that_is_cut_off_itself_is_no_gap() -> None:
+    state = place(
+        m={"red": {"tib": 1, "qin": 1}, "blue": {"qin": 1}},
+        posts={"red": {"yun": 1, "sic": 1}, "blue": {"yun": 1, "sic": 1}},
+        horse={"red": "qin", "blue": "qin"},
+    )
+    assert scoring.income(state, RED) == 15 + 18 + 1 + 3 - 2 * 3  # Qamdo, for each Merchant
+    assert scoring.income(state, BLUE) == 18 + 1 + 3 - 2 * 3  # Qamdo and Tibet
+
+
 def test_y8_2_what_earns() -> None:
     state = place(
         m={"red": {"pue": 1, "qam": 2}, "blue": {"tib": 1}, "green": {"yun": 1}},

@@ -1,7 +1,12 @@
-"""Two seats and the expert game (RULES.md, Y12 and Y13)."""
+"""Two seats, the expert game (RULES.md, Y12 and Y13), and what is played for a seat out of time (section 5)."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from referee.game import label
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.tests.table import BLUE, GREEN, RED, do, legal, place, refused
 
@@ -149,3 +154,37 @@ def test_y13_4_the_score_may_be_negative_without_limit() -> None:
     state = place(phase="AUCTION", options={"expert": True}, vp=[-250, 0, 0], money={"red": 0})
     assert state.scores()[0] == -250
     assert state.problems() == []
+
+
+# --- default actions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("position", "default"),
+    [
+        ({"phase": "AUCTION", "money": {"red": 50}}, "pass"),
+        ({"phase": "YARD"}, "take(post,reserve)"),
+        ({"phase": "YARD", "struct_reserve": {"red": {"post": 2}}}, "take(bridge,reserve)"),
+        ({"phase": "YARD", "struct_reserve": {"red": {"post": 2, "bridge": 2}}}, "take(teahouse,reserve)"),
+        ({"phase": "TRAVEL", "m": {"red": {"pue": 2}}}, "done"),
+        (
+            {
+                "phase": "DISPLACE",
+                "influence": {"red": 1},
+                "m": {"red": {"yun": 1}, "blue": {"yun": 1}},
+                "unmoved": {},
+                "passes_left": 1,
+                "pending_displace": "yun",
+            },
+            "no_displace",
+        ),
+        (
+            {"phase": "CONVERT", "travel_order": ["red", "blue", "green"], "m": {"red": {"pue": 2}}},
+            "convert(0)",
+        ),
+    ],
+)
+def test_the_default_action_of_each_phase_is_that_of_section_5(position: dict[str, Any], default: str) -> None:
+    state = place(**position)
+    assert label(state.default_action(0)) == default
+    assert default in legal(state)
