@@ -99,12 +99,14 @@ class Table:
     def wait(self, seconds: float) -> list[Effect]:
         """Time passes."""
         self.now += seconds
-        return self._take(self.match.tick(self.now))
+        return self._take(self.match.tick(self.now, self.now))
 
-    def answer(self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None) -> list[Effect]:
+    def answer(
+        self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None, waited: float = 0.0
+    ) -> list[Effect]:
         """A seat answers its open decision, or the one of that number."""
         asked = self.open[seat].number if number is None else number
-        effects = self.match.choose(seat, asked, choice, self.now)
+        effects = self.match.choose(seat, asked, choice, self.now, waited)
         if not any(isinstance(effect, Reject) for effect in effects):
             self.open = {
                 other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, asked)

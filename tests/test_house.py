@@ -66,7 +66,20 @@ def test_imports_point_downwards(package: str) -> None:
 
 
 # The rooms of the referee, from the ground up. A room imports only what stands below it.
-ROOMS = ("errors", "files", "kit", "game", "games", "match", "registry", "records", "live", "contract", "commands")
+ROOMS = (
+    "errors",
+    "terminal",
+    "files",
+    "kit",
+    "game",
+    "games",
+    "match",
+    "registry",
+    "records",
+    "live",
+    "contract",
+    "commands",
+)
 
 
 def test_no_room_of_the_referee_imports_what_stands_above_it() -> None:
@@ -127,6 +140,18 @@ def _without_prose(tree: ast.Module) -> ast.Module:
                 part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
             ]
     return tree
+
+
+def test_commands_print_through_the_one_module_that_makes_text_of_strangers_visible() -> None:
+    for path in sources("referee", "ladder"):
+        if path == ROOT / "referee" / "commands" / "output.py":
+            continue
+        assert not {"rich", "rich.console", "rich.text", "rich.markup", "rich.panel"} & set(imports(path)), path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                assert ast.unparse(node.func) not in ("print", "sys.stdout.write", "typer.echo"), (
+                    f"{path}:{node.lineno}"
+                )
 
 
 def test_no_module_has_grown_beyond_finding_ones_way() -> None:

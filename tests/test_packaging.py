@@ -49,7 +49,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "dogana/v1/referee_pb2.pyi",
         "dogana/v1/referee_pb2_grpc.py",
         "dogana/v1/referee_pb2_grpc.pyi",
-        "dogana/py.typed",
+        *(f"{package}/py.typed" for package in ("dogana", "house_bots", "ladder", "referee")),
         "dogana/games/cargo_noir/v1/cargo_noir_pb2.py",
         "referee/games/cargo_noir/board.toml",
         "referee/games/cargo_noir/RULES.md",

@@ -140,7 +140,7 @@ def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
 def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
     """Sales that make an action possible, or better (V1.3): loading a hold again that was full gains the point again (V4.1)."""
     hold, goods = table.hold[view.seat], table.warehouse[view.seat]
-    if effect is Effect.TRANSFER and sum(hold) == view.board.hold:
+    if effect is Effect.TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
         for good in Good:
             if hold[good]:
                 yield sold(view, table, Store.HOLD, good)

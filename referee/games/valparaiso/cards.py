@@ -205,6 +205,12 @@ _PAID_FIRST = frozenset((Effect.TRADE_PAY5,))
 """Actions with something to decide that are paid before it is."""
 
 
+def leads_to(effect: Effect, phase: Phase) -> bool:
+    """Return whether a phase is one of an action."""
+    opened = ACTIONS[effect].phase
+    return phase is opened or (opened, phase) in ((Phase.MOVE, Phase.STEP), (Phase.TRADE, Phase.EXCHANGE))
+
+
 def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None:
     """The action of a card in the hand of a seat, used so; None if it is used without effect, or has no such action."""
     printed = table.board.cards[card]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from referee.game import IllegalAction, Seat
 from referee.games.valparaiso import holdings
@@ -56,6 +57,16 @@ def step_problem(
     if money < price:
         return f"the step costs {price} pesos, and there are {money}", "V4.4"
     return None
+
+
+def is_path(table: Table, path: tuple[Location, ...]) -> bool:
+    """Return whether a path goes along roads for at least one step."""
+    return len(path) >= 2 and all(end in table.side.neighbours[start] for start, end in pairwise(path))
+
+
+def counted_steps(table: Table, path: tuple[Location, ...]) -> int:
+    """Return how many steps of the seat on turn count along a path (V4.4)."""
+    return sum(_is_counted(table, table.seat, end) for end in path[1:])
 
 
 def ends(table: Table, path: tuple[Location, ...], steps: int, money: int) -> list[Location]:

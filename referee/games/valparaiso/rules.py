@@ -123,11 +123,11 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
     if problem:
         raise IllegalAction(problem, "V4.1")
     warehouse, hold = table.stores(seat)
-    was_full = sum(hold) == table.board.hold
+    was_full = table.hold_was_full or table.hold_is_full(seat)
     for good, new in enumerate(contents):
         warehouse[good] += hold[good] - new
         hold[good] = new
-    if not was_full and sum(hold) == table.board.hold:
+    if not was_full and table.hold_is_full(seat):
         table.vp[seat] += table.board.full_hold_vp
     flow.end_turn(table)
 

@@ -11,6 +11,8 @@ from referee.games.valparaiso.names import Card, Colour, Location, Slot, Tile
 from referee.games.valparaiso.table import Table
 
 _TILES_OF_A_LETTER = 5
+FIRST_GOODS = 3
+"""How many goods each seat takes (S6)."""
 MERCHANTS_ON_BOARD = 2
 """One in Valparaíso and one in a village (S2, S8); the others begin on the repository board."""
 

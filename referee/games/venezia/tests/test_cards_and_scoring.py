@@ -328,6 +328,13 @@ def test_z12_1_when_the_match_ends(arguments: dict[str, Any], ends: bool) -> Non
     assert cards("none", "none", **arguments).is_over() is ends
 
 
+def test_z12_1_fifty_points_are_enough() -> None:
+    state = place()
+    for points, won in ((49, False), (50, True)):
+        state.score = [points, 0]
+        assert scoring.is_won(state) is won
+
+
 def test_z12_2_a_domination_beats_points() -> None:
     state = cards("none", "none", loc=FIVE, score=[0, 48], round=3)
     assert state.score == [15, 48]
