@@ -18,6 +18,7 @@ from referee.live import wire
 from referee.live.driver import MatchDriver
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.result import Fault, Outcome, Result
+from referee.terminal import visible
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,8 @@ MESSAGES_PER_DECISION = 16
 """An agent may send so many messages, and so many more for each decision it is asked."""
 MAX_UNREAD_MESSAGES = 256
 """An agent that leaves so many messages unread is cut off."""
+MAX_STATUS_CHARACTERS = 1000
+"""How much is said at the end of a stream; HTTP/2 takes 8 kB."""
 
 Context: TypeAlias = "ServicerContext[bytes, bytes]"
 
@@ -190,7 +193,7 @@ class _Stream:
     def end(self, code: grpc.StatusCode, text: str) -> None:
         """Ends the stream when everything has gone out that was sent."""
         if not self._ended.done():
-            self._status = (code, text)
+            self._status = (code, visible(text, MAX_STATUS_CHARACTERS))
             self._ended.set_result(None)
 
     async def serve(self) -> None:
