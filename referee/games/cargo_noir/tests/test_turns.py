@@ -92,7 +92,7 @@ def test_c5_1_a_refill_can_empty_the_bag_and_go_on_with_the_discard_pile() -> No
 def test_c5_2_with_bag_and_discard_pile_empty_a_draw_yields_nothing() -> None:
     board = copy.deepcopy(BOARD)
     board["goods"]["tokens_per_kind"] = 3
-    state = CargoNoirState(GAME.setup(2, {}, board))
+    state = CargoNoirState.empty(GAME.setup(2, {}, board))
     state.turn, state.phase, state.stacks[Port.ROTTERDAM] = 2, Phase.P1, [1, 0]
     state.black_market[0] = state.todo_market = 1
     state.todo_ports = frozenset({Port.ROTTERDAM})
