@@ -26,6 +26,7 @@ from referee.game import Action, Observation, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.codec import Codec, codec
 from referee.live.lateness import Lateness, Sample
+from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import (
     Ask,
     Decision,
@@ -122,7 +123,7 @@ class MatchDriver:
         self.codec: Codec = codec(plan.game)
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Result] = self._loop.create_future()
-        self._match = Match(plan, state, chance)
+        self._match = Match(plan, state, chance, transit=TRANSIT_SECONDS)
         self._house = house
         self._connections = connections
         self._record = record

@@ -16,7 +16,7 @@ from typing import Any
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
 from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
 from referee.kit.document import Document
-from referee.match.clock import SeatClock, TimeControl
+from referee.match.clock import TRANSIT_SECONDS, SeatClock, TimeControl
 from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
@@ -303,7 +303,8 @@ class Replay:
         if charged is None or wall is None or lag is None:
             raise self._fail(line, f"ends a decision, so it needs the milliseconds: {', '.join(_TIMES)}")
         budget = record.clock.ask()
-        if charged > budget + _ROUNDING:
+        transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
+        if charged > budget + transit + _ROUNDING:
             raise self._fail(line, f"{charged * 1000:.0f} ms were charged, more than the clock allows")
         if expired and charged < budget - _ROUNDING:
             raise self._fail(line, f"the time ran out after {charged * 1000:.0f} ms, but {budget * 1000:.0f} were left")
