@@ -18,7 +18,7 @@ from house_bots.greedy import GreedyBot
 from rich.console import Console
 from rich.table import Table
 
-from bench import matches, rules
+from bench import clocks, matches, rules
 from referee.game import Game
 from referee.registry import games
 
@@ -125,6 +125,19 @@ def measure_matches(report: Report) -> None:
     report.row("start of a Python agent to its first question", f"{start * 1000:.0f} ms")
 
 
+def measure_clocks(report: Report) -> None:
+    """Whether bots that answer just before their limit are timed rightly on a loaded machine."""
+    found = clocks.measure()
+    report.row(
+        "clock, cores twice oversubscribed: time charged",
+        f"{found.charged_seconds:.1f} s",
+        f"used {found.own_seconds:.1f} s",
+        found.share,
+        "0.97 to 1.03",
+    )
+    report.row("the same: called late though in time", f"{found.false_losses} of {found.decisions}", aim="0")
+
+
 def main() -> None:
     """Measures everything, prints the table, and keeps the ratios."""
     report = Report()
@@ -133,6 +146,7 @@ def main() -> None:
     measure_whole_turns(report)
     measure_rules(report)
     measure_matches(report)
+    measure_clocks(report)
     Console(width=None if sys.stdout.isatty() else 130).print(report.table)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)  # noqa: S607
     entry = {

@@ -48,7 +48,7 @@ from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
 
-_READING_SECONDS = 0.1
+_READING_SECONDS = 0.3
 """How long after a deadline the referee reads on before it calls time: an answer may have arrived without having been read."""
 
 
