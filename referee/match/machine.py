@@ -100,7 +100,7 @@ class _SeatState:
     strikes: int = 0
     fault: Fault | None = None
     out_order: int = 0
-    """How many seats were out before this one."""
+    """How many seats were out before this one, if it is out."""
     away: bool = False
     decisions: int = 0
     played: list[Played] = field(default_factory=list)
@@ -253,7 +253,7 @@ class Match:
     # answers
 
     def _read_choice(self, decision: Decision, choice: int | Sequence[Action] | str) -> list[Action] | None:
-        """The actions of an answer, of which the first is legal; None if it was refused."""
+        """Return the actions of an answer, of which the first is legal; None if the answer was refused."""
         seat = decision.seat
         if isinstance(choice, str):
             self._strike(decision, Refusal.MALFORMED, "", choice)

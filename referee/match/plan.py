@@ -35,19 +35,19 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical(value: object) -> bytes:
-    """JSON in one form: sorted keys, no spaces, ASCII."""
+    """Encode a value as canonical JSON: sorted keys, no spaces, ASCII."""
     return _encode(value).encode()
 
 
 def state_digest(state: State) -> str:
-    """SHA-256 of a state's canonical JSON, in hexadecimal."""
+    """Return the SHA-256 of a state's canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(state.to_json())).hexdigest()
 
 
 class MatchDigest:
-    """What was played, as a hash: equal for equal game, board, options, seed, start, actions, luck and result.
+    """What was played, as a hash: equal for equal game, board, options, seed, start, actions, draws and result.
 
-    No names and no times go in. Actions are hashed seat by seat and luck stream by stream, because seats that decide
+    It covers no names and no times. Actions are hashed seat by seat and draws stream by stream, because seats that decide
     simultaneously may answer in any order without anything being played differently.
     """
 
@@ -66,16 +66,16 @@ class MatchDigest:
         self._streams: dict[str, list[Draw]] = {}
 
     def note_action(self, seat: Seat, action: Action) -> None:
-        """Adds an action."""
+        """Add an action."""
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Adds luck."""
+        """Add draws, as (stream, draw)."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 
     def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
-        """The digest, in hexadecimal."""
+        """Return the digest of a match that ended with these places and scores, in hexadecimal."""
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())

@@ -28,14 +28,14 @@ FIRST_HASH = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _BEGINNING = b'{"type":"header",'
 MAX_BYTES = 64 * 1024 * 1024
-"""No record is longer; a file that claims to be one is not read."""
+"""The size of the longest record, in bytes; a longer file is not read."""
 
 
 class RecordError(DoganaError):
-    """A file is not a record that holds; the text names the file, the line and the reason."""
+    """A file is not a valid record; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """`line` counts from 1; 0 is the file as a whole."""
+        """Say what is wrong in a line, counted from 1; 0 is the file as a whole."""
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
         self.line = line
@@ -43,7 +43,7 @@ class RecordError(DoganaError):
 
 
 def header(plan: MatchPlan) -> dict[str, Any]:
-    """The first line of a record."""
+    """Return the first line of a record."""
     line: dict[str, Any] = {
         "type": "header",
         "format": FORMAT,
@@ -70,14 +70,14 @@ class RecordWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens a file of a name of its own, so that two that write one record do not mix. A link is followed."""
+        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed."""
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
         self._file: BinaryIO | None = self._part.open("xb", buffering=0)
         self._hash = FIRST_HASH
 
     def append(self, *lines: Mapping[str, Any]) -> None:
-        """Writes lines, all in one go."""
+        """Write lines, all at once."""
         assert self._file is not None  # noqa: S101 only before finish and discard
         written = []
         for line in lines:
@@ -92,7 +92,7 @@ class RecordWriter:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Gives the complete file its name; returns the hash of its last line, which stands for the whole."""
+        """Give the complete file its name; return the hash of its last line, which stands for the whole record."""
         try:
             self._close(sync=True)
             self._part.rename(self.path)
@@ -101,7 +101,7 @@ class RecordWriter:
         return self._hash
 
     def discard(self) -> None:
-        """Removes what was written."""
+        """Remove what was written."""
         self._close(sync=False)
         self._part.unlink(missing_ok=True)
 
@@ -117,7 +117,7 @@ class RecordWriter:
 
 
 def may_replace(path: Path) -> bool:
-    """Whether a file is a record by its beginning, or empty: then a new record may take its place.
+    """Tell whether a file begins like a record, or is empty: then a new record may take its place.
 
     Raises:
         OSError: if it cannot be read or is no regular file.
@@ -145,7 +145,7 @@ _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Reads a record and checks its chain.
+    """Read a record and check its chain of hashes.
 
     Raises:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
@@ -177,7 +177,7 @@ def read_lines(path: Path) -> list[Line]:
 
 
 def last_hash(path: Path) -> str:
-    """The hash of a record's last line, which stands for the whole; raises as `read_lines` does."""
+    """Return the hash of a record's last line, which stands for the whole record; raise as `read_lines` does."""
     read_lines(path)
     return path.read_bytes()[-67:-3].decode()
 

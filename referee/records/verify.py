@@ -1,4 +1,4 @@
-"""Plays a record again by the rules, and compares everything that it claims.
+"""Verify records: play each again by the rules, and compare everything that it claims.
 
 A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
 match, and its result is the one that follows. Its times fit each other, the clock and the result, but only the referee's word
@@ -88,7 +88,7 @@ class _SeatRecord:
 
 
 class Replay:
-    """Plays a record again. Iterate over it: each step has then been applied to `state`, and holds.
+    """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
         plan: what was fixed before the match; its seed is -1 if the record ends too early.
@@ -97,14 +97,14 @@ class Replay:
     """
 
     def __init__(self, path: Path, find_game: Callable[[str], Game]) -> None:
-        """Reads the file, checks its chain of hashes, and sets up the start of the match.
+        """Read the file, check its chain of hashes, and set up the start of the match.
 
         Args:
             path: the record.
-            find_game: gives the game of a name; raises `UnknownGame`.
+            find_game: looks up a game by name; raises `UnknownGame`.
 
         Raises:
-            RecordError: if the file is no record, or its beginning does not hold.
+            RecordError: if the file is not a record, or its beginning does not hold.
         """
         self._path = path
         self._lines = read_lines(path)
@@ -122,7 +122,7 @@ class Replay:
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[Step]:
-        """Plays on.
+        """Play on.
 
         Raises:
             RecordError: at the first line that does not hold.
@@ -435,7 +435,7 @@ def _is_timed(line: Line) -> bool:
 
 
 def _canonical(value: Any) -> str:
-    """As JSON: `True` is not 1 there, and 12.0 is not 12."""
+    """Write a value as JSON, where `True` is not 1 and 12.0 is not 12."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -444,7 +444,7 @@ def _is_draw(value: Any) -> bool:
 
 
 def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
-    """Plays a record again and compares everything that it claims.
+    """Play a record again and compare everything that it claims.
 
     Raises:
         RecordError: at the first line that does not hold, with the reason.
@@ -453,7 +453,7 @@ def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
 
 
 def verified(path: Path, find_game: Callable[[str], Game]) -> tuple[MatchPlan, Result]:
-    """The same; returns what was fixed before the match, too."""
+    """Verify a record as `verify` does; return what was fixed before the match, too."""
     replay = Replay(path, find_game)
     for _ in replay:
         pass
