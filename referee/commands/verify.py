@@ -10,7 +10,7 @@ import typer
 
 from referee.commands.output import out, print_json, styled
 from referee.records.record import RecordError
-from referee.records.verify import verified
+from referee.records.verify import Replay
 from referee.registry import find
 
 MAX_NAMED_LINES = 20
@@ -40,7 +40,8 @@ def verify(
     broken = unsealed = 0
     for path in files:
         try:
-            record = verified(path, find)
+            replay = Replay(path, find)
+            decisions = sum(1 for _ in replay)
         except RecordError as error:
             broken += 1
             if as_json:
@@ -48,26 +49,27 @@ def verify(
             else:
                 out.print(styled(("broken", "red"), f" {error}"), soft_wrap=True)
             continue
+        assert replay.result is not None  # noqa: S101 the iteration came to its end
+        known = replay.trust()
         if as_json:
             print_json(
                 {
                     "file": str(path),
                     "holds": True,
-                    "sealed": record.is_sealed,
-                    "digest": record.result.digest,
-                    "decisions": record.result.decisions,
-                    "proved": record.trust.proved,
-                    "referees_word": record.trust.word,
+                    "sealed": replay.is_sealed,
+                    "digest": replay.result.digest,
+                    "decisions": decisions,
+                    "proved": known.proved,
+                    "referees_word": known.word,
                 }
             )
         else:
-            note = "" if record.is_sealed else _UNSEALED
-            text = styled(("holds", "green"), f"  {path}: {record.result.decisions} decisions{note}")
-            out.print(text, soft_wrap=True)
-            out.print(f"       proved: {', '.join(record.trust.proved)}", soft_wrap=True)
-            claims = [f"{claim} ({_numbered(lines)})" for claim, lines in record.trust.word.items() if lines]
+            note = "" if replay.is_sealed else _UNSEALED
+            out.print(styled(("holds", "green"), f"  {path}: {decisions} decisions{note}"), soft_wrap=True)
+            out.print(f"       proved: {', '.join(known.proved)}", soft_wrap=True)
+            claims = [f"{claim} ({_numbered(lines)})" for claim, lines in known.word.items() if lines]
             out.print(f"       the referee's word: {', '.join(claims)}", style="dim", soft_wrap=True)
-        unsealed += not record.is_sealed
+        unsealed += not replay.is_sealed
     if broken or unsealed:
         raise typer.Exit(1 if broken else _STATUS_UNSEALED)
 

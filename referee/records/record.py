@@ -49,10 +49,10 @@ MAX_REASON_CHARACTERS = 500
 
 
 class RecordError(DoganaError):
-    """A file is not a record that holds; the text names the file, the line and the reason."""
+    """A file is not a valid record; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """Say what is wrong; `line` counts from 1, and 0 is the file as a whole."""
+        """Say what is wrong in a line, counted from 1; 0 is the file as a whole."""
         reason = visible(reason, MAX_REASON_CHARACTERS)
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
@@ -91,7 +91,7 @@ class RecordWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open a uniquely named temporary file, so that two writers never collide. A link is followed."""
+        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed."""
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
         self._file: BinaryIO | None = open_private(self._part)
@@ -111,7 +111,7 @@ class RecordWriter:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Give the complete file its name; return the hash of its last line, which stands for the whole."""
+        """Give the complete file its name; return the hash of its last line, which stands for the whole record."""
         try:
             self._close(sync=True)
             self._part.rename(self.path)
@@ -137,7 +137,7 @@ class RecordWriter:
 
 
 def may_replace(path: Path) -> bool:
-    """Tell whether a file is a record by its beginning, or empty: then a new record may take its place.
+    """Tell whether a file begins like a record, or is empty: then a new record may take its place.
 
     Raises:
         OSError: if it cannot be read or is no regular file.
@@ -172,7 +172,7 @@ _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Read a record, compressed or not, and check its chain.
+    """Read a record, compressed or not, and check its chain of hashes.
 
     Raises:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.

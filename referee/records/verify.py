@@ -1,8 +1,7 @@
-"""Plays a record again by the rules, and compares everything that it claims.
+"""Verify records: play each again by the rules, and compare everything that it claims.
 
 A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
-match, and its result is the one that follows. Its times fit each other, the clock and the result. What else it says is the
-referee's word: `trust.py` names it.
+match, and its result is the one that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from typing import Any
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
 from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
 from referee.kit.document import Document
-from referee.match.clock import SeatClock, TimeControl
+from referee.match.clock import TRANSIT_SECONDS, SeatClock, TimeControl
 from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
@@ -91,7 +90,7 @@ class _SeatRecord:
 
 
 class Replay:
-    """Plays a record again. Iterate over it: each step has then been applied to `state`, and holds.
+    """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
         plan: what was fixed before the match; its seed is -1 if it is not known.
@@ -111,7 +110,7 @@ class Replay:
             seed: the seed, if it is known from elsewhere.
 
         Raises:
-            RecordError: if the file is no record, or its beginning does not hold.
+            RecordError: if the file is not a record, or its beginning does not hold.
         """
         self._path = path
         self._lines = read_lines(path)
@@ -132,7 +131,7 @@ class Replay:
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[Step]:
-        """Plays on.
+        """Play on.
 
         Raises:
             RecordError: at the first line that does not hold.
@@ -322,7 +321,8 @@ class Replay:
         if charged is None or wall is None or lag is None:
             raise self._fail(line, f"ends a decision, so it needs the milliseconds: {', '.join(_TIMES)}")
         budget = record.clock.ask()
-        if charged > budget + _ROUNDING:
+        transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
+        if charged > budget + transit + _ROUNDING:
             raise self._fail(line, f"{charged * 1000:.0f} ms were charged, more than the clock allows")
         if expired and charged < budget - _ROUNDING:
             raise self._fail(line, f"the time ran out after {charged * 1000:.0f} ms, but {budget * 1000:.0f} were left")
@@ -458,7 +458,7 @@ def _is_timed(line: Line) -> bool:
 
 
 def _canonical(value: Any) -> str:
-    """As JSON: `True` is not 1 there, and 12.0 is not 12."""
+    """Write a value as JSON, where `True` is not 1 and 12.0 is not 12."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -479,8 +479,6 @@ class Verified:
     """The hash of the last line: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
     """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
-    trust: Trust
-    """What it proves, and what is only the referee's word."""
 
 
 def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
@@ -503,4 +501,4 @@ def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = No
     for _ in replay:
         pass
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    return Verified(replay.plan, replay.result, replay.result_hash, replay.last_hash, replay.is_sealed, replay.trust())
+    return Verified(replay.plan, replay.result, replay.result_hash, replay.last_hash, replay.is_sealed)
