@@ -46,8 +46,8 @@ The contract suite (`referee/contract/suite.py`) checks each of these sentences,
 17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
     a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
 
-Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, actions made
-once and reused, a hand-written `clone`, no dynamic tricks.
+Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
+once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
 """
 
 from __future__ import annotations
@@ -295,6 +295,9 @@ class State(ABC):
 
     setup: Setup
     """What the match is played with."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
 
     @abstractmethod
     def seats_to_act(self) -> tuple[Seat, ...]:

@@ -59,6 +59,8 @@ func play(address, token string) error {
 			if err := stream.Send(&dogana.AgentMessage{Message: &dogana.AgentMessage_Choose{Choose: choose}}); err != nil {
 				return err
 			}
+		case *dogana.RefereeMessage_NewDeadline:
+			// It answers at once, so no deadline is too early. An agent that thinks would cut its thinking short here.
 		case *dogana.RefereeMessage_Rejected:
 			fmt.Fprintln(os.Stderr, "refused:", said.Rejected.Message)
 		case *dogana.RefereeMessage_GameOver:

@@ -78,11 +78,11 @@ class Result:
 
 
 def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[int]:
-    """The places of a match in which some seats went out.
+    """Rank the seats of a match in which some seats went out.
 
     Args:
         ranks: the places by the rules of the game.
-        out_order: for each seat, how many were out before it went out; None for a seat that played to the end.
+        out_order: for each seat, how many were out before it; None for a seat that played to the end.
 
     Returns:
         The seats that played to the end in the order of the rules, then the others, first out last.

@@ -1,13 +1,13 @@
-"""Plays a record again by the rules, and compares everything that it claims.
+"""Verify records: play each again by the rules, and compare everything that it claims.
 
 A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
-match, and its result is the one that follows. Its times fit each other, the clock and the result, but only the referee's word
-says how long agents thought. Who they were, it cannot show.
+match, and its result is the one that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import Any
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
 from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
 from referee.kit.document import Document
-from referee.match.clock import SeatClock, TimeControl
+from referee.match.clock import TRANSIT_SECONDS, SeatClock, TimeControl
 from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
+from referee.records.trust import Trust, trust
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
@@ -89,7 +90,7 @@ class _SeatRecord:
 
 
 class Replay:
-    """Plays a record again. Iterate over it: each step has then been applied to `state`, and holds.
+    """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
         plan: what was fixed before the match; its seed is -1 if it is not known.
@@ -109,7 +110,7 @@ class Replay:
             seed: the seed, if it is known from elsewhere.
 
         Raises:
-            RecordError: if the file is no record, or its beginning does not hold.
+            RecordError: if the file is not a record, or its beginning does not hold.
         """
         self._path = path
         self._lines = read_lines(path)
@@ -130,7 +131,7 @@ class Replay:
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[Step]:
-        """Plays on.
+        """Play on.
 
         Raises:
             RecordError: at the first line that does not hold.
@@ -154,6 +155,10 @@ class Replay:
             self._check_entries(line)
             self._read_withdrawn(line)
         self._read_end()
+
+    def trust(self) -> Trust:
+        """Return what the record proves; call it when the iteration has come to its end."""
+        return trust(self._lines, seed_is_known=self._seed is not None)
 
     # lines
 
@@ -180,12 +185,13 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
-        self._check_entries(line)
         if type(line.data.get("format")) is not int or line.data["format"] != FORMAT:
             raise self._fail(
                 line,
-                f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}",
+                f"is in format {line.data.get('format')!r}, written by Dogana {line.data.get('dogana')!r}; "
+                f"this version reads format {FORMAT}: verify it with the version that wrote it",
             )
+        self._check_entries(line)
         document = Document(line.data, "header")
         match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
         seats = document.integer("seats", 1, 100)
@@ -315,7 +321,8 @@ class Replay:
         if charged is None or wall is None or lag is None:
             raise self._fail(line, f"ends a decision, so it needs the milliseconds: {', '.join(_TIMES)}")
         budget = record.clock.ask()
-        if charged > budget + _ROUNDING:
+        transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
+        if charged > budget + transit + _ROUNDING:
             raise self._fail(line, f"{charged * 1000:.0f} ms were charged, more than the clock allows")
         if expired and charged < budget - _ROUNDING:
             raise self._fail(line, f"the time ran out after {charged * 1000:.0f} ms, but {budget * 1000:.0f} were left")
@@ -351,6 +358,8 @@ class Replay:
         outcome = _FAULTS.get(str(line.data.get("reason")))
         if outcome is None or record.out_order is not None:
             raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
+        if outcome is Outcome.START and self._actions:
+            raise self._fail(line, "out for start, but the match has begun")
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
             raise self._fail(line, f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
@@ -425,7 +434,7 @@ class Replay:
             if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_draw(draw[1])):
                 raise self._fail(line, "chance must have pairs of stream and draw")
             draws.append((draw[0], draw[1]))
-        self._chance.draws = draws[:]
+        self._chance.draws = deque(draws)
         self._digest.note_draws(draws)
         return draws
 
@@ -449,7 +458,7 @@ def _is_timed(line: Line) -> bool:
 
 
 def _canonical(value: Any) -> str:
-    """As JSON: `True` is not 1 there, and 12.0 is not 12."""
+    """Write a value as JSON, where `True` is not 1 and 12.0 is not 12."""
     return json.dumps(value, sort_keys=True)
 
 
