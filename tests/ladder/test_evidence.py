@@ -23,6 +23,7 @@ from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.made import ladder, next_matches
 from tests.ladder.test_pool import PLAIN
 
 __all__ = ["dogana"]
@@ -184,3 +185,13 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
             if store.ratings("cargo_noir").get(mybot) != before.get(mybot):
                 return
     raise AssertionError("mybot never played again")
+
+
+def test_no_seed_of_a_block_follows_from_what_others_may_know(tmp_path: Path) -> None:
+    seeds = set()
+    for number in range(20):
+        (tmp_path / str(number)).mkdir()
+        with ladder(tmp_path / str(number)) as store:
+            seeds |= {match.seed for match in next_matches(store, seed=1)}  # who meets whom is the same in all of them
+    assert len(seeds) == 20
+    assert 55 < max(seeds).bit_length() <= 62
