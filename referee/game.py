@@ -46,8 +46,8 @@ The contract suite (`referee/contract/suite.py`) checks each of these sentences,
 17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
     a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
 
-Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, actions made
-once and reused, a hand-written `clone`, no dynamic tricks.
+Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
+once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
 """
 
 from __future__ import annotations
@@ -296,6 +296,9 @@ class State(ABC):
     setup: Setup
     """What the match is played with."""
 
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+
     @abstractmethod
     def seats_to_act(self) -> tuple[Seat, ...]:
         """The seats that owe a decision now, ascending; empty only when the match is over."""
@@ -316,12 +319,14 @@ class State(ABC):
     def default_action(self, seat: Seat) -> Action:
         """What the rules do with a seat to act that is out of the match or out of time."""
 
-    def default_goes_on(self, seat: Seat) -> bool:
-        """Whether a seat whose time has run out gets defaults for its next decision, too.
+    def part_of(self, seat: Seat) -> str:
+        """Name the larger decision that the next decision of a seat belongs to; empty if it stands alone.
 
-        For decisions that are one to the rules, such as a secret plan: what is unfinished is completed.
+        Some decisions are one to the rules, but are taken in several steps: a secret plan, for example. All steps of one
+        plan have the same name, and no two plans of a match share a name (`plan 3`). When the time for a step runs out,
+        the referee plays the default for it and for all the steps that are left of the same plan.
         """
-        return False
+        return ""
 
     @abstractmethod
     def observation(self, viewer: Seat | None) -> Observation:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from dataclasses import dataclass, replace
+from typing import Self
 
 import pytest
 from typing_extensions import override
@@ -138,6 +139,30 @@ def _shallow(self: SealedState) -> SealedState:
     return new
 
 
+class _Cached(SealedState):
+    """A state with a field that is in no position, and that `clone` forgets."""
+
+    totals: list[int]
+    __slots__ = ("totals",)
+
+    @override
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        new = super().empty(setup)
+        new.totals = [0]
+        return new
+
+
+class _SharedCache(_Cached):
+    __slots__ = ()
+
+    @override
+    def clone(self) -> Self:
+        new = super().clone()
+        new.totals = self.totals
+        return new
+
+
 def _forgets(self: SealedState) -> dict[str, object]:
     return {**SealedState.to_json(self), "pot": 1 + self.pot % 6}
 
@@ -265,6 +290,16 @@ def test_a_game_that_stumbles_over_a_position_is_found_out(game: Game) -> None:
     with pytest.raises(BrokenContract) as caught:
         examine_positions(game, game.setup(3, {}, shipped_board(SEALED)), seed=1, count=1000)
     assert caught.value.sentence == 17
+
+
+@pytest.mark.parametrize(
+    ("state_type", "problem"), [(_Cached, "a clone has no totals"), (_SharedCache, "a clone shares its totals")]
+)
+def test_a_clone_without_a_field_of_its_own_is_found_out(state_type: type[SealedState], problem: str) -> None:
+    game = type("CachedGame", (Sealed,), {"state_type": state_type})()
+    with pytest.raises(BrokenContract, match=problem) as caught:
+        _examine_matches(game, game.setup(3, {}, shipped_board(SEALED)))
+    assert caught.value.sentence == 5
 
 
 def test_an_action_that_never_occurs_is_reported() -> None:

@@ -200,6 +200,11 @@ class _Examination:
     def check_copies(self, state: State) -> None:
         before = _text(state)
         copy = state.clone()
+        for field in _fields(state):
+            self.check(5, hasattr(copy, field), f"a clone has no {field}")
+            ours, theirs = getattr(state, field), getattr(copy, field)
+            self.check(5, theirs == ours, f"a clone has another {field}")
+            self.check(5, not _shares(ours, theirs), f"a clone shares its {field}")
         self.check(5, _same(copy, state), "a clone differs")
         self.play_on(copy, 40)
         self.check(5, _text(state) == before, "playing on with a clone changes the original")
@@ -319,6 +324,27 @@ class _Examination:
             self.check_knowledge(state, viewer)
         drawing = self.game.draw(self.setup, state.observation(None))
         self.check(10, drawing.startswith("<svg"), "draw gives no SVG picture")
+
+
+def _fields(state: State) -> list[str]:
+    """Return the names of all fields of a state: those with an annotation, and those with a slot alone."""
+    declared = [vars(base) for base in type(state).__mro__]
+    return [
+        name
+        for base in declared
+        for name in {**base.get("__annotations__", {}), **dict.fromkeys(base.get("__slots__", ()))}
+    ]
+
+
+def _shares(one: object, other: object) -> bool:
+    """Return whether two equal values have a list, dictionary or set in common."""
+    if one is other and isinstance(one, list | dict | set | bytearray):
+        return True
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return any(map(_shares, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return any(_shares(value, other[key]) for key, value in one.items())
+    return False
 
 
 def _text(state: State) -> str:

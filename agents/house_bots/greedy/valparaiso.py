@@ -142,7 +142,7 @@ def set_up(view: View) -> list[Action]:
             table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
         elif isinstance(action, act.PlaceMerchant):
             table.merchants[view.seat][action.village] += 1
-        return search(view, table, ACTION_CARDS, planning.SLOTS, WIDTH_IN_SETUP)[0]
+        return search(view, table, ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)[0]
 
     return [max(view.actions, key=points)]
 
