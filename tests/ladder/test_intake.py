@@ -316,15 +316,17 @@ def version(content_hash: str) -> Version:
     return Version(1, "mybot", "me", 1, content_hash, ("./bot",), ("cargo_noir",), None)
 
 
+def link_to_the_same(folder: Path) -> None:
+    (folder / "bot").rename(folder.parent / "moved")
+    (folder / "bot").symlink_to("../moved")
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "content": lambda folder: (folder / "bot").write_text("#!/bin/sh\nexit 1\n"),
     "mode": lambda folder: (folder / "bot").chmod(0o644),
     "another file": lambda folder: (folder / "more").write_text(""),
     "a link": lambda folder: (folder / "more").symlink_to("/bin/sh"),
-    "a link to the same": lambda folder: (
-        (folder / "bot").rename(folder.parent / "moved"),
-        (folder / "bot").symlink_to("../moved"),
-    ),
+    "a link to the same": link_to_the_same,
     "a pipe": lambda folder: os.mkfifo(folder / "more"),
     "no file": lambda folder: (folder / "bot").unlink(),
 }
