@@ -24,8 +24,9 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 test: $(READY) proto ## run all tests
 	$(BIN)/python -m pytest -n 2
 
-soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300)
+soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300); kill a ladder's run KILLS times (300)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py -k soak
+	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .

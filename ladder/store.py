@@ -8,6 +8,7 @@ locked" as soon as somebody else has written since it first read, however long i
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -165,8 +166,7 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
-            hint = _HINTS.get(code)
+            hint = _HINTS.get(_code(error))
             if hint is None and not isinstance(error, sqlite3.OperationalError):
                 raise
             raise LadderError(f"{self._path}: {hint or error}") from error
@@ -539,10 +539,17 @@ class Store:
         """Copy the whole file as of one moment, while others may write to it.
 
         Raises:
-            LadderError: if the file is damaged, or the copy cannot be written.
+            LadderError: if the file is damaged or locked.
+            OSError: if the copy cannot be written.
         """
-        with self._explained(), contextlib.closing(sqlite3.connect(path)) as target:
-            self._db.conn.backup(target)
+        with self._explained():
+            try:
+                with contextlib.closing(sqlite3.connect(path)) as target:
+                    self._db.conn.backup(target)
+            except sqlite3.Error as error:
+                if _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    raise OSError(errno.ENOSPC, "cannot be written; is the disk full?", str(path)) from error
+                raise
 
 
 _MATCH = "matches.id as match_id, matches.block, blocks.game, blocks.seed, blocks.options, blocks.clock"
@@ -558,6 +565,11 @@ _HINTS = {
     sqlite3.SQLITE_CORRUPT: f"is damaged; {_RESTORE}",
     sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
 }
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return SQLite's primary result code; 0 if the error is not SQLite's."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _uri(path: Path) -> str:

@@ -326,3 +326,25 @@ def test_a_database_that_cannot_grow_says_so(tmp_path: Path) -> None:
         with pytest.raises(LadderError, match="the disk is full; nothing was changed; make room"):
             _schedule(store, 1000)
         assert store.differences() == []
+
+
+def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ladder(tmp_path) as running:
+        play(running, next_matches(running)[0], random.Random(1))
+        assert (tmp_path / "ladder.db-wal").stat().st_size > 0  # it is not in the file itself yet
+        monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+        with Store(tmp_path / "ladder.db", create=False) as looking:
+            assert len(list(looking.counted())) == 1
+            with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
+                looking.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+
+
+def test_an_older_ladder_that_cannot_be_written_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Database(sqlite3.connect(tmp_path / "ladder.db"))
+    migrations.apply(old, stop_before="kept_tallies")
+    old.close()
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(LadderError, match=r"made by an older version of Dogana .* open it once as its owner"):
+        Store(tmp_path / "ladder.db", create=False)
