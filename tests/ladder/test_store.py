@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from ladder import store as module
+from ladder import database
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.recompute import compare, repair
@@ -37,7 +37,7 @@ def test_what_a_transaction_has_read_still_holds_when_it_writes(
 ) -> None:
     """F5: A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
     with ladder(tmp_path) as first:
-        monkeypatch.setattr(module, "_PATIENCE", 0.0)
+        monkeypatch.setattr(database, "_PATIENCE", 0.0)
         with Store(tmp_path / "ladder.db", create=False) as second:
             with first.writing():
                 assert len(first.versions()) == 5
@@ -171,8 +171,8 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
     with ladder(tmp_path) as store:
         [match, *_] = next_matches(store)
         play(store, match, random.Random(1))
-        with sqlite3.connect(tmp_path / "ladder.db") as database:
-            database.execute(DAMAGE[table])
+        with sqlite3.connect(tmp_path / "ladder.db") as changed:
+            changed.execute(DAMAGE[table])
         assert store.differences()
         assert all(line.startswith(f"{table}: ") for line in store.differences())
         known = {GAME.name: store.ratings(GAME.name)}
@@ -197,8 +197,8 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
         assert [match.count.rated for match in store.counted() if match.count] == [True, False, True]
         assert compare(Home(tmp_path), store).differences == []
-        with sqlite3.connect(tmp_path / "ladder.db") as database:
-            database.execute("update results set rated = 1")
+        with sqlite3.connect(tmp_path / "ladder.db") as changed:
+            changed.execute("update results set rated = 1")
         assert any("though the same was played" in line for line in compare(Home(tmp_path), store).differences)
 
 
