@@ -39,12 +39,15 @@ The contract suite (`referee/contract/suite.py`) checks each of these sentences,
 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
     only that seat does, and no observation of any other changes but by what the rules make public. Byte for byte, the others
     and spectators are sent the same whatever a seat plans, until it has committed (`referee/contract/secrecy.py`).
-14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers.
+14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
+    `seats` whose entry for each seat has its `rank`, equal to `ranks`: nobody else writes the tie-breaks.
 15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
 16. Every kind of action the game has occurs in play (a game names those that cannot, see `Game.rare_actions`).
+17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
+    a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
 
-Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, actions made
-once and reused, a hand-written `clone`, no dynamic tricks.
+Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
+once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
 """
 
 from __future__ import annotations
@@ -292,6 +295,9 @@ class State(ABC):
 
     setup: Setup
     """What the match is played with."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
 
     @abstractmethod
     def seats_to_act(self) -> tuple[Seat, ...]:

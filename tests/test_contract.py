@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import random
+from dataclasses import dataclass, replace
+from typing import Self
 
 import pytest
+from typing_extensions import override
 
+from referee.contract.positions import examine_positions
 from referee.contract.suite import BrokenContract, examine_match, unplayed_actions
-from referee.game import Action, Chance, Distinct, Game, IllegalAction, OptionValue, Seat, Setup
+from referee.game import Action, Chance, Distinct, Game, IllegalAction, Observation, OptionValue, Seat, Setup, State
 from referee.kit.chance import LiveChance
+from referee.kit.document import Document
 from referee.registry import games, shipped_board
 from tests.toy.games.sealed import GAME as SEALED
-from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState, SeatView
+from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState
 
 ALL = [*games().values(), SEALED]
 
@@ -50,6 +56,19 @@ CASES = [
 @pytest.mark.parametrize(("game", "setup"), CASES)
 def test_every_sentence_of_the_contract_holds(game: Game, setup: Setup) -> None:
     examine_match(game, setup, seed=setup.seats)
+
+
+SOAK = int(os.environ.get("DOGANA_SOAK", "1"))
+"""How many times as long the tests play that have no natural end (`DOGANA_SOAK=100 pytest ...`)."""
+
+
+@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+def test_whatever_a_position_says_it_is_refused_or_played(game: Game) -> None:
+    accepted = 0
+    for seed in range(SOAK):
+        for setup in random.Random(seed).sample(setups(game), 3):
+            accepted += examine_positions(game, setup, seed, count=60)
+    assert accepted > 0
 
 
 @pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
@@ -120,8 +139,32 @@ def _shallow(self: SealedState) -> SealedState:
     return new
 
 
+class _Cached(SealedState):
+    """A state with a field that is in no position, and that `clone` forgets."""
+
+    totals: list[int]
+    __slots__ = ("totals",)
+
+    @override
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        new = super().empty(setup)
+        new.totals = [0]
+        return new
+
+
+class _SharedCache(_Cached):
+    __slots__ = ()
+
+    @override
+    def clone(self) -> Self:
+        new = super().clone()
+        new.totals = self.totals
+        return new
+
+
 def _forgets(self: SealedState) -> dict[str, object]:
-    return {**SealedState.to_json(self), "pot": 1, "score": [0] * len(self.score)}
+    return {**SealedState.to_json(self), "pot": 1 + self.pot % 6}
 
 
 def _complains(self: SealedState) -> list[str]:
@@ -135,7 +178,7 @@ def _illegal_default(self: SealedState, seat: Seat) -> Action:
 def _leaks_plans(self: SealedState, viewer: Seat | None) -> SealedObservation:
     seen = SealedState.observation(self, viewer)
     seats = tuple(
-        SeatView(view.cards, view.committed or len(plan) == 2, view.score)
+        view._replace(committed=view.committed or len(plan) == 2)
         for view, plan in zip(seen.seats, self.plans, strict=True)
     )
     return SealedObservation(seen.viewer, seen.round, seats, seen.hand, seen.plan, seen.rounds)
@@ -159,6 +202,22 @@ def _bad_ranks(self: SealedState) -> list[int]:
     return [2] * len(self.score)
 
 
+def _ranks_without_tie_break(self: SealedState, viewer: Seat | None) -> SealedObservation:
+    seen = SealedState.observation(self, viewer)
+    return replace(seen, seats=tuple(view._replace(rank=seat + 1) for seat, view in enumerate(seen.seats)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rankless(Observation):
+    """An observation in which no seat has a rank."""
+
+    viewer: int | None
+
+
+def _no_ranks(self: SealedState, viewer: Seat | None) -> _Rankless:
+    return _Rankless(viewer)
+
+
 BROKEN = [
     broken(1, seats_to_act=_nobody_acts),
     broken(2, legal_actions=_twice),
@@ -176,6 +235,8 @@ BROKEN = [
     broken(11, observation=_leaks_plans),
     broken(13, is_public=_public_by_pot),
     broken(14, ranks=_bad_ranks),
+    broken(14, observation=_ranks_without_tie_break),
+    broken(14, observation=_no_ranks),
 ]
 
 
@@ -190,6 +251,55 @@ def test_a_broken_game_is_found_out(sentence: int, game: Game) -> None:
     with pytest.raises(BrokenContract) as caught:
         _examine_matches(game, setup)
     assert caught.value.sentence == sentence
+
+
+class _Trusting(Sealed):
+    """Sealed with a reader that trusts the type of an entry."""
+
+    @override
+    def read_state(self, setup: Setup, document: Document) -> State:
+        state = super().read_state(setup, document)
+        assert isinstance(state, SealedState)
+        state.pot = max(1, document.raw("pot", 1))  # type: ignore[call-overload]
+        return state
+
+
+class _BlindState(SealedState):
+    """A state that finds nothing wrong with itself."""
+
+    @override
+    def problems(self) -> list[str]:
+        return []
+
+
+class _Blind(Sealed):
+    """Sealed that accepts positions in which nobody is left to commit."""
+
+    state_type = _BlindState
+
+    @override
+    def read_state(self, setup: Setup, document: Document) -> State:
+        state = super().read_state(setup, document)
+        assert isinstance(state, SealedState)
+        state.committed = [bool(plan) for plan in state.plans]
+        return state
+
+
+@pytest.mark.parametrize("game", [_Trusting(), _Blind()], ids=["reading-raises", "a-false-position-is-accepted"])
+def test_a_game_that_stumbles_over_a_position_is_found_out(game: Game) -> None:
+    with pytest.raises(BrokenContract) as caught:
+        examine_positions(game, game.setup(3, {}, shipped_board(SEALED)), seed=1, count=1000)
+    assert caught.value.sentence == 17
+
+
+@pytest.mark.parametrize(
+    ("state_type", "problem"), [(_Cached, "a clone has no totals"), (_SharedCache, "a clone shares its totals")]
+)
+def test_a_clone_without_a_field_of_its_own_is_found_out(state_type: type[SealedState], problem: str) -> None:
+    game = type("CachedGame", (Sealed,), {"state_type": state_type})()
+    with pytest.raises(BrokenContract, match=problem) as caught:
+        _examine_matches(game, game.setup(3, {}, shipped_board(SEALED)))
+    assert caught.value.sentence == 5
 
 
 def test_an_action_that_never_occurs_is_reported() -> None:

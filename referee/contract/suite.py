@@ -86,6 +86,7 @@ class _Examination:
                 self.check_copies(state)
                 self.check_position(state)
                 self.check_rejections(state, lists)
+                self.check_places(state)
                 self.check_simultaneous(state, seats)
                 for viewer in self.everyone:
                     self.check_knowledge(state, viewer)
@@ -199,6 +200,11 @@ class _Examination:
     def check_copies(self, state: State) -> None:
         before = _text(state)
         copy = state.clone()
+        for field in _fields(state):
+            self.check(5, hasattr(copy, field), f"a clone has no {field}")
+            ours, theirs = getattr(state, field), getattr(copy, field)
+            self.check(5, theirs == ours, f"a clone has another {field}")
+            self.check(5, not _shares(ours, theirs), f"a clone shares its {field}")
         self.check(5, _same(copy, state), "a clone differs")
         self.play_on(copy, 40)
         self.check(5, _text(state) == before, "playing on with a clone changes the original")
@@ -213,6 +219,18 @@ class _Examination:
         for viewer in self.everyone:
             same = again.observation(viewer) == state.observation(viewer)
             self.check(6, same, f"{_name(viewer)} observes something else after to_json and read_state")
+
+    def check_places(self, state: State) -> None:
+        """Scores and ranks are well formed, and everybody observes these very ranks."""
+        ranks, scores = state.ranks(), state.scores()
+        expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
+        self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
+        self.check(14, all(type(score) is int for score in scores), f"scores {scores} are not integers")
+        self.check(14, len(ranks) == len(scores) == self.setup.seats, "not one rank and score for each seat")
+        for viewer in self.everyone:
+            seats = getattr(state.observation(viewer), "seats", ())
+            seen = [getattr(seat, "rank", None) for seat in seats]
+            self.check(14, seen == ranks, f"{_name(viewer)} observes the ranks {seen}, not {ranks}")
 
     def check_knowledge(self, state: State, viewer: Seat | None) -> None:
         """Observation, codec, sample and non-interference for one seat or a spectator."""
@@ -301,15 +319,32 @@ class _Examination:
             self.check(2, state.legal_actions(seat) == [], "a legal action after the end")
         self.check(7, not state.problems(), "; ".join(state.problems()))
         self.check_position(state)
+        self.check_places(state)
         for viewer in self.everyone:
             self.check_knowledge(state, viewer)
-        ranks, scores = state.ranks(), state.scores()
-        expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
-        self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
-        self.check(14, all(type(score) is int for score in scores), f"scores {scores} are not integers")
-        self.check(14, len(ranks) == len(scores) == self.setup.seats, "not one rank and score for each seat")
         drawing = self.game.draw(self.setup, state.observation(None))
         self.check(10, drawing.startswith("<svg"), "draw gives no SVG picture")
+
+
+def _fields(state: State) -> list[str]:
+    """Return the names of all fields of a state: those with an annotation, and those with a slot alone."""
+    declared = [vars(base) for base in type(state).__mro__]
+    return [
+        name
+        for base in declared
+        for name in {**base.get("__annotations__", {}), **dict.fromkeys(base.get("__slots__", ()))}
+    ]
+
+
+def _shares(one: object, other: object) -> bool:
+    """Return whether two equal values have a list, dictionary or set in common."""
+    if one is other and isinstance(one, list | dict | set | bytearray):
+        return True
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return any(map(_shares, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return any(_shares(value, other[key]) for key, value in one.items())
+    return False
 
 
 def _text(state: State) -> str:

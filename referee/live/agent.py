@@ -18,6 +18,7 @@ from referee.live import wire
 from referee.live.driver import MatchDriver
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.result import Fault, Outcome, Result
+from referee.terminal import visible
 
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,8 @@ MESSAGES_PER_DECISION = 16
 """An agent may send `MESSAGES_AT_FIRST` messages, and `MESSAGES_PER_DECISION` more for each decision it is asked."""
 MAX_UNREAD_MESSAGES = 256
 """An agent that leaves this many messages unread is cut off."""
+MAX_STATUS_CHARACTERS = 1000
+"""How much is said at the end of a stream; HTTP/2 takes 8 kB."""
 
 Context: TypeAlias = "ServicerContext[bytes, bytes]"
 
@@ -194,7 +197,7 @@ class _Stream:
     def end(self, code: grpc.StatusCode, text: str) -> None:
         """End the stream once every message that was sent has gone out."""
         if not self._ended.done():
-            self._status = (code, text)
+            self._status = (code, visible(text, MAX_STATUS_CHARACTERS))
             self._ended.set_result(None)
 
     async def serve(self) -> None:

@@ -25,6 +25,7 @@ from referee.errors import DoganaError
 from referee.game import Action, Observation, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.codec import Codec, codec
+from referee.live.house import HouseBotFailed
 from referee.live.lateness import Lateness, Sample
 from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import (
@@ -218,7 +219,7 @@ class MatchDriver:
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
             _log.exception("the match is void")
-            self.void(f"{type(error).__name__}: {error}")
+            self.void(str(error) if isinstance(error, HouseBotFailed) else f"{type(error).__name__}: {error}")
 
     def _carry_out(self, effects: list[Effect]) -> None:
         # All lines at once: each is then stored before what depends on it, and before what does not.
@@ -238,7 +239,7 @@ class MatchDriver:
                     if seat in self._connections:
                         self._connections[seat].reject(effect)
                     else:
-                        raise AssertionError(f"house bot in seat {seat}: {effect.message}")
+                        raise self._house_bot_failed(seat, effect.number, effect.message)
                 case Withdraw(seat=seat):
                     if seat in self._connections:
                         self._connections[seat].withdraw(effect)
@@ -256,10 +257,17 @@ class MatchDriver:
     def _ask_house(self, decision: Decision) -> None:
         seat = decision.seat
         self.sent(seat, decision.number)
-        choice = self._house[seat].choose(decision)
+        try:
+            choice = self._house[seat].choose(decision)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise self._house_bot_failed(seat, decision.number, reason) from error
         # A house bot thinks in the referee's process: if that is stopped or suspended meanwhile, the bot is not at fault.
         now = min(self._loop.time(), decision.deadline)
         self._carry_out(self._match.choose(seat, decision.number, choice, now))
+
+    def _house_bot_failed(self, seat: Seat, number: int, reason: str) -> HouseBotFailed:
+        return HouseBotFailed(self.plan, self._match.state, seat, number, reason)
 
     def _show(self, played: Sequence[Played]) -> None:
         self._unshown += played

@@ -531,7 +531,8 @@ class Match:
                     detail="" if fault is None else fault.detail,
                 )
             )
-        self.result = Result(tuple(seats), self._actions, digest, self.plan.seed)
+        seed = self.plan.seed if self.plan.reveals_seed else None
+        self.result = Result(tuple(seats), self._actions, digest, seed)
         self._effects += [Store(line) for line in closing_lines(self.result, state_digest(self.state))]
         self._effects.append(Finish(self.result))
 

@@ -26,6 +26,8 @@ class MatchPlan:
     control: TimeControl
     position: Mapping[str, Any] | None = None
     """The position to start from, as `State.to_json` writes it; None for a new match."""
+    reveals_seed: bool = True
+    """Whether the end of the match reveals the seed; not while other matches are to be played from the same one."""
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -45,10 +47,11 @@ def state_digest(state: State) -> str:
 
 
 class MatchDigest:
-    """What was played, as a hash: equal for equal game, board, options, seed, start, actions, draws and result.
+    """What was played, as a hash: equal for equal game, board, options, start, actions, draws and result.
 
-    It covers no names and no times. Actions are hashed seat by seat and draws stream by stream, because seats that decide
-    simultaneously may answer in any order without anything being played differently.
+    Names, times and the seed do not go in: two matches that were played alike are one piece of evidence, whatever their seeds.
+    Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may answer in any
+    order without anything being played differently.
     """
 
     def __init__(self, plan: MatchPlan) -> None:
@@ -58,7 +61,6 @@ class MatchDigest:
                 "board": plan.setup.board_data,
                 "options": dict(plan.setup.options),
                 "seats": plan.setup.seats,
-                "seed": plan.seed,
                 "position": plan.position,
             }
         )

@@ -41,6 +41,7 @@ _ENTRIES = {
         "clock",
         "seed_commitment",
         "board",
+        "reveals_seed",
         "position",
     },
     "start": {"chance", "state"},
@@ -91,17 +92,21 @@ class Replay:
     """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
-        plan: what was fixed before the match; its seed is -1 if the record ends too early.
+        plan: what was fixed before the match; its seed is -1 if it is not known.
         state: where the match stands.
         result: how the match went; None until the iteration has come to its end.
+        result_hash: the hash of the line with the result; empty until then.
+        last_hash: the hash of the last line.
+        is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
     """
 
-    def __init__(self, path: Path, find_game: Callable[[str], Game]) -> None:
+    def __init__(self, path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> None:
         """Read the file, check its chain of hashes, and set up the start of the match.
 
         Args:
             path: the record.
             find_game: looks up a game by name; raises `UnknownGame`.
+            seed: the seed, if it is known from elsewhere.
 
         Raises:
             RecordError: if the file is not a record, or its beginning does not hold.
@@ -109,8 +114,11 @@ class Replay:
         self._path = path
         self._lines = read_lines(path)
         self._at = 0
-        seed = self._lines[-1].data.get("seed")
-        self._seed = seed if type(seed) is int and 0 <= seed < 1 << 63 else None
+        self.is_sealed = self._lines[-1].data.get("type") == "seed"
+        self.result_hash = ""
+        self.last_hash = self._lines[-1].hash
+        revealed = self._lines[-1].data.get("seed") if seed is None else seed
+        self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
@@ -185,6 +193,9 @@ class Replay:
         committed = document.text("seed_commitment")
         options, board = line.data.get("options"), line.data.get("board")
         position = line.data.get("position")
+        reveals_seed = line.data.get("reveals_seed", True)
+        if type(reveals_seed) is not bool:
+            document.note("reveals_seed", "must be true or false")
         if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
             document.note("", "has options, a board or a position that is no JSON object")
         if len(bots) != seats:
@@ -201,7 +212,8 @@ class Replay:
             raise self._fail(line, str(error)) from error
         if self._seed is not None and commitment(match_id, self._seed) != committed:
             raise self._fail(line, "the seed at the end is not the one that was committed to")
-        return MatchPlan(game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position)
+        known = -1 if self._seed is None else self._seed
+        return MatchPlan(game, setup, match_id, known, bots, control, position, reveals_seed)
 
     def _read_start(self) -> State:
         line = self._take("start")
@@ -359,22 +371,25 @@ class Replay:
         line = self._take("result")
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
-        if self._seed is None:
+        self.result_hash = line.hash
+        may_end = self._at == len(self._lines) and not self.plan.reveals_seed
+        if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
-        result = self._result()
+        result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
         if _canonical(line.data) != _canonical(expected[0]):
             wrong = [key for key, value in expected[0].items() if _canonical(line.data.get(key)) != _canonical(value)]
             wrong = wrong or ["its entries"]
             raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
-        line = self._take("seed")
-        if _canonical(line.data) != _canonical(expected[1]):
-            raise self._fail(line, "the last line of a record reveals the seed")
+        if not may_end:
+            line = self._take("seed")
+            if _canonical(line.data) != _canonical(expected[1]):
+                raise self._fail(line, "the last line of a record reveals the seed")
         if self._at < len(self._lines):
             raise self._fail(self._lines[self._at], "comes after the end of the match")
         self.result = result
 
-    def _result(self) -> Result:
+    def _result(self, seed: int | None) -> Result:
         ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats])
         scores = self.state.scores()
         seats = tuple(
@@ -392,7 +407,7 @@ class Replay:
             )
             for seat, record in enumerate(self._seats)
         )
-        return Result(seats, self._actions, self._digest.close(ranks, scores), self.plan.seed)
+        return Result(seats, self._actions, self._digest.close(ranks, scores), seed)
 
     # what several lines have
 
@@ -443,19 +458,39 @@ def _is_draw(value: Any) -> bool:
     return type(value) is int or (isinstance(value, list) and all(type(entry) is int for entry in value))
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a record that holds says."""
+
+    plan: MatchPlan
+    """What was fixed before the match; its seed is -1 if it is not known."""
+    result: Result
+    result_hash: str
+    """The hash of the line with the result, which stands for the record up to there."""
+    last_hash: str
+    """The hash of the last line: of the seed if the record is sealed, otherwise of the result."""
+    is_sealed: bool
+    """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
+
+
 def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
-    """Play a record again and compare everything that it claims.
+    """Play a record again and compare everything that it claims; see `verified`."""
+    return verified(path, find_game).result
+
+
+def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
+    """Play a record again, compare everything that it claims, and return what it says.
+
+    Args:
+        path: the record.
+        find_game: looks up a game by name; raises `UnknownGame`.
+        seed: the seed, if it is known from elsewhere; a record that reveals another one does not hold.
 
     Raises:
         RecordError: at the first line that does not hold, with the reason.
     """
-    return verified(path, find_game)[1]
-
-
-def verified(path: Path, find_game: Callable[[str], Game]) -> tuple[MatchPlan, Result]:
-    """Verify a record as `verify` does; return what was fixed before the match, too."""
-    replay = Replay(path, find_game)
+    replay = Replay(path, find_game, seed)
     for _ in replay:
         pass
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    return replay.plan, replay.result
+    return Verified(replay.plan, replay.result, replay.result_hash, replay.last_hash, replay.is_sealed)

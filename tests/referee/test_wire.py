@@ -21,7 +21,7 @@ from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Seat
 from referee.kit.chance import commitment
-from referee.live import agent, wire
+from referee.live import agent, lobby, wire
 from referee.live import server as server_module
 from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.server import Listen, PortInUse, RefereeServer
@@ -448,28 +448,15 @@ def test_what_comes_first_must_be_a_join(data: bytes) -> None:
 
 
 def test_a_stream_that_never_joins_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "JOIN_SECONDS", 0.2)
+    monkeypatch.setattr(lobby, "JOIN_SECONDS", 0.2)
 
     async def scene() -> None:
         async with hall() as room:
             bot = await room.agent()
             assert (await bot.read()) is grpc.aio.EOF
-            assert (await bot.status())[0] is grpc.StatusCode.INVALID_ARGUMENT
-
-    run(scene())
-
-
-def test_only_so_many_streams_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            monkeypatch.setattr(server_module, "MAX_STREAMS", 3)
-            idle = [await room.agent() for _ in range(3)]
-            while room.server.streams < 3:
-                await asyncio.sleep(0.01)
-            late = await room.agent()
-            assert (await late.read()) is grpc.aio.EOF
-            assert (await late.status())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
-            await idle[0].join()
+            code, details = await bot.status()
+            assert code is grpc.StatusCode.INVALID_ARGUMENT
+            assert "none within 0.2 s" in details
 
     run(scene())
 
@@ -723,9 +710,10 @@ def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lo
         async with hall(plan, [Remote(20), Remote(20)]) as room:
             early = await room.agent(0)
             await early.send(join=pb.Join(token=early.token, protocol=1))
-            await room.server._seats[early.token].joined
+            seat = room.server._seats[early.token]
+            await seat.joined
             early.call.cancel()
-            while room.server.streams:
+            while seat._stream is not None:
                 await asyncio.sleep(0.01)
             late = await room.agent(1)
             await late.join()

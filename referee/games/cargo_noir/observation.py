@@ -38,6 +38,7 @@ class SeatView(NamedTuple):
     ships_home: int
     storage: int
     score: int
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def observe(table: Table, viewer: Seat | None) -> CargoNoirObservation:
                 for port in table.open_ports
             ]
         ),
-        seats=tuple([_seat_view(table, seat) for seat in range(table.setup.seats)]),
+        seats=tuple([_seat_view(table, seat, rank) for seat, rank in enumerate(scoring.ranks(table))]),
         todo_casino=table.todo_casino,
         todo_market=table.todo_market,
         todo_ports=_ports(table, table.todo_ports),
@@ -99,7 +100,7 @@ def observe(table: Table, viewer: Seat | None) -> CargoNoirObservation:
     )
 
 
-def _seat_view(table: Table, seat: Seat) -> SeatView:
+def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
     return SeatView(
         table.safe[seat],
         tuple(table.goods[seat]),
@@ -109,6 +110,7 @@ def _seat_view(table: Table, seat: Seat) -> SeatView:
         table.fleet(seat) - table.on_board(seat),
         table.storage(seat),
         scoring.score(table, seat),
+        rank,
     )
 
 

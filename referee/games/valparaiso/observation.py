@@ -35,6 +35,7 @@ class SeatView(NamedTuple):
     mayor: Card | None
     final_vp: int
     rest_money: int
+    rank: int
 
 
 class MarketView(NamedTuple):
@@ -96,6 +97,7 @@ class ValparaisoObservation(Observation):
     village: Location | None
     left: int
     begun: bool
+    hold_was_full: bool
 
 
 def is_secret(phase: Phase) -> bool:
@@ -113,7 +115,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         phase=phase,
         seat=None if phase is Phase.PLAN or phase is Phase.OVER else table.seat,
         start_seat=table.start_seat,
-        seats=tuple([_seat_view(table, seat) for seat in range(table.setup.seats)]),
+        seats=tuple([_seat_view(table, seat, rank) for seat, rank in enumerate(scoring.ranks(table))]),
         markets=tuple([MarketView(tiles) for tiles in table.markets]),
         reserve=table.reserve,
         slots=tuple([SlotView(None if card == NONE else _CARDS[card]) for card in table.slots]),
@@ -132,10 +134,11 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         village=None if table.village == NONE else Location(table.village),
         left=table.left,
         begun=table.begun,
+        hold_was_full=table.hold_was_full,
     )
 
 
-def _seat_view(table: Table, seat: Seat) -> SeatView:
+def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
     plan = NO_PLAN if is_secret(table.phase) else table.plans[seat]
     return SeatView(
         table.colours[seat],
@@ -152,6 +155,7 @@ def _seat_view(table: Table, seat: Seat) -> SeatView:
         plan.cards,
         plan.mayor,
         *scoring.final(table, seat),
+        rank,
     )
 
 
@@ -196,6 +200,7 @@ def restore(table: Table, seen: ValparaisoObservation) -> None:
     table.village = NONE if seen.village is None else int(seen.village)
     table.left = seen.left
     table.begun = seen.begun
+    table.hold_was_full = seen.hold_was_full
     if seen.viewer is not None and seen.plan is not None:
         table.plans[seen.viewer] = _plan(table, seen.viewer, seen.plan)
 

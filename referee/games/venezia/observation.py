@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
 from referee.game import CountedBy, Observation, Seat
+from referee.games.venezia import scoring
 from referee.games.venezia.names import DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 from referee.games.venezia.table import NONE, Plan, Table
 
@@ -36,6 +37,7 @@ class SeatView(NamedTuple):
     action: ActionCard | None
     piles: tuple[int, ...]
     pile_places: tuple[Place, ...]
+    rank: int
 
 
 class PlanView(NamedTuple):
@@ -100,7 +102,7 @@ class VeneziaObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     phase = table.phase
     plan = None if viewer is None or phase is Phase.HOME else table.plans[viewer]
     return VeneziaObservation(
@@ -110,7 +112,7 @@ def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
         first_seat=table.first_seat,
         phase=phase,
         seat=None if phase in (Phase.PLAN, Phase.OVER) else table.seat,
-        seats=tuple([_seat_view(table, seat) for seat in range(table.setup.seats)]),
+        seats=tuple([_seat_view(table, seat, rank) for seat, rank in enumerate(scoring.ranks(table))]),
         places=tuple([PlaceView(tuple(row), grey) for row, grey in zip(table.loc, table.grey, strict=True)]),
         grey_side=table.grey_side,
         piazza=tuple([PigeonView(_SQUARES[at], seat) for at, seat in enumerate(table.piazza) if seat != NONE]),
@@ -131,7 +133,7 @@ def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
 
 
 def is_turned(table: Table, seat: Seat) -> bool:
-    """Whether a seat's first card has been turned (Z3.1)."""
+    """Tell whether a seat's first card has been turned (Z3.1)."""
     if table.phase in (Phase.HOME, Phase.PLAN):
         return False
     if table.phase in (Phase.FEINT, Phase.PLACE):
@@ -140,7 +142,7 @@ def is_turned(table: Table, seat: Seat) -> bool:
     return True
 
 
-def _seat_view(table: Table, seat: Seat) -> SeatView:
+def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
     phase, plan = table.phase, table.plans[seat]
     is_planned = phase not in (Phase.HOME, Phase.PLAN)
     action = plan.action
@@ -160,6 +162,7 @@ def _seat_view(table: Table, seat: Seat) -> SeatView:
         action if phase in _AFTER_MOVES else None,
         tuple(table.piles[seat]),
         plan.slots if phase in _AFTER_CARDS else (),
+        rank,
     )
 
 
@@ -172,7 +175,7 @@ def _seat(seat: Seat) -> Seat | None:
 
 
 def restore(table: Table, seen: VeneziaObservation) -> None:
-    """Fills an empty table with what was observed; plans have then only what everybody knows (see `sample.py`)."""
+    """Fill an empty table with what was observed; of the others' plans, only what everybody knows (see `sample.py`)."""
     table.round = seen.round
     table.first_seat = seen.first_seat
     table.phase = seen.phase

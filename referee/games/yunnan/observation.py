@@ -53,6 +53,7 @@ class SeatView(NamedTuple):
 
     vp: int
     score: int
+    rank: int
 
 
 class ProvinceView(NamedTuple):
@@ -91,7 +92,7 @@ class YunnanObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     spaces = table.board.bid_spaces
     travelling = table.phase in (Phase.TRAVEL, Phase.DISPLACE)
     return YunnanObservation(
@@ -115,7 +116,7 @@ def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
         bank_left=_colour(table.bank[Space.LEFT]),
         bank_right=_colour(table.bank[Space.RIGHT]),
         colours=tuple([_colour_view(table, colour, bid) for colour, bid in enumerate(table.committed())]),
-        seats=tuple([SeatView(vp, score) for vp, score in zip(table.vp, scoring.scores(table), strict=True)]),
+        seats=tuple(map(SeatView, table.vp, scoring.scores(table), scoring.ranks(table))),
         provinces=tuple(
             [ProvinceView(gifts, _colour(owner)) for gifts, owner in zip(table.gifts, table.teahouse, strict=True)]
         ),
@@ -158,7 +159,7 @@ def _colour_view(table: Table, colour: int, committed: int) -> ColourView:
 
 
 def restore(table: Table, seen: YunnanObservation) -> None:
-    """Fills an empty table with what was observed; the inverse of `observe`."""
+    """Fill an empty table with what was observed: the inverse of `observe`."""
     table.turn = seen.turn
     table.phase = seen.phase
     table.auction_order = [int(colour) for colour in seen.auction_order]
