@@ -44,7 +44,7 @@ class Report:
         """Add a row with a ratio; it is OK or SHORT by its aim, if it has one."""
         aim = verdict = ""
         if least is not None or most is not None:
-            aim = " ".join(f"{sign} {bound:g}" for sign, bound in ((">=", least), ("<=", most)) if bound is not None)
+            aim = " and ".join([f">= {least:g}"] * (least is not None) + [f"<= {most:g}"] * (most is not None))
             is_met = (least is None or ratio >= least) and (most is None or ratio <= most)
             verdict = "OK" if is_met else "SHORT"
             if not is_met:
@@ -158,10 +158,10 @@ def measure_matches(report: Report) -> None:
 
 
 def measure_clocks(report: Report) -> None:
-    """Measure how bots that answer just before their limit are timed while every core is twice busy."""
+    """Measure whether bots that answer just before their limit are timed rightly on a loaded machine."""
     found = clocks.measure()
     report.ratio(
-        "loaded machine: time charged",
+        "cores twice oversubscribed: time charged",
         f"{found.charged_seconds:.1f} s",
         f"used {found.own_seconds:.1f} s",
         found.share,
@@ -169,9 +169,9 @@ def measure_clocks(report: Report) -> None:
         most=1.03,
     )
     report.ratio(
-        "loaded machine: called late though in time",
-        str(found.false_losses),
-        f"of {found.decisions} decisions",
+        "the same: called late though in time",
+        f"{found.false_losses}",
+        f"of {found.decisions}",
         found.false_losses / found.decisions,
         most=0,
     )
@@ -186,8 +186,8 @@ def main() -> None:
     measure_whole_turns(report)
     measure_rules(report)
     measure_matches(report)
-    measure_clocks(report)
     measure_ladder(report)
+    measure_clocks(report)
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(report.table)
     console.print(f"{len(report.short)} rows are short of their aim" if report.short else "all rows meet their aims")

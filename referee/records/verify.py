@@ -1,13 +1,13 @@
 """Verify records: play each again by the rules, and compare everything that it claims.
 
 A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
-match, and its result is the one that follows. Its times fit each other, the clock and the result, but only the referee's word
-says how long agents thought. Who they were, it cannot show.
+match, and its result is the one that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
+from referee.records.trust import Trust, trust
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
@@ -155,6 +156,10 @@ class Replay:
             self._read_withdrawn(line)
         self._read_end()
 
+    def trust(self) -> Trust:
+        """Return what the record proves; call it when the iteration has come to its end."""
+        return trust(self._lines, seed_is_known=self._seed is not None)
+
     # lines
 
     def _fail(self, line: Line, reason: str) -> RecordError:
@@ -180,12 +185,13 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
-        self._check_entries(line)
         if type(line.data.get("format")) is not int or line.data["format"] != FORMAT:
             raise self._fail(
                 line,
-                f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}",
+                f"is in format {line.data.get('format')!r}, written by Dogana {line.data.get('dogana')!r}; "
+                f"this version reads format {FORMAT}: verify it with the version that wrote it",
             )
+        self._check_entries(line)
         document = Document(line.data, "header")
         match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
         seats = document.integer("seats", 1, 100)
@@ -352,6 +358,8 @@ class Replay:
         outcome = _FAULTS.get(str(line.data.get("reason")))
         if outcome is None or record.out_order is not None:
             raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
+        if outcome is Outcome.START and self._actions:
+            raise self._fail(line, "out for start, but the match has begun")
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
             raise self._fail(line, f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
@@ -426,7 +434,7 @@ class Replay:
             if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_draw(draw[1])):
                 raise self._fail(line, "chance must have pairs of stream and draw")
             draws.append((draw[0], draw[1]))
-        self._chance.draws = draws[:]
+        self._chance.draws = deque(draws)
         self._digest.note_draws(draws)
         return draws
 
