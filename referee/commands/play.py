@@ -321,6 +321,7 @@ def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[st
         "record": None if path is None else str(path),
         "digest": result.digest,
         "decisions": result.decisions,
+        "lag_share": round(result.lag_share, 3),
         "seats": [
             {
                 "seat": seat.seat,
@@ -359,6 +360,10 @@ def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> Non
             f"{seat.think_seconds:.3f} s",
         )
     out.print(table)
+    if result.lagged:
+        out.print(
+            f"The referee was late for {result.lag_share:.0%} of the time: the machine is overloaded, or was stopped."
+        )
     for seat in result.seats:
         if seat.detail:
             out.print(f"seat {seat.seat} was out ({seat.outcome.value}): {seat.detail}", soft_wrap=True)
