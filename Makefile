@@ -5,7 +5,7 @@ BIN = .venv/bin
 READY = .venv/ready
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(READY) ## set up .venv with everything that is needed here
 $(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
@@ -23,6 +23,15 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 
 test: $(READY) proto ## run all tests
 	$(BIN)/python -m pytest -n 2
+
+wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
+	$(BIN)/python -m pytest -q tests/wheel.py
+
+languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
+	$(BIN)/python proto/languages.py
+
+soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300)
+	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py -k soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .
@@ -43,4 +52,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test check fmt bench games
+.PHONY: help setup proto demo test wheel-test languages soak check fmt bench games

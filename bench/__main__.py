@@ -1,4 +1,4 @@
-"""`make bench`: one table of ratios, and a line in bench/history.jsonl."""
+"""`make bench`: one table of ratios, each with its aim, and a line in bench/history.jsonl."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from rich.table import Table
 
 from bench import matches, rules
 from referee.game import Game
-from referee.live.loop import run
 from referee.registry import games
 
 HISTORY = Path(__file__).with_name("history.jsonl")
@@ -28,117 +27,157 @@ ROUNDS = 5
 
 
 class Report:
-    """Rows of the table: what was measured, the figures, the ratio, and what is aimed at."""
+    """The rows of the table: what was measured, the figures, their ratio, the aim, and whether it is met."""
 
     def __init__(self) -> None:
-        self.table = Table("what", "ours", "beside it", "ratio", "aim")
-        self.figures: dict[str, float] = {}
+        self.table = Table("what", "ours", "beside it", "ratio", "aim", "")
+        self.ratios: dict[str, float] = {}
+        self.short: list[str] = []
 
-    def row(self, what: str, ours: str, other: str = "", ratio: float | None = None, aim: str = "") -> None:
-        """Adds a row; ratios go into the history."""
-        self.table.add_row(what, ours, other, "" if ratio is None else f"{ratio:.2f}", aim)
-        if ratio is not None:
-            self.figures[what] = round(ratio, 3)
+    def figure(self, what: str, ours: str) -> None:
+        """Add a row that is compared with nothing."""
+        self.table.add_row(what, ours, "", "", "", "")
+
+    def ratio(
+        self, what: str, ours: str, other: str, ratio: float, least: float | None = None, *, most: float | None = None
+    ) -> None:
+        """Add a row with a ratio; it is OK or SHORT by its aim, if it has one."""
+        aim = verdict = ""
+        if least is not None or most is not None:
+            aim = f">= {least:g}" if least is not None else f"<= {most:g}"
+            is_met = ratio >= least if least is not None else ratio <= (most or 0)
+            verdict = "OK" if is_met else "SHORT"
+            if not is_met:
+                self.short.append(what)
+        self.table.add_row(what, ours, other, f"{ratio:.2f}", aim, verdict)
+        self.ratios[what] = round(ratio, 3)
 
 
 def paired(ours: Callable[[], float], other: Callable[[], float]) -> tuple[float, float, float]:
-    """Measures the two in turn; returns the medians and the median of the ratios pair by pair."""
+    """Measure two things in turn; return the medians and the median of the ratios pair by pair."""
     pairs = [(ours(), other()) for _ in range(ROUNDS)]
     return median(a for a, _ in pairs), median(b for _, b in pairs), median(a / b for a, b in pairs)
 
 
 def measure_rules(report: Report) -> None:
-    """Playouts and clones of every game beside OpenSpiel's gin rummy."""
+    """Measure playouts and clones of every game beside each peer; the aim is at the median peer."""
     try:
         import pyspiel
     except ImportError:
-        report.row("rules beside OpenSpiel", "not measured: pip install 'dogana[bench]'")
+        report.figure("rules beside OpenSpiel", "not measured: pip install 'dogana[bench]'")
         return
-    rummy = pyspiel.load_game("gin_rummy")
+    peers = {name: pyspiel.load_game(name) for name in rules.PEERS}
     for game in games().values():
-        ours, other, ratio = paired(lambda: rules.playouts(game), lambda: rules.spiel_playouts(rummy))  # noqa: B023
-        report.row(
-            f"{game.name}: random playouts", f"{ours:,.0f} decisions/s", f"gin rummy {other:,.0f}", ratio, ">= 1.5"
-        )
-        report.row(f"{game.name}: legal lists", f"{median(rules.legal_lists(game) for _ in range(ROUNDS)):,.0f} /s")
-        ours, other, ratio = paired(lambda: rules.clones(game), lambda: rules.spiel_clones(rummy))  # noqa: B023
-        report.row(f"{game.name}: clones", f"{ours:,.0f} /s", f"gin rummy {other:,.0f}", ratio)
+        for what, ours, theirs, least in (
+            ("random playouts, decisions/s", rules.playouts, rules.spiel_playouts, 1.0),
+            ("clones/s", rules.clones, rules.spiel_clones, 0.5),
+        ):
+            rounds = [(ours(game), {name: theirs(peer) for name, peer in peers.items()}) for _ in range(ROUNDS)]
+            mine = median(rate for rate, _ in rounds)
+            for name in peers:
+                other, ratio = median(them[name] for _, them in rounds), median(us / them[name] for us, them in rounds)
+                report.ratio(f"{game.name}: {what}, {name}", f"{mine:,.0f}", f"{other:,.0f}", ratio)
+            ratio = median(us / median(them.values()) for us, them in rounds)
+            report.ratio(f"{game.name}: {what}, the median of these", f"{mine:,.0f}", "", ratio, least)
+        report.figure(f"{game.name}: legal lists/s", f"{median(rules.legal_lists(game) for _ in range(ROUNDS)):,.0f}")
 
 
 def measure_round_trips(report: Report, folder: Path) -> None:
-    """The referee's round trip beside a bare echo with as many bytes, and verification beside play."""
+    """Measure the referee's round trip beside a bare echo with as many bytes."""
     for game in games().values():
         for seats in (game.seat_counts[0], game.seat_counts[-1]):
             _measure_round_trips(report, folder, game, seats)
 
 
 def _measure_round_trips(report: Report, folder: Path, game: Game, seats: int) -> None:
-    rates, cpu, verified = [], [], []
+    rates, cpu = [], []
     for seed in range(2 * ROUNDS):
-        played = run(matches.referee_match(game, seats, seed, folder))  # as `dogana play` does
+        played = asyncio.run(matches.referee_match(game, seats, seed, folder))
         question, answer = matches.message_sizes(played.record)
         bare = asyncio.run(matches.echo_rate(question, answer, played.asked))
         rates.append((played.asked / played.seconds, bare))
         cpu.append(played.cpu_seconds / played.asked)
-        verified.append(matches.verify_rate(played.record, 0.2) * played.seconds)
     ours, bare = median(rate for rate, _ in rates), median(other for _, other in rates)
     ratio = median(rate / other for rate, other in rates)
     name = f"{game.name}, {seats} seats"
-    report.row(
-        f"{name}: round trip, {question} bytes", f"{ours:,.0f} decisions/s", f"bare echo {bare:,.0f}", ratio, ">= 0.6"
-    )
-    report.row(f"{name}: CPU of the referee", f"{median(cpu) * 1e6:,.0f} µs a decision")
-    report.row(f"{name}: verifying a record", "", "playing it over the wire", median(verified), ">= 10")
+    report.ratio(f"{name}: round trips/s, {question} bytes", f"{ours:,.0f}", f"bare echo {bare:,.0f}", ratio, 0.6)
+    report.figure(f"{name}: CPU of the referee", f"{median(cpu) * 1e6:,.0f} µs a decision")
+
+
+def measure_verifying(report: Report, folder: Path) -> None:
+    """Measure verifying a record beside playing the same match in process, without a wire, a record or a thought."""
+    for game in games().values():
+        record = matches.in_process_match(game, folder)
+        ours, other, ratio = paired(
+            lambda: matches.verify_rate(record, 0.5),  # noqa: B023
+            lambda: matches.replay_rate(record, 0.5),  # noqa: B023
+        )
+        report.ratio(
+            f"{game.name}: verifying a record", f"{ours:.1f} /s", f"playing it in process {other:.1f}", ratio, 0.5
+        )
 
 
 def measure_whole_turns(report: Report) -> None:
-    """What it saves to answer several decisions at once: the time that greedy agents are charged, and how often they are asked."""
+    """Measure what it saves to answer several decisions at once: time charged, and how often greedy agents are asked."""
     for game in games().values():
         if not GreedyBot.plays(game):
             continue
         pairs = [
-            (run(matches.greedy_match(game, "greedy", seed)), run(matches.greedy_match(game, "singly", seed)))
+            (
+                asyncio.run(matches.greedy_match(game, "greedy", seed)),
+                asyncio.run(matches.greedy_match(game, "singly", seed)),
+            )
             for seed in range(ROUNDS)
         ]
         seconds = median(whole[0] / single[0] for whole, single in pairs)
         asked, singly = sum(whole[1] for whole, _ in pairs), sum(single[1] for _, single in pairs)
-        report.row(
+        report.ratio(
             f"{game.name}: whole turns at once, time charged",
             f"asked {asked / ROUNDS:.0f} times",
             f"one by one {singly / ROUNDS:.0f}",
             seconds,
+            most=1,
         )
 
 
-def measure_matches(report: Report) -> None:
-    """Matches on all cores beside one, memory, and the start of an agent."""
-    game = next(iter(games().values()))
+def measure_ladder(report: Report) -> None:
+    """Measure a ladder as it is run: submitted bots in processes of their own, all games, with one worker and with one a core."""
     cores = os.cpu_count() or 1
-    ours, other, ratio = paired(
-        lambda: matches.matches_per_second(game, cores), lambda: matches.matches_per_second(game, 1)
-    )
-    report.row(f"matches on {cores} cores", f"{ours:.1f} /s", f"on one {other:.1f} /s", ratio, ">= 1.6 on 2")
-    report.row("memory of a match", f"{matches.memory_of_a_match(game):.0f} kB")
-    start = median(run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
-    report.row("start of a Python agent to its first question", f"{start * 1000:.0f} ms")
+    ours, other, ratio = paired(lambda: matches.ladder_rate(cores), lambda: matches.ladder_rate(1))
+    report.ratio(f"ladder run, {cores} workers", f"{ours:.2f} matches/s", f"1 worker {other:.2f}", ratio, 0.8 * cores)
+
+
+def measure_matches(report: Report) -> None:
+    """Measure the memory of matches, at their start and played, and the start of an agent."""
+    for game in games().values():
+        start, played = matches.memory_of_a_match(game)
+        report.figure(f"{game.name}: memory of a match", f"{start:.0f} kB at its start, {played:.0f} kB when played")
+    game = next(iter(games().values()))
+    seconds = median(asyncio.run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
+    report.figure("start of a Python agent to its first question", f"{seconds * 1000:.0f} ms")
 
 
 def main() -> None:
-    """Measures everything, prints the table, and keeps the ratios."""
+    """Measure everything, print the table, and keep the ratios."""
     report = Report()
     with tempfile.TemporaryDirectory() as folder:
         measure_round_trips(report, Path(folder))
+        measure_verifying(report, Path(folder))
     measure_whole_turns(report)
     measure_rules(report)
     measure_matches(report)
-    Console(width=None if sys.stdout.isatty() else 130).print(report.table)
+    measure_ladder(report)
+    console = Console(width=None if sys.stdout.isatty() else 140)
+    console.print(report.table)
+    console.print(f"{len(report.short)} rows are short of their aim" if report.short else "all rows meet their aims")
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)  # noqa: S607
     entry = {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": commit.stdout.strip(),
         "python": platform.python_version(),
         "cores": os.cpu_count(),
-        "ratios": report.figures,
+        "ratios": report.ratios,
+        "short": report.short,
     }
     with HISTORY.open("a") as history:
         history.write(json.dumps(entry) + "\n")

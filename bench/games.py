@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import os
 import platform
+import random
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
@@ -13,20 +14,51 @@ from pathlib import Path
 from statistics import mean
 from typing import NamedTuple
 
+from house_bots.random_bot import RandomBot
+
 from bench import rules
 from bench.matches import ROOT, plan_for
 from referee.commands.tally import share
-from referee.game import Game, Option
+from referee.game import Action, Game, Option, Seat, Setup
 from referee.kit.chance import FastChance
 from referee.live.codec import codec
 from referee.live.play import House, play_match
+from referee.match.house import HouseBot, HouseDecision
+from referee.match.result import Result
 from referee.registry import find, games, house_bots, shipped_board
 
 PAGE = ROOT / "docs" / "games.md"
 
 
+VARIED = 0.1
+"""With this probability, a greedy seat plays a random legal action instead of its own.
+
+Without that, deterministic bots play the same few matches again and again where a game has little chance (Yunnan), and an
+interval over copies means nothing.
+"""
+
+
+class VariedGreedy:
+    """The house bot `greedy`, but now and then it plays at random; the match and the seat fix when and what."""
+
+    def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
+        self._greedy = house_bots()["greedy"](game, setup, match_id, seat)
+        self._draw = random.Random(f"{match_id}:{seat}")
+
+    @staticmethod
+    def plays(game: Game) -> bool:
+        """Whether `greedy` plays a game."""
+        return house_bots()["greedy"].plays(game)
+
+    def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
+        """Answer as `greedy`, or at random."""
+        if self._draw.random() < VARIED:
+            return self._draw.randrange(len(decision.actions))
+        return self._greedy.choose(decision)
+
+
 class Figures(NamedTuple):
-    """What was measured of a game at a table of so many seats."""
+    """What was measured of a game at a table of this many seats."""
 
     decisions: float
     """Decisions of a random match."""
@@ -40,6 +72,8 @@ class Figures(NamedTuple):
     """Each seat's share of the first place, in each match of greedy bots against one another; empty without a greedy bot."""
     wins: tuple[float, ...]
     """The share of the first place of one greedy bot among random ones, in each match."""
+    different: int
+    """How many different matches are behind `firsts`."""
 
 
 def measure(game_name: str, seats: int, matches: int) -> Figures:
@@ -47,13 +81,16 @@ def measure(game_name: str, seats: int, matches: int) -> Figures:
     game = find(game_name)
     decisions, asked, longest, sizes = _random_play(game, seats, matches)
     if not house_bots()["greedy"].plays(game):
-        return Figures(decisions, asked, longest, mean(sizes), (), ())
-    firsts, wins = [], []
+        return Figures(decisions, asked, longest, mean(sizes), (), (), 0)
+    firsts: dict[str, tuple[float, ...]] = {}
+    wins: dict[str, float] = {}
     for seed in range(matches):
-        firsts.append(_shares(game, ["greedy"] * seats, seed))
+        result = _play(game, [VariedGreedy] * seats, seed)
+        firsts[result.digest] = _shares(result)
         place = seed % seats
-        wins.append(_shares(game, ["greedy" if seat == place else "random" for seat in range(seats)], seed)[place])
-    return Figures(decisions, asked, longest, mean(sizes), tuple(firsts), tuple(wins))
+        result = _play(game, [VariedGreedy if seat == place else RandomBot for seat in range(seats)], seed)
+        wins[f"{place} {result.digest}"] = _shares(result)[place]
+    return Figures(decisions, asked, longest, mean(sizes), tuple(firsts.values()), tuple(wins.values()), len(firsts))
 
 
 def _random_play(game: Game, seats: int, matches: int) -> tuple[float, float, int, list[int]]:
@@ -75,10 +112,13 @@ def _random_play(game: Game, seats: int, matches: int) -> tuple[float, float, in
     return decisions / matches, asked / matches, longest, sizes
 
 
-def _shares(game: Game, bots: Sequence[str], seed: int) -> tuple[float, ...]:
-    """Each seat's share of the first place in a match of house bots."""
-    players = [House(house_bots()[bot]) for bot in bots]
-    ranks = [seat.rank for seat in asyncio.run(play_match(plan_for(game, len(bots), seed), players)).result.seats]
+def _play(game: Game, bots: Sequence[type[HouseBot]], seed: int) -> Result:
+    return asyncio.run(play_match(plan_for(game, len(bots), seed), list(map(House, bots)))).result
+
+
+def _shares(result: Result) -> tuple[float, ...]:
+    """Each seat's share of the first place in a match."""
+    ranks = [seat.rank for seat in result.seats]
     return tuple((rank == 1) / ranks.count(1) for rank in ranks)
 
 
@@ -89,17 +129,21 @@ def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matc
         "",
         "Written by `make games`; do not edit. "
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores: "
-        f"{matches} matches of uniformly random play for each number of seats (*decisions* are all decisions of a match, *asked* those",
-        "with more than one legal action), as many of `greedy` against itself, and as many of one `greedy` among `random`, seats in turn. All with default",
-        "options. A shared first place counts in parts. In brackets: the 95 % interval by Wilson. The speed is that of this machine.",
+        f"{matches} matches of uniformly random play for each number of seats",
+        "(*decisions* are all decisions of a match, *asked* those with more than one legal action),",
+        "as many of `greedy` against itself, and as many of one `greedy` among `random`, seats in turn. All with default options.",
+        f"Each `greedy` plays a random legal action in {VARIED:.0%} of its decisions: without that, deterministic bots repeat",
+        "the same few matches in a game with little chance. *Different* says how many different matches there were of `greedy` against",
+        "itself; shares and intervals are over different matches only.",
+        "A shared first place counts in parts. In brackets: the 95 % interval by Wilson. The speed is that of this machine.",
         "",
-        "| game | seats | decisions | asked | longest legal list | observation, bytes | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| game | seats | decisions | asked | longest legal list | observation, bytes | different | greedy against itself: seat 0 is first | and each seat, % | greedy against random: first |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for (name, seats), found in figures.items():
         lines.append(
             f"| {find(name).title} | {seats} | {found.decisions:.0f} | {found.asked:.0f} | {found.longest} | {found.observation:.0f} "
-            f"| {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} |"
+            f"| {found.different} | {_advantage(found.firsts)} | {share(found.wins) if found.wins else '-'} |"
         )
     lines += ["", "| game | random playouts at the largest table, decisions per second |", "|---|---|"]
     lines += [f"| {find(name).title} | {round(speed, -3):,.0f} |" for name, speed in speeds.items()]

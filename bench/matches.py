@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import os
+import random
 import resource
+import sqlite3
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -18,15 +24,17 @@ import grpc
 from house_bots.random_bot import RandomBot
 
 from referee.game import Game
+from referee.kit.chance import LiveChance
 from referee.live import wire
 from referee.live.codec import codec
 from referee.live.play import Command, House, play_match
 from referee.live.server import RefereeServer
 from referee.match.clock import TimeControl
-from referee.match.effects import Decision, Played
+from referee.match.effects import Ask, Decision, Played, Withdraw
+from referee.match.machine import Match
 from referee.match.plan import MatchPlan
 from referee.records.verify import Replay, verify
-from referee.registry import find, shipped_board
+from referee.registry import find, games, shipped_board
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -100,9 +108,8 @@ def message_sizes(record: Path) -> tuple[int, int]:
     for step in replay:
         legal = before.legal_actions(step.seat)
         if len(legal) > 1:
-            decision = Decision(1000, step.seat, before, legal, clock)
-            decision.played = played[-6:]
-            sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, spent=0.0)))
+            decision = Decision(1000, step.seat, before, legal, clock, 0.0, played=played[-6:])
+            sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, now=0.0)))
         played.append(Played(step.seat, step.action))
         before = replay.state.clone()
     return sum(sizes) // len(sizes), 9
@@ -137,56 +144,109 @@ async def echo_rate(question: int, answer: int, rounds: int) -> float:
     return rate
 
 
+def in_process_match(game: Game, folder: Path) -> Path:
+    """Play a match of random house bots in this process; return its record."""
+    record = folder / f"{game.name}.jsonl"
+    seats = game.seat_counts[-1]
+    asyncio.run(play_match(plan_for(game, seats, 1), [House(RandomBot)] * seats, record=record))
+    return record
+
+
 def verify_rate(record: Path, seconds: float = 1.0) -> float:
     """Verifications of a record per second."""
+    return _rate(lambda: verify(record, find), seconds)
+
+
+def replay_rate(record: Path, seconds: float = 1.0) -> float:
+    """How often per second the match of `in_process_match` is played in this process, without a record."""
+    plan = Replay(record, find).plan
+    players = [House(RandomBot)] * plan.setup.seats
+    return _rate(lambda: asyncio.run(play_match(plan, players)), seconds)
+
+
+def _rate(work: Callable[[], object], seconds: float) -> float:
     done = 0
     start = time.perf_counter()
     while time.perf_counter() - start < seconds:
-        verify(record, find)
+        work()
         done += 1
     return done / (time.perf_counter() - start)
 
 
-def play_for(game_name: str, seconds: float) -> int:
-    """Plays refereed matches for so long, in this process; returns how many."""
-
-    async def matches() -> int:
-        game = find(game_name)
-        played = 0
-        agent = Command([sys.executable, "-m", "bench.agent", "random"], ENVIRONMENT, join_seconds=60)
-        async with RefereeServer() as server:
-            start = time.perf_counter()
-            while time.perf_counter() - start < seconds:
-                await play_match(plan_for(game, 2, played), [agent, House(RandomBot)], server=server)
-                played += 1
-        return played
-
-    return asyncio.run(matches())
+LADDER_BOT = """
+import random
+from dogana.sdk import play
+play(lambda decision: random.randrange(decision.action_count))
+"""
 
 
-def matches_per_second(game: Game, workers: int, seconds: float = 4.0) -> float:
-    """Refereed matches per second, agents' processes included, with so many referees at work."""
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return sum(pool.map(play_for, [game.name] * workers, [seconds] * workers)) / seconds
+def ladder_rate(workers: int, matches: int = 24) -> float:
+    """Matches per second of `dogana ladder run` over all games, with submitted bots, each in a process of its own."""
+    chosen = [word for game in games() for word in ("--game", game)]
+    with tempfile.TemporaryDirectory() as folder:
+        home = str(Path(folder) / "ladder")
+        for number in range(4):
+            bot = Path(folder) / f"bot{number}.py"
+            bot.write_text(f"# {number}{LADDER_BOT}")
+            _ladder("submit", str(bot), "--name", bot.stem, "--author", bot.stem, "--home", home)
+        run = ("run", *chosen, "--home", home, "--workers", str(workers), "--unconfined", "--matches")
+        _ladder(*run, "1")  # all bots qualify
+        before = _counted(home)
+        start = time.perf_counter()
+        _ladder(*run, str(matches))
+        seconds = time.perf_counter() - start
+        return (_counted(home) - before) / seconds
 
 
-def memory_of_a_match(game: Game) -> float:
-    """By how many kilobytes each of 200 matches that are held at once makes this process grow."""
-    from referee.kit.chance import LiveChance
-    from referee.match.machine import Match
+def _ladder(*arguments: str) -> str:
+    command = [sys.executable, "-m", "ladder", "ladder", *arguments]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
 
-    def resident() -> int:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
-    held = []
-    before = resident()
-    for seed in range(200):
-        plan = plan_for(game, game.seat_counts.stop - 1, seed)
-        chance = LiveChance(seed)
-        match = Match(plan, game.start(plan.setup, chance), chance)
-        match.start(0.0, {})
-        held.append(match)
-    return (resident() - before) / len(held) / 1024
+def _counted(home: str) -> int:
+    with contextlib.closing(sqlite3.connect(Path(home) / "ladder.db")) as db:
+        return int(db.execute("select count(*) from results").fetchone()[0])
+
+
+def memory_of_a_match(game: Game, held: int = 40) -> tuple[float, float]:
+    """By how many kilobytes each of several matches makes a new process grow: at its start, and when it has been played."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(_memory_of_a_match, game.name, held).result()
+
+
+def _memory_of_a_match(game_name: str, held: int) -> tuple[float, float]:
+    game = find(game_name)
+    _play_out(_begun(game, held))  # what is loaded at the first match is not the matches'
+    gc.collect()
+    before = _resident()
+    started = [_begun(game, seed) for seed in range(held)]
+    at_start = _resident()
+    for match in started:
+        _play_out(match)
+    gc.collect()
+    return (at_start - before) / held / 1024, (_resident() - before) / held / 1024
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def _begun(game: Game, seed: int) -> tuple[Match, list[Decision]]:
+    plan = plan_for(game, game.seat_counts[-1], seed)
+    chance = LiveChance(seed)
+    match = Match(plan, game.start(plan.setup, chance), chance)
+    return match, [effect.decision for effect in match.start(0.0, {}) if isinstance(effect, Ask)]
+
+
+def _play_out(begun: tuple[Match, list[Decision]]) -> None:
+    match, asked = begun
+    draw = random.Random(1)
+    while match.result is None:
+        decision = asked.pop()
+        effects = match.choose(decision.seat, decision.number, draw.randrange(len(decision.actions)), 0.0)
+        withdrawn = {(effect.seat, effect.number) for effect in effects if isinstance(effect, Withdraw)}
+        asked[:] = [one for one in asked if (one.seat, one.number) not in withdrawn]
+        asked += [effect.decision for effect in effects if isinstance(effect, Ask)]
 
 
 async def start_of_an_agent(game: Game) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from referee.game import Action, Game, Seat, State
+from referee.game import Action, Distinct, Game, OptionValue, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.match.clock import TimeControl
@@ -40,6 +41,27 @@ def plan_of(
         control=TimeControl.parse(clock),
         position=position,
     )
+
+
+def random_setup(game: Game, dice: random.Random) -> Setup:
+    """A number of seats, and options of which about half are not at their defaults, drawn from what the game allows."""
+    board = shipped_board(game)
+    while True:
+        seats = dice.choice(game.seat_counts)
+        options = {option.name: option.default for option in game.options}
+        for option in game.options:
+            if dice.random() < 0.5:
+                options[option.name] = _random_value(dice.choice(option.values), dice)
+        if not game.check_options(seats, options):
+            return game.setup(seats, options, board)
+
+
+def _random_value(choice: str | bool | range | Distinct, dice: random.Random) -> OptionValue:
+    if isinstance(choice, range):
+        return dice.choice(choice)
+    if isinstance(choice, Distinct):
+        return "+".join(dice.sample(choice.words, dice.randint(1, len(choice.words))))
+    return choice
 
 
 class Table:
@@ -77,12 +99,14 @@ class Table:
     def wait(self, seconds: float) -> list[Effect]:
         """Time passes."""
         self.now += seconds
-        return self._take(self.match.tick(self.now))
+        return self._take(self.match.tick(self.now, self.now))
 
-    def answer(self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None) -> list[Effect]:
+    def answer(
+        self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None, waited: float = 0.0
+    ) -> list[Effect]:
         """A seat answers its open decision, or the one of that number."""
         asked = self.open[seat].number if number is None else number
-        effects = self.match.choose(seat, asked, choice, self.now)
+        effects = self.match.choose(seat, asked, choice, self.now, waited)
         if not any(isinstance(effect, Reject) for effect in effects):
             self.open = {
                 other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, asked)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
+import resource
 import secrets
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +22,6 @@ from referee.commands.tally import Tally
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Game, Seat, Setup
-from referee.live.loop import run
 from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer
@@ -122,8 +123,11 @@ def play(
     )
     tally = Tally(seat, rotations)
     listening = Listen(listen, *_tls(tls_cert, tls_key)) if remote else None
+    if remote:  # strangers' connections must not use up the files that records and agents need
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     adopt_orphans()
-    run(_play_all(plans, count, listening, records, logs, tally, as_json=as_json))
+    asyncio.run(_play_all(plans, count, listening, records, logs, tally, as_json=as_json))
     if count > 1 and not as_json:
         out.print(tally.table())
 
@@ -357,6 +361,6 @@ def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> Non
     out.print(table)
     for seat in result.seats:
         if seat.detail:
-            out.print(f"seat {seat.seat} was out ({seat.outcome.value}): {seat.detail}")
+            out.print(f"seat {seat.seat} was out ({seat.outcome.value}): {seat.detail}", soft_wrap=True)
     if path is not None:
         out.print(f"record: {path}   (look at it: dogana replay {path})", soft_wrap=True)

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from referee.commands.output import out, print_json, target
+from referee.commands.output import out, print_json, styled, target
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
@@ -95,9 +94,9 @@ def _show_position(
 def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_json: bool) -> None:
     plan = record.plan
     if not as_json:
-        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}")
+        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
-            out.print(f"seat {seat}: {bot}")
+            out.print(f"seat {seat}: {bot}", soft_wrap=True)
     seen = record.state.observation(viewer)
     if svg is not None:
         write_file(svg / "00000.svg", plan.game.draw(plan.setup, seen))
@@ -143,12 +142,11 @@ def _print_step(step: Step, known: bool, before: Observation, seen: Observation,
         )
         return
     if known:
-        text = Text.assemble((label(step.action), "bold"), _BY[step.by])
+        out.print(styled(f"{step.n:5}  seat {step.seat}  ", (label(step.action), "bold"), _BY[step.by]), soft_wrap=True)
     elif changed:
-        text = Text("decides in secret")
+        out.print(f"{step.n:5}  seat {step.seat}  decides in secret", soft_wrap=True)
     else:
         return
-    out.print(Text(f"{step.n:5}  seat {step.seat}  ") + text, soft_wrap=True)
     if changed:
         out.print(f"       {'; '.join(changed)}", style="dim", soft_wrap=True)
 
@@ -159,4 +157,4 @@ def _print_result(record: Replay, *, as_json: bool) -> None:
         return
     for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
         outcome = "" if seat.outcome is Outcome.PLAYED else f", out ({seat.outcome.value}): {seat.detail}"
-        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{outcome}")
+        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{outcome}", soft_wrap=True)

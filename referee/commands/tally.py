@@ -1,9 +1,11 @@
-"""What several matches add up to, by the place on the command line."""
+"""What several matches add up to, by the players' places on the command line."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from statistics import fmean, stdev
 
 from rich.table import Table
@@ -17,38 +19,40 @@ _Z = 1.960
 
 
 class Tally:
-    """Sums matches up.
+    """Sums up matches.
 
-    The matches of a block (one seed, in every rotation of the seats) share their luck, so only blocks are independent:
-    intervals are over the means of blocks. Without rotation, a block is one match.
+    The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
+    intervals are over the means of blocks. Without rotation, a block is one match. A block that was played like an earlier
+    one, as deterministic bots do in a game with little chance, tells nothing new: it is counted, but is no evidence.
     """
 
     def __init__(self, names: Sequence[str], block: int) -> None:
         """`names` of the players by their place; `block` is how many matches, one after the other, make a block."""
         self._names = names
         self._block = block
-        self._scores: list[list[int]] = [[] for _ in names]
-        self._ranks: list[list[int]] = [[] for _ in names]
-        self._wins: list[list[float]] = [[] for _ in names]
-        self._faults: list[dict[str, int]] = [{} for _ in names]
+        self._matches: list[_Played] = []
+        self._faults: list[Counter[str]] = [Counter() for _ in names]
 
     def add(self, result: Result, turn: int) -> None:
-        """Counts a match whose seats were rotated by `turn`; shared first places share the win."""
+        """Count a match whose seats were rotated by `turn`; shared first places share the win."""
         winners = sum(seat.rank == 1 for seat in result.seats)
-        for seat in result.seats:
-            player = (seat.seat + turn) % len(self._names)
-            self._scores[player].append(seat.score)
-            self._ranks[player].append(seat.rank)
-            self._wins[player].append(1 / winners if seat.rank == 1 else 0.0)
+        players = [(seat.seat + turn) % len(self._names) for seat in result.seats]
+        played = _Played((result.digest, *(self._names[player] for player in players)))
+        for player, seat in sorted(zip(players, result.seats, strict=True), key=lambda pair: pair[0]):
+            played.scores.append(seat.score)
+            played.ranks.append(seat.rank)
+            played.wins.append(1 / winners if seat.rank == 1 else 0.0)
             if seat.outcome is not Outcome.PLAYED:
-                faults = self._faults[player]
-                faults[seat.outcome.value] = faults.get(seat.outcome.value, 0) + 1
+                self._faults[player][seat.outcome.value] += 1
+        self._matches.append(played)
 
     def table(self) -> Table:
-        """A line for each player."""
-        count = len(self._scores[0])
-        blocks = count // self._block
-        over = "" if self._block == 1 else " over 1 block" if blocks == 1 else f" over {blocks} blocks"
+        """Make the table: a line for each player."""
+        count = len(self._matches)
+        different = len({played.key for played in self._matches})
+        blocks = self._different_blocks()
+        alike = "" if different == count else f" ({different} different)"
+        over = f" over {len(blocks)} block{'' if len(blocks) == 1 else 's'}" if self._block > 1 else ""
         table = Table(
             "player",
             "bot",
@@ -56,26 +60,39 @@ class Tally:
             "mean rank",
             "mean score",
             "out",
-            title=f"{count} matches, mean and 95 % interval{over}",
+            title=f"{count} matches{alike}, mean and 95 % interval{over}",
         )
         for player, name in enumerate(self._names):
             faults = ", ".join(f"{number} {kind}" for kind, number in self._faults[player].items()) or "-"
-            table.add_row(
-                str(player),
-                name,
-                share(self._means(self._wins[player])),
-                mean(self._means(self._ranks[player])),
-                mean(self._means(self._scores[player])),
-                faults,
+            wins, ranks, scores = (
+                [fmean(getattr(played, key)[player] for played in block) for block in blocks]
+                for key in ("wins", "ranks", "scores")
             )
+            table.add_row(str(player), name, share(wins), mean(ranks), mean(scores), faults)
         return table
 
-    def _means(self, values: Sequence[float]) -> list[float]:
-        return [fmean(values[first : first + self._block]) for first in range(0, len(values), self._block)]
+    def _different_blocks(self) -> list[list[_Played]]:
+        """The blocks that were not played like an earlier one, in their order."""
+        found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
+        for first in range(0, len(self._matches), self._block):
+            block = self._matches[first : first + self._block]
+            found.setdefault(tuple(played.key for played in block), block)
+        return list(found.values())
+
+
+@dataclass(slots=True)
+class _Played:
+    """A match, with an entry for each player."""
+
+    key: tuple[str, ...]
+    """Its digest and who sat in each seat: equal for matches that were played alike."""
+    scores: list[int] = field(default_factory=list)
+    ranks: list[int] = field(default_factory=list)
+    wins: list[float] = field(default_factory=list)
 
 
 def mean(values: Sequence[float]) -> str:
-    """The mean and its 95 % interval by Student's t; a dash where the values do not tell how much they vary."""
+    """Return the mean and its 95 % interval by Student's t; a dash where the values do not tell how much they vary."""
     count = len(values)
     if count < 2 or not stdev(values):
         return f"{fmean(values):.1f} ± -"
@@ -83,7 +100,7 @@ def mean(values: Sequence[float]) -> str:
 
 
 def share(values: Sequence[float]) -> str:
-    """The mean of shares from 0 to 1 in percent, and its 95 % interval by Wilson; a dash if there is only one share.
+    """Return the mean of shares from 0 to 1 in percent, and its 95 % interval by Wilson; a dash if there is only one share.
 
     Wilson's interval is that of shares that are all 0 or 1, which vary most; so it is never too narrow for others.
     """

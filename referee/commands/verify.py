@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from referee.commands.output import out, print_json
+from referee.commands.output import out, print_json, styled
 from referee.records.record import RecordError
 from referee.records.verify import verify as verify_record
 from referee.registry import find
@@ -37,11 +36,11 @@ def verify(
             if as_json:
                 print_json({"file": str(path), "holds": False, "line": error.line, "reason": error.reason})
             else:
-                out.print(Text.assemble(("broken", "red"), f" {error}"), soft_wrap=True)
+                out.print(styled(("broken", "red"), f" {error}"), soft_wrap=True)
             continue
         if as_json:
             print_json({"file": str(path), "holds": True, "digest": result.digest, "decisions": result.decisions})
         else:
-            out.print(Text.assemble(("holds", "green"), f"  {path}: {result.decisions} decisions"), soft_wrap=True)
+            out.print(styled(("holds", "green"), f"  {path}: {result.decisions} decisions"), soft_wrap=True)
     if broken:
         raise typer.Exit(1)

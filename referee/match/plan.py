@@ -45,10 +45,11 @@ def state_digest(state: State) -> str:
 
 
 class MatchDigest:
-    """What was played, as a hash: equal for equal game, board, options, seed, start, actions, luck and result.
+    """What was played, as a hash: equal for equal game, board, options, start, actions, draws and result.
 
-    No names and no times go in. Actions are hashed seat by seat and luck stream by stream, because seats that decide
-    simultaneously may answer in any order without anything being played differently.
+    Names, times and the seed do not go in: two matches that were played alike are one piece of evidence, whatever their seeds.
+    Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may answer in any
+    order without anything being played differently.
     """
 
     def __init__(self, plan: MatchPlan) -> None:
@@ -58,7 +59,6 @@ class MatchDigest:
                 "board": plan.setup.board_data,
                 "options": dict(plan.setup.options),
                 "seats": plan.setup.seats,
-                "seed": plan.seed,
                 "position": plan.position,
             }
         )
@@ -66,16 +66,16 @@ class MatchDigest:
         self._streams: dict[str, list[Draw]] = {}
 
     def note_action(self, seat: Seat, action: Action) -> None:
-        """Adds an action."""
+        """Add an action."""
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Adds luck."""
+        """Add draws."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 
     def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
-        """The digest, in hexadecimal."""
+        """Return the digest, in hexadecimal."""
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())

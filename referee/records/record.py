@@ -22,7 +22,7 @@ from referee.files import check_regular, read_file, unfinished
 from referee.kit.chance import commitment
 from referee.match.plan import MatchPlan
 
-FORMAT = 1
+FORMAT = 2
 """The version of the record format."""
 FIRST_HASH = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode

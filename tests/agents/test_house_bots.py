@@ -13,10 +13,12 @@ import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.game import Game
+from referee.live.driver import MatchVoid
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
 from referee.match.result import Outcome, Result
-from referee.registry import games, house_bots
+from referee.records.position import read_position
+from referee.registry import find, games, house_bots
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,3 +92,53 @@ def test_a_house_bot_is_not_at_fault_if_the_referee_is_stopped_while_it_thinks()
     result = asyncio.run(asyncio.wait_for(match(), 60))
     assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * 2
     assert sum(seat.decisions for seat in result.seats) > 10
+
+
+class Failing(RandomBot):
+    """Raises at its third decision."""
+
+    asked = 0
+
+    def pick(self, count: int) -> int:
+        self.asked += 1
+        if self.asked == 3:
+            raise ValueError("max() of\nnothing")
+        return super().pick(count)
+
+
+class Illegal(RandomBot):
+    """Answers with an index that is not in the list."""
+
+    def pick(self, count: int) -> int:
+        return count
+
+
+@pytest.mark.parametrize(
+    ("bot", "said"),
+    [
+        (Failing, "failed at its decision 3: ValueError: max() of nothing;"),
+        (Illegal, "failed at its decision 1: index"),
+    ],
+)
+def test_a_house_bot_that_fails_voids_the_match_with_one_line_that_leads_to_the_position(
+    bot: type[RandomBot], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    plan = plan_of("valparaiso", 2)
+    with pytest.raises(MatchVoid) as caught:
+        asyncio.run(play_match(plan, [House(RandomBot), House(bot)]))
+    line = str(caught.value)
+    assert "\n" not in line
+    assert line.startswith("house bot bot1 in seat 1 of match test " + said)
+    command, _, path = line.rpartition(" ")
+    assert command.endswith("to see the position: dogana position")
+    assert Path(path).stat().st_mode & 0o077 == 0
+    assert 1 in read_position(Path(path), find).state.seats_to_act()
+
+
+def test_a_missing_folder_does_not_hide_why_a_house_bot_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(
+        MatchVoid, match=r"failed at its decision 1: index .*; the position cannot be written: No such file"
+    ):
+        asyncio.run(play_match(plan_of("valparaiso", 2), [House(Illegal), House(RandomBot)]))

@@ -30,6 +30,13 @@ def matches(output: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
+def test_matches_that_were_played_alike_are_evidence_once(dogana: Dogana) -> None:
+    order = ("--option", "initial_order=red+blue+green")
+    shown = dogana("play", "yunnan", "greedy", "greedy", "greedy", *order, "--games", 4, "--seed", 1).stdout
+    assert "4 matches (1 different), mean and 95 % interval" in " ".join(shown.split())
+    assert "± -" in shown
+
+
 def test_the_games_are_listed(dogana: Dogana) -> None:
     assert "Cargo Noir" in dogana("games").stdout
     [game] = [entry for entry in json.loads(dogana("games", "--json").stdout) if entry["game"] == "cargo_noir"]
@@ -83,7 +90,7 @@ def test_rotation_plays_every_seed_in_every_order_of_the_seats(dogana: Dogana) -
 
 def test_a_summary_of_several_matches_has_intervals(dogana: Dogana) -> None:
     shown = dogana("play", "cargo_noir", "random", "random", *QUICK, "--games", 4, "--rotate", "--seed", 1).stdout
-    assert "8 matches, mean and 95 % interval over 4 blocks" in shown
+    assert "8 matches (4 different), mean and 95 % interval over 4 blocks" in shown
     assert " to " in shown
 
 

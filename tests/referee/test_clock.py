@@ -47,4 +47,4 @@ def test_a_bank_never_falls_below_nothing() -> None:
     clock = SeatClock(TimeControl(1, 0, 5))
     clock.ask()
     clock.charge(3)
-    assert (clock.bank, clock.ask(), clock.total) == (0, 0, 3)
+    assert (clock.bank, clock.ask()) == (0, 0)

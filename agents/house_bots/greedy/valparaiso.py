@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
-from house_bots.greedy.valparaiso_outlook import Row, View, outcomes, stay, use_worth, variants, worth
+from house_bots.greedy.valparaiso_outlook import Row, View, outcomes, played, stay, use_worth, variants, worth
 from referee.game import Action, Setup
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards as deck
@@ -142,7 +142,7 @@ def set_up(view: View) -> list[Action]:
             table.warehouse[view.seat] = list(holdings.goods_of(action.first, action.second, action.third).goods)
         elif isinstance(action, act.PlaceMerchant):
             table.merchants[view.seat][action.village] += 1
-        return search(view, table, ACTION_CARDS, planning.SLOTS, WIDTH_IN_SETUP)[0]
+        return search(view, table, ACTION_CARDS, view.board.open_slots, WIDTH_IN_SETUP)[0]
 
     return [max(view.actions, key=points)]
 
@@ -176,11 +176,15 @@ def use_card(view: View) -> list[Action]:
 
 
 def go_on(view: View) -> list[Action]:
-    """The best way to go on with an action that somebody else has begun; what has done something ends."""
+    """Go on with an action that is already under way: end it once it has done something, else choose the best continuation.
+
+    The promising continuations may be none, for example without the pesos for a step; then each legal action is rated.
+    """
     last: list[Action] = [action for action in view.actions if action in (act.STOP, act.DONE)]
     if last:
         return last
-    rated = [(worth(view, end, 1, True, True), row) for end, row in outcomes(view, view.table)]
+    found = list(outcomes(view, view.table)) or [played(view, view.table, action) for action in view.actions]
+    rated = [(worth(view, end, 1, True, True), row) for end, row in found]
     return list(max(rated, key=lambda item: item[0])[1])
 
 

@@ -59,7 +59,6 @@ EFFECTS = {
     Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
 }  # fmt: skip
 """What it is worth to use an achievement card so."""
-MOVE_PLUS = (0, 0, 3)  # what so many steps cost with Effect.MOVE_PLUS (V4.4)
 _LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
 _NO_CHANCE = cast("Chance", None)  # a turn needs none
 
@@ -141,7 +140,7 @@ def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
 def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
     """Sales that make an action possible, or better (V1.3): loading a hold again that was full gains the point again (V4.1)."""
     hold, goods = table.hold[view.seat], table.warehouse[view.seat]
-    if effect is Effect.TRANSFER and sum(hold) == view.board.hold:
+    if effect is Effect.TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
         for good in Good:
             if hold[good]:
                 yield sold(view, table, Store.HOLD, good)
@@ -205,7 +204,8 @@ def loads(view: View, table: Table) -> Iterator[Variant]:
 
 def purchases(view: View, table: Table) -> Iterator[Variant]:
     """As many goods as can be bought, of a kind or with one of another (V4.11)."""
-    number = min(table.left, table.money[view.seat] // deck.ACTIONS[Effect.BUY3].pay.money)
+    price = view.board.effects[Effect.BUY3].pay.money
+    number = min(table.left, table.money[view.seat] // price) if price else table.left
     end = (act.DONE,) if number < table.left else ()
     for many in Good if number else ():
         for one in Good:
@@ -226,7 +226,8 @@ def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int,
             found = {end: (view.river_tolls[end], (start, end)) for end in rivers if end is not start}
             open_ways: list[tuple[int, int, tuple[Location, ...]]] = []
         else:
-            costs = MOVE_PLUS if table.effect is Effect.MOVE_PLUS else view.board.move_costs
+            plus = table.effect is Effect.MOVE_PLUS
+            costs = view.board.move_plus_costs if plus else view.board.move_costs
             open_ways = [(0, 0, (start,))]
         for tolls, steps, path in open_ways:
             for end in view.side.neighbours[path[-1]]:
@@ -443,7 +444,7 @@ def house_worth(view: View, table: Table) -> float:
         total += sum(
             number * (STATION if is_market(at) else CUSTOMS) for at, number in zip(Location, houses, strict=True)
         )
-        view.worths[key] = total + SLOT * (planning.slots(table, seat) > planning.SLOTS)
+        view.worths[key] = total + SLOT * (planning.slots(table, seat) > view.board.open_slots)
     return view.worths[key]
 
 

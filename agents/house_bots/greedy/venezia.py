@@ -1,7 +1,7 @@
 """Plays Venezia: weighs the majorities that pigeons, cards and births may win against what rivals are likely to lay there.
 
-Every place has an outlook: for each rival, how many pigeons he may end with and how likely. What an own pigeon is worth there
-follows from it; plans, cards and reinforcements take the best sum.
+Every place has an outlook: for each rival, how many pigeons may come and how likely that is.
+What an own pigeon is worth there follows from it; plans, cards and reinforcements take the best sum.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ BORN = 1.7  # pigeons that one on an empty Piazza bears in a round
 CROWDED = 0.93  # how much of that each further one bears, as they share the tourists
 LATE_BIRTH = 0.2  # worth of a pigeon born in the last round, which can only reinforce the home
 RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
-LAID = 0.7  # share of his reserve that a rival lays on districts
+LAID = 0.7  # share of its reserve that a rival lays on districts
 LAID_LAST = 0.85  # the same in the last round
 SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are thought equally likely
-LURE = 2.0  # how much likelier a rival lays pigeons where he can score most: in the home of another
-SGM_LURE = 0.3  # how likely he does in San Giorgio Maggiore, compared with a district
-REINFORCED = 0.6  # the chance that he sends his newborn home
+LURE = 2.0  # how much likelier a rival lays pigeons where it can score most: in another seat's home
+SGM_LURE = 0.3  # how likely it lays some on San Giorgio Maggiore, compared with a district
+REINFORCED = 0.6  # the chance that a rival sends its newborn home
 OWN_NEST = 0.5  # share of the newborn expected that a plan takes for own reinforcements
-OWN_WAY = 0.15  # worth of a step along an order of the places, another for each seat: who think alike should not meet
+OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
 CAPTURE = 2.0  # worth of a capture in a match of two
 RISK = 0.6  # what it costs to stand where a rival may capture
 CENTRE = 0.03  # worth of each square near a pigeon, for the rounds to come
 CARD_FLOOR = 0.8  # what a card has to promise as long as there are no more cards than rounds
-POINTS_A_ROUND = 11  # what the leading seat gains in a round, to guess how long an open match lasts
+POINTS_A_ROUND = 11  # what the leading seat gains in a round; tells how long an open match lasts
 RECOVERED = tuple(map(ActionCard, (8, 3, 7, 2, 5, 6, 4, 1)))  # cards by what they are worth: WEI, UEB, SAU, FEH, ...
 
 Chances = tuple[tuple[int, float], ...]  # numbers of pigeons, each with its probability
@@ -62,7 +62,7 @@ class View(NamedTuple):
 
 
 def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) -> list[Action]:
-    """The actions to play in a row, of which the first is legal.
+    """Return the actions to play in a row, of which the first is legal.
 
     Args:
         setup: what was agreed before the match.
@@ -77,30 +77,30 @@ def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) ->
     view = View(setup, seen, actions, board, grid, seat, seen.seats[seat], left, weight)
     decide = _DECISIONS.get(seen.phase)
     plan = decide(view) if decide else []
-    # The first action does where nothing is better, and for who takes over in the midst of a plan if another is due.
+    # The first action is played where the policy has no wish, and where a plan that another bot began calls for another kind.
     return plan if plan and plan[0] in actions else [actions[0]]
 
 
 def rounds_left(setup: Setup, board: VeneziaBoard, seen: VeneziaObservation) -> int:
-    """How many rounds are likely to follow this one."""
+    """Estimate how many rounds follow this one."""
     left = seen.last_round - seen.round
     missing = board.win_points - max(has.score for has in seen.seats)
     return left if setup.options["end_rule"] == "fixed4" else max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
 
 
 def kept(view: View, passed: int = 0) -> float:
-    """Points for a pigeon that is in the reserve after this round, or after some more have passed."""
+    """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
     left = view.left - passed
     return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0
 
 
 def on_piazza(view: View, seat: Seat) -> int:
-    """How many pigeons of a seat stand on the Piazza."""
+    """Return how many pigeons of a seat stand on the Piazza."""
     return sum(pigeon.seat == seat for pigeon in view.seen.piazza)
 
 
 def newborn(view: View, seat: Seat) -> int:
-    """How many pigeons those of a seat on the Piazza are likely to bear."""
+    """Return how many pigeons those of a seat on the Piazza are likely to bear."""
     return min(view.seen.seats[seat].supply, round(BORN * on_piazza(view, seat)))
 
 
@@ -115,7 +115,7 @@ class Outlook(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)
 def worth(outlook: Outlook) -> float:
-    """Expected points from the majority in a place, less those of rivals."""
+    """Return the expected points from the majority in a place, less those of rivals."""
     counts, added, points, me = outlook
     ends = [[(count + more, part) for more, part in more_of] for count, more_of in zip(counts, added, strict=True)]
     total = 0.0
@@ -130,7 +130,7 @@ def worth(outlook: Outlook) -> float:
 
 
 def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
-    """The outlook of every place with own pigeons that will be added: if not given, those on the own district cards."""
+    """Return the outlook of every place with the own pigeons to come, by default those on the district cards."""
     seen, seat, seats = view.seen, view.seat, range(len(view.seen.seats))
     slots = seen.plan.slots if seen.plan is not None else ()
     laid = dict(zip(Place, mine, strict=True)) if mine else dict(zip(slots, view.me.piles, strict=False))
@@ -149,7 +149,7 @@ def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
 
 
 def place_points(view: View, place: Place, seat: Seat) -> float:
-    """What the majority in a place is worth to a seat, in this round and in later ones."""
+    """Return what the majority in a place is worth to a seat, in this round and in later ones."""
     seen = view.seen
     if place == seen.raptor:
         return 0.0
@@ -161,7 +161,7 @@ def place_points(view: View, place: Place, seat: Seat) -> float:
 
 
 def additions(view: View, seat: Seat) -> list[Chances]:
-    """What a rival may add to each place in this round; nothing for the own seat."""
+    """Return what a rival may add to each place in this round; nothing for the own seat."""
     seen, has = view.seen, view.seen.seats[seat]
     if seat == view.seat:
         return [((0, 1.0),)] * len(Place)
@@ -192,13 +192,13 @@ def additions(view: View, seat: Seat) -> list[Chances]:
 
 
 def with_count(outlook: Outlook, seat: Seat, change: int) -> Outlook:
-    """The outlook with more or fewer pigeons of a seat."""
+    """Return the outlook with more or fewer pigeons of a seat."""
     counts = tuple(count + change * (other == seat) for other, count in enumerate(outlook.counts))
     return outlook._replace(counts=counts)
 
 
 def gains(outlook: Outlook, most: int) -> list[float]:
-    """What 0, 1, 2 and so on further own pigeons gain, up to where more cannot help."""
+    """Return what 0, 1, 2 and so on further own pigeons gain, up to where more cannot help."""
     counts, added, _, seat = outlook
     ends = (count + more for count, more_of in zip(counts, added, strict=True) for more, _ in more_of)
     enough, now = max(ends) + 1 - counts[seat], worth(outlook)
@@ -206,7 +206,7 @@ def gains(outlook: Outlook, most: int) -> list[float]:
 
 
 def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: float) -> tuple[float, list[int]]:
-    """The best way to lay pigeons: its gain, and the pigeons for each row.
+    """Return the best way to lay pigeons: its gain, and the pigeons for each row.
 
     Rows have what 0, 1, 2 ... pigeons gain in each place, and then perhaps on the Piazza, which needs none of the cards.
     """
@@ -228,12 +228,12 @@ def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: 
 
 
 def last_action(view: View) -> list[Action]:
-    """The last there is: the end of a chain that somebody else began, and all pigeons from the cemetery."""
+    """Choose the last action: the end of a chain that somebody else began, or all pigeons from the cemetery."""
     return [view.actions[-1]]
 
 
 def make_plan(view: View) -> list[Action]:
-    """The whole plan of a round; who takes over in its midst lays all pigeons on the next card."""
+    """Make the whole plan of a round; in the midst of somebody else's plan, lay all pigeons on the next card."""
     seen, reserve, cards = view.seen, view.me.reserve, view.board.district_cards
     if seen.plan is None or seen.plan.step is not Step.FIRST:
         return last_action(view)
@@ -258,7 +258,7 @@ def make_plan(view: View) -> list[Action]:
 
 
 def piazza_gains(view: View, room: int) -> list[float]:
-    """What pigeons gain on the Piazza: those that they will bear."""
+    """Return what pigeons gain on the Piazza: those that they will bear."""
     there, rounds = on_piazza(view, view.seat), view.left + 1
     value = LATE_BIRTH + sum(kept(view, passed) for passed in range(view.left))
     found, supply = [0.0], float(view.me.supply)
@@ -271,7 +271,7 @@ def piazza_gains(view: View, room: int) -> list[float]:
 
 
 def lay_feint(view: View) -> list[Action]:
-    """Shares the pigeons on the Feint out among the district cards, now that all piles lie open."""
+    """Share the pigeons on the Feint out among the district cards, now that all piles lie open."""
     me, slots = view.me, cast("PlanView", view.seen.plan).slots
     looks, places = outlooks(view), slots[view.seen.slot - 1 :]
     rows = [gains(looks[place], me.first_count) for place in places]
@@ -285,13 +285,13 @@ def lay_feint(view: View) -> list[Action]:
 
 @cache
 def near(grid: Grid) -> tuple[tuple[int, int], ...]:
-    """For each square, the squares at most one step and at most two steps away, as sets."""
+    """Return, for each square, the squares at most one step and at most two steps away, as sets."""
     one = [1 << square | grid.around[square] for square in Square]
     return tuple((one[at], union(one, one[at])) for at in Square)
 
 
 def union(sets: Sequence[int], members: int) -> int:
-    """The union of the sets of some squares."""
+    """Return the union of the sets of some squares."""
     found = 0
     for square in Square:
         if members >> square & 1:
@@ -301,7 +301,7 @@ def union(sets: Sequence[int], members: int) -> int:
 
 @cache
 def sandwiches(grid: Grid, diagonal: bool) -> tuple[tuple[int, ...], ...]:
-    """For each square, the pairs of opposite neighbours, as sets."""
+    """Return, for each square, the pairs of opposite neighbours, as sets."""
     axes = ALL_AXES if diagonal else STRAIGHT_AXES
     return tuple(
         tuple(1 << row[one] | 1 << row[other] for one, other in axes if row[one] >= 0 and row[other] >= 0)
@@ -310,14 +310,14 @@ def sandwiches(grid: Grid, diagonal: bool) -> tuple[tuple[int, ...], ...]:
 
 
 def standing(view: View) -> tuple[int, int]:
-    """Where own pigeons and those of rivals stand, as sets."""
+    """Return where own pigeons and those of rivals stand, as sets."""
     pigeons = view.seen.piazza
     own = bits(pigeon.square for pigeon in pigeons if pigeon.seat == view.seat)
     return own, bits(pigeon.square for pigeon in pigeons) ^ own
 
 
 def place_pigeons(view: View) -> list[Action]:
-    """Covers as many squares as possible at which a tourist would make a pigeon breed, each well if possible."""
+    """Cover as many squares as possible on which a tourist would make a pigeon breed."""
     (own, others), around = standing(view), near(view.grid)
     covered = union([one for one, _ in around], own)
     pairs = sandwiches(view.grid, bool(view.setup.options["capture_diagonal"]))
@@ -338,12 +338,12 @@ def place_pigeons(view: View) -> list[Action]:
 
 
 def threatened(pairs: Iterable[int], rivals: int, taken: int) -> bool:
-    """Whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
+    """Tell whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
     return any(pair & rivals and not pair & taken & ~rivals for pair in pairs)
 
 
 def ways_of(view: View, start: int, taken: int, tourists: int) -> dict[int, list[Action]]:
-    """The squares that a pigeon can move to, each with the walk or the jumps."""
+    """Return the squares that a pigeon can move to, each with the walk or the jumps."""
     danger = view.grid.danger(view.seen.hunters)
     closed = taken | danger
     found: dict[int, list[Action]] = {
@@ -367,7 +367,7 @@ def ways_of(view: View, start: int, taken: int, tourists: int) -> dict[int, list
 
 
 def move_pigeons(view: View) -> list[Action]:
-    """Moves one pigeon after the other, always the one that gains most; then ends the moves."""
+    """Move one pigeon after the other, always the one that gains most; then end the moves."""
     seen, around = view.seen, near(view.grid)
     tourists, (own, others) = bits(seen.tourists), standing(view)
     rivals = [pigeon.square for pigeon in seen.piazza if pigeon.seat != view.seat]
@@ -407,7 +407,7 @@ def move_pigeons(view: View) -> list[Action]:
 
 
 def square_values(view: View) -> list[float]:
-    """What a pigeon bears on every square, and how well it stands there in later rounds."""
+    """Return what a pigeon bears on every square, and how well it stands there in later rounds."""
     seen, board, around = view.seen, view.board, near(view.grid)
     tourists = bits(seen.tourists)
     each, found = view.setup.options["births_rule"] == "per_tourist", []
@@ -426,7 +426,7 @@ Choices = list[tuple[float, Action]]  # what can be done with a card, each with 
 
 
 def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
-    """The card that promises most with such a plan, or none if it is better kept.
+    """Return the card that promises most with such a plan, or NONE if all are better kept.
 
     A rival with fewer points may take the card, one with equal points may cancel it (Z7.1).
     """
@@ -442,7 +442,7 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
 
 
 def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int) -> float:
-    """What a card gains if it is executed in this round."""
+    """Return what a card gains if it is executed in this round."""
     if card in _CHOICES:
         return max((gain for gain, _ in _CHOICES[card](view, looks, spare)), default=0.0)
     if card is ActionCard.FEH:
@@ -456,7 +456,7 @@ def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int)
 
 
 def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """A family meeting in each district; while plans are made, of as many newborn as are expected."""
+    """Rate a family meeting in each district; while plans are made, of the newborn that are expected."""
     plan = view.seen.phase is Phase.PLAN
     nests = [newborn(view, seat) if plan else has.nest for seat, has in enumerate(view.seen.seats)]
     lost = kept(view) * (nests[view.seat] - (sum(nests) - nests[view.seat]) / (len(nests) - 1))
@@ -468,7 +468,7 @@ def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
 
 
 def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
-    """Replacing all rivals in a district, with pigeons that are not planned."""
+    """Rate replacing all rivals in each district, with pigeons that are not planned."""
     found: Choices = []
     for place in DISTRICTS:
         here = view.seen.places[place].pigeons
@@ -483,12 +483,12 @@ def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
 
 
 def raptors(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """A bird of prey in each place, which takes the worth of its majority in this round."""
+    """Rate a bird of prey in each place, which takes the worth of its majority in this round."""
     return [(-worth(look) / view.weight, act.RAPTORS[place]) for place, look in zip(Place, looks, strict=True)]
 
 
 def purges(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """All pigeons of a colour that leave a district for their reserve."""
+    """Rate a purge of each colour from each district."""
     found: Choices = []
     for place, seat in product(DISTRICTS, range(len(view.seen.seats))):
         if count := view.seen.places[place].pigeons[seat]:
@@ -502,13 +502,13 @@ _CHOICES = {ActionCard.FAM: families, ActionCard.UEB: takeovers, ActionCard.RAU:
 
 
 def execute(card: ActionCard, view: View) -> list[Action]:
-    """The best choice of a card with one choice."""
+    """Choose what is best to do with a card that needs one choice."""
     looks, spare = outlooks(view), view.me.reserve + view.me.nest
     return [max(_CHOICES[card](view, looks, spare), key=lambda choice: choice[0])[1]]
 
 
 def reinforce(view: View) -> list[Action]:
-    """As many pigeons as gain more at home than in the reserve; all of them in the last round."""
+    """Reinforce with as many pigeons as gain more at home than in the reserve; with all in the last round."""
     home = cast("Place", view.me.home)
     row = gains(outlooks(view)[home], view.me.nest)
     _, [count] = share_out([row], view.me.nest, 1, kept(view))
@@ -516,12 +516,12 @@ def reinforce(view: View) -> list[Action]:
 
 
 def feud_places(view: View) -> Sequence[Place]:
-    """Where Fehde and Weisung work (Z8)."""
+    """List where Fehde and Weisung work (Z8)."""
     return tuple(Place) if view.setup.options["vatican_feud_sgm"] else DISTRICTS
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """What the best rival pigeon to remove in a place gains, and whose it is; his own seat if none gains."""
+    """Return what removing the best rival pigeon in a place gains, and whose it is; the own seat if nothing gains."""
     best = (0.0, look.seat)
     for seat, count in enumerate(look.counts):
         if seat != look.seat and count:
@@ -530,7 +530,7 @@ def feud_gain(look: Outlook) -> tuple[float, Seat]:
 
 
 def remove_pigeons(view: View) -> list[Action]:
-    """The rival whose pigeon is most in the way, in this district and the next ones."""
+    """Remove the rival pigeon that is most in the way, in this district and the next ones."""
     looks = outlooks(view)
     plan: list[Action] = []
     for place in feud_places(view)[view.seen.card_place or 0 :]:
@@ -542,7 +542,7 @@ def remove_pigeons(view: View) -> list[Action]:
 
 
 def poison_pigeons(view: View) -> list[Action]:
-    """The pigeons of the leading rival, those that stand best first."""
+    """Poison the pigeons of the leading rival, those that stand best first."""
     values, count = square_values(view), view.board.poisoned - view.seen.card_count
     targets = [pigeon for pigeon in view.seen.piazza if pigeon.seat != view.seat]
     targets.sort(key=lambda pigeon: (-view.seen.seats[pigeon.seat].score, -values[pigeon.square]))
@@ -551,13 +551,13 @@ def poison_pigeons(view: View) -> list[Action]:
 
 
 def grey_rows(view: View, looks: Sequence[Outlook]) -> list[list[float]]:
-    """What further greys gain in each place, those there counting as own."""
+    """Return what further greys gain in each place, those there counting as own."""
     greys, most = [here.grey for here in view.seen.places], view.board.grey_operations
     return [gains(with_count(looks[place], view.seat, greys[place]), most) for place in feud_places(view)]
 
 
 def send_greys(view: View) -> list[Action]:
-    """Greys from the side to where they win most majorities of this round; then those that can do most elsewhere."""
+    """Add greys from the side where they win most majorities in this round; then move those that do most elsewhere."""
     seen, looks = view.seen, outlooks(view)
     _, counts = share_out(grey_rows(view, looks), view.board.grey_operations - seen.card_count, len(Place), 0.0)
     targets: list[Action] = [act.GREY_ADDS[place] for place, count in enumerate(counts) for _ in range(count)]
@@ -576,7 +576,7 @@ def send_greys(view: View) -> list[Action]:
 
 
 def recover_card(view: View) -> list[Action]:
-    """The card that is worth most to have again."""
+    """Take back the card that is worth most."""
     return [next(act.RECOVERS[card] for card in RECOVERED if act.RECOVERS[card] in view.actions)]
 
 

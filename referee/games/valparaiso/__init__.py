@@ -45,6 +45,13 @@ class Valparaiso(Game):
             "V6.5",
         ),
         Option("river_toll", (False, True), False, "whether customs houses take toll from rivers, too", "V4.10"),
+        Option(
+            "refill_rule",
+            ("literal", "strict"),
+            "literal",
+            "whether a good sold from a full hold and loaded again earns the point (literal), or not in the same turn (strict)",
+            "V4.1",
+        ),
         Option("max_rounds", (range(1, _MAX_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
     )
     action_types = act.ACTION_TYPES

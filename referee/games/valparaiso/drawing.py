@@ -52,7 +52,6 @@ from referee.games.valparaiso.drawing_style import (
 )
 from referee.games.valparaiso.names import Card, Location, Phase, Sector
 from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
-from referee.games.valparaiso.planning import HOUSES, HOUSES_FOR_SLOT_5
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -159,7 +158,7 @@ def _to_act(seen: ValparaisoObservation) -> list[Seat]:
 def _who(seen: ValparaisoObservation) -> str:
     """Who is to act, or who has won."""
     if seen.phase is Phase.OVER:
-        return f"Seat {_places(seen).index(1)} wins"
+        return f"Seat {[has.rank for has in seen.seats].index(1)} wins"
     seats = _to_act(seen)
     return f"{seats_in_words(seats)} {'is' if len(seats) == 1 else 'are'} to act"
 
@@ -209,13 +208,6 @@ def _order(seen: ValparaisoObservation) -> list[Seat]:
     """The seats in this round's order."""
     seats = len(seen.seats)
     return [(seen.start_seat + step) % seats for step in range(seats)]
-
-
-def _places(seen: ValparaisoObservation) -> list[int]:
-    """The place of each seat by final points, then by what is left, then who went last comes first (V7.3)."""
-    order = _order(seen)
-    results = [(has.final_vp, has.rest_money, order.index(seat)) for seat, has in enumerate(seen.seats)]
-    return [1 + sum(other > own for other in results) for own in results]
 
 
 # --- the head and the sea -------------------------------------------------------------------------
@@ -474,7 +466,7 @@ def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> st
 
 def _standing(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
     """The final standing, in place of a turn."""
-    places, columns = _places(seen), (316, 356, 396, 438)
+    places, columns = [has.rank for has in seen.seats], (316, 356, 396, 438)
     parts = [
         box(0, 0, _TURN_WIDTH, _BELOW_HEIGHT, LAND, BRASS, 2),
         text(16, 32, "Final standing", 19, BRASS, serif=True, bold=True),
@@ -521,10 +513,9 @@ def _stock(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
 def _panel(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, height: float) -> str:
     """All that a seat has; where there are few seats, with more room between, and more said of its cards."""
     has, width, over, owner = seen.seats[seat], _PANELS_WIDTH, seen.phase is Phase.OVER, _owner(seen, seat)
-    place = _places(seen)[seat]
-    active, winner = seat in _to_act(seen), over and place == 1
+    active, winner = seat in _to_act(seen), over and has.rank == 1
     remarks = ["start player"] * (seat == seen.start_seat) + ["finished first"] * (seat == seen.first_finisher)
-    remarks += ["to act"] * active + [ordinal(place)] * over
+    remarks += ["to act"] * active + [ordinal(has.rank)] * over
     roomy = height > 250
     gap = min(32, max(0, height - 202 - 52 * roomy) / 6)
     parts = [
@@ -582,7 +573,7 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         frame = box(0, 0, width, height, DEEP, DIM if done else LINE, 1, 6, stroke_dasharray="none" if done else "5 5")
         return frame + text(width / 2, height / 2 + 5, words, 14, INK if done else FADED, "middle")
     cards, mayor = _known_plan(seen, seat)
-    shut = has.houses_left > HOUSES - HOUSES_FOR_SLOT_5
+    shut = has.houses_left > board.houses - board.slot_houses
     slots = []
     for at, price in enumerate(board.surcharges):
         card = cards[at] if at < len(cards) else None

@@ -45,7 +45,9 @@ def _next_turn(table: Table, seats: list[Seat]) -> None:
     for seat in seats:
         if not table.plans[seat].is_empty():
             table.seat, table.phase = seat, Phase.USE
+            table.hold_was_full = table.refill_is_strict() and table.hold_is_full(seat)
             return
+    table.hold_was_full = False
     _end_use(table)
 
 

@@ -9,15 +9,15 @@ from referee.games.valparaiso.table import Table
 
 
 def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
-    """Whether a seat has so much, so many times (V1.1)."""
+    """Return whether a seat has an amount, this many times (V1.1)."""
+    return table.money[seat] >= times * amount.money and has_goods(table, seat, amount, times)
+
+
+def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
+    """Return whether a seat has the goods of an amount in its warehouse, this many times."""
     silver, copper, wheat = amount.goods
     has = table.warehouse[seat]
-    return (
-        table.money[seat] >= times * amount.money
-        and has[0] >= times * silver
-        and has[1] >= times * copper
-        and has[2] >= times * wheat
-    )
+    return has[0] >= times * silver and has[1] >= times * copper and has[2] >= times * wheat
 
 
 def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1) -> None:

@@ -8,7 +8,7 @@ from typing import cast
 from referee.game import Action, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards, flow, holdings, moving, planning, trading
-from referee.games.valparaiso.board import PURE_GAINS
+from referee.games.valparaiso.board import PURE_GAINS, EffectType
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, Phase, Sector, Store
 from referee.games.valparaiso.table import Table
 
@@ -130,14 +130,14 @@ def _legal_move(table: Table) -> list[Action]:
         act.STARTS[start][end]
         for start in table.side.locations
         if table.unmoved[start]
-        for end in moving.ends(table, (start,), 0)
+        for end in moving.ends(table, (start,), 0, table.money[table.seat])
     ]
     return found + _done_if_begun(table) + _sales(table)
 
 
 def _legal_step(table: Table) -> list[Action]:
     return [
-        *(act.STEPS[end] for end in moving.ends(table, table.path, table.steps)),
+        *(act.STEPS[end] for end in moving.ends(table, table.path, table.steps, table.money[table.seat])),
         act.STOP,
         *_sales(table),
     ]
@@ -148,7 +148,7 @@ def _legal_river(table: Table) -> list[Action]:
         act.RIVERS[start][end]
         for start in table.side.river_locations
         if table.unmoved[start]
-        for end in moving.river_ends(table, start)
+        for end in moving.river_ends(table, start, table.money[table.seat])
     ]
     found += _done_if_begun(table)
     return found + _sales(table) if table.setup.options["river_toll"] else found
@@ -202,16 +202,21 @@ def _legal_sail(table: Table) -> list[Action]:
 
 
 def _legal_acquire(table: Table) -> list[Action]:
-    return [act.ACQUIRES[slot][pay_to] for slot, pay_to in cards.acquisitions(table)]
+    return [act.ACQUIRES[slot][pay_to] for slot, pay_to in cards.acquisitions(table, table.money[table.seat])]
 
 
-def action_of(table: Table) -> cards.CardAction:
-    """What the action does that is being carried out."""
-    return cards.ACTIONS[cast("Effect", table.effect)]
+def choice_of(table: Table) -> str:
+    """Return which two goods the action in progress takes."""
+    return cards.ACTIONS[cast("Effect", table.effect)].choose
+
+
+def numbers_of(table: Table) -> EffectType:
+    """Return what the action in progress costs and brings."""
+    return table.board.effects[cast("Effect", table.effect)]
 
 
 def _legal_take(table: Table) -> list[Action]:
-    return [act.TAKES[pair] for pair in choices(action_of(table).choose)]
+    return [act.TAKES[pair] for pair in choices(choice_of(table))]
 
 
 def _legal_give(table: Table) -> list[Action]:
@@ -223,13 +228,12 @@ def _legal_give_two(table: Table) -> list[Action]:
 
 
 def _legal_pay(table: Table) -> list[Action]:
-    action = action_of(table)
-    numbers = range(1, action.most + 1)
-    return [act.PAYS[number] for number in numbers if holdings.can_pay(table, table.seat, action.pay, number)]
+    pay, _, most = numbers_of(table)
+    return [act.PAYS[number] for number in range(1, most + 1) if holdings.can_pay(table, table.seat, pay, number)]
 
 
 def _legal_buy(table: Table) -> list[Action]:
-    found: list[Action] = list(act.BUYS) if holdings.can_pay(table, table.seat, action_of(table).pay) else []
+    found: list[Action] = list(act.BUYS) if holdings.can_pay(table, table.seat, numbers_of(table).pay) else []
     return found + _done_if_begun(table) + _sales(table)
 
 

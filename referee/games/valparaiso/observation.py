@@ -97,6 +97,7 @@ class ValparaisoObservation(Observation):
     village: Location | None
     left: int
     begun: bool
+    hold_was_full: bool
 
 
 def is_secret(phase: Phase) -> bool:
@@ -133,6 +134,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         village=None if table.village == NONE else Location(table.village),
         left=table.left,
         begun=table.begun,
+        hold_was_full=table.hold_was_full,
     )
 
 
@@ -198,6 +200,7 @@ def restore(table: Table, seen: ValparaisoObservation) -> None:
     table.village = NONE if seen.village is None else int(seen.village)
     table.left = seen.left
     table.begun = seen.begun
+    table.hold_was_full = seen.hold_was_full
     if seen.viewer is not None and seen.plan is not None:
         table.plans[seen.viewer] = _plan(table, seen.viewer, seen.plan)
 

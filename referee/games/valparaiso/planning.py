@@ -9,10 +9,6 @@ from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.names import Card, Good, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
-SLOTS = 4
-HOUSES_FOR_SLOT_5 = 2
-HOUSES = 4
-
 
 def is_timed(table: Table) -> bool:
     """Whether the expert game is played (V2.8)."""
@@ -26,8 +22,9 @@ def timer(table: Table) -> int:
 
 
 def slots(table: Table, seat: Seat) -> int:
-    """How many slots the seat can fill (V2.2)."""
-    return SLOTS + (HOUSES - table.houses_left[seat] >= HOUSES_FOR_SLOT_5)
+    """Return how many slots the seat can fill (V2.2)."""
+    board = table.board
+    return board.open_slots + (board.houses - table.houses_left[seat] >= board.slot_houses)
 
 
 def unplanned(table: Table, seat: Seat) -> list[Card]:
@@ -69,7 +66,10 @@ def play(table: Table, seat: Seat, action: Action) -> None:
     if isinstance(action, act.Place):
         card = _check_unplanned(table, seat, action.card)
         if len(plan.cards) >= slots(table, seat):
-            raise IllegalAction(f"all {len(plan.cards)} slots are full; slot #5 needs two houses", "V2.2")
+            raise IllegalAction(
+                f"all {len(plan.cards)} open slots are full; slot #{table.board.open_slots + 1} needs {table.board.slot_houses} houses",
+                "V2.2",
+            )
         table.plans[seat] = plan._replace(cards=(*plan.cards, card))
     elif isinstance(action, act.Mayor):
         card = _check_unplanned(table, seat, action.card)

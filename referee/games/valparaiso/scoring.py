@@ -29,8 +29,11 @@ def ranks(table: Table) -> list[int]:
     return [1 + sum(other > own for other in results) for own in results]
 
 
+def match_is_decided(table: Table) -> bool:
+    """Return whether the points on the track or an empty slot end the match (V7.1)."""
+    return max(table.vp) >= table.board.end_vp or any(card < 0 for card in table.slots)
+
+
 def match_ends(table: Table) -> bool:
-    """Whether the match ends with this round (V7.1)."""
-    return (
-        max(table.vp) >= table.board.end_vp or any(card < 0 for card in table.slots) or table.round >= table.last_round
-    )
+    """Return whether the match ends with this round (V7.1)."""
+    return match_is_decided(table) or table.round >= table.last_round

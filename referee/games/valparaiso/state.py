@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.game import Action, Chance, JsonObject, Observation, Seat, Window
-from referee.games.valparaiso import legal, observation, planning, position, rules, scoring
+from referee.games.valparaiso import invariants, legal, observation, planning, position, rules, scoring
 from referee.games.valparaiso.actions import Commit
 from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.table import NONE, Table
@@ -63,4 +63,4 @@ class ValparaisoState(Table):
 
     def problems(self) -> list[str]:
         """See `referee.game.State`."""
-        return position.problems(self)
+        return invariants.problems(self)

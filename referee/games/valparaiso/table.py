@@ -43,6 +43,7 @@ class Table(State):
         "effect",
         "first_finisher",
         "hold",
+        "hold_was_full",
         "houses",
         "houses_left",
         "last_round",
@@ -131,6 +132,8 @@ class Table(State):
         """Executions left there, or goods left to buy."""
         self.begun = False
         """Whether the action, or the use of the tile, has done something already."""
+        self.hold_was_full = False
+        """Whether the hold of the seat on turn was full when its turn began; only with `refill_rule=strict` (V4.1)."""
 
     # what can be derived
 
@@ -138,6 +141,18 @@ class Table(State):
         """The seats from the start player on, clockwise."""
         seats = self.setup.seats
         return [(self.start_seat + step) % seats for step in range(seats)]
+
+    def built(self, seat: Seat) -> int:
+        """Return how many houses a seat has built."""
+        return self.row.count(seat) + list(self.houses.values()).count(seat)
+
+    def refill_is_strict(self) -> bool:
+        """Return whether a hold that was full when the turn began earns nothing (V4.1)."""
+        return self.setup.options["refill_rule"] == "strict"
+
+    def hold_is_full(self, seat: Seat) -> bool:
+        """Return whether no more good fits into the hold of a seat."""
+        return sum(self.hold[seat]) >= self.board.hold
 
     def stores(self, seat: Seat) -> tuple[list[int], list[int]]:
         """The goods of a seat, by store."""
@@ -214,7 +229,10 @@ class Table(State):
         new.village = self.village
         new.left = self.left
         new.begun = self.begun
+        new.hold_was_full = self.hold_was_full
         return new
 
 
+USE_PHASES = tuple(phase for phase in Phase if Phase.USE <= phase <= Phase.BUY)
+"""The phases in which cards are used (V3)."""
 _ACTION_CARDS = tuple(Card)[:8]

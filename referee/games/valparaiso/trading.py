@@ -13,8 +13,8 @@ def _villages(table: Table) -> tuple[Location, ...]:
     return tuple(village for village in table.side.markets if table.merchants[table.seat][village])
 
 
-def can_trade(table: Table) -> bool:
-    """Whether the seat on turn has a merchant in a village with a market (V4.7)."""
+def can_trade(table: Table, money: int) -> bool:
+    """Return whether the seat on turn has a merchant in a village with a market (V4.7)."""
     return bool(_villages(table))
 
 

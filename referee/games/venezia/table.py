@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.grid import grid_of
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 
 NONE = -1
-"""Stands for a seat, a place or a square where there is none."""
+"""Stands for the absence of a seat, place or square."""
 
 
 class Plan(NamedTuple):
@@ -72,7 +74,7 @@ class Table(State):
     )
 
     def __init__(self, setup: Setup) -> None:
-        """An empty table; `rules.set_up` lays it out."""
+        """Make an empty table; `rules.set_up` lays it out."""
         seats = setup.seats
         options = setup.options
         self.setup = setup
@@ -131,24 +133,24 @@ class Table(State):
     # what can be derived
 
     def turn_order(self) -> list[Seat]:
-        """The seats from the first player on, clockwise."""
+        """List the seats from the first player on, clockwise."""
         seats = self.setup.seats
         return [(self.first_seat + step) % seats for step in range(seats)]
 
     def on_piazza(self, seat: Seat) -> int:
-        """How many pigeons of a seat stand on the Piazza."""
+        """Return how many pigeons of a seat stand on the Piazza."""
         return self.piazza.count(seat)
 
     def hand(self, seat: Seat) -> list[ActionCard]:
-        """The action cards of a seat that it has not executed, one that lies face down among them."""
+        """List the action cards that a seat has not executed, including one that lies face down."""
         return [card for card, when in zip(CARDS, self.discard[seat], strict=True) if not when]
 
     def left_to_lay(self, seat: Seat) -> int:
-        """Pigeons of the reserve that a plan has not laid on cards yet."""
+        """Count the pigeons of the reserve that a plan has not laid on cards yet."""
         return self.reserve[seat] - sum(self.plans[seat].counts)
 
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
         new = type(self).__new__(type(self))
         new.setup = self.setup
         new.board = self.board

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.names import Building, Phase, Province, Space, Structure
 from referee.games.yunnan.routes import Reach, routes_of
 
 NOBODY = -1
-"""Stands for a colour where there is none."""
+"""Stands for the absence of a colour (or province)."""
 
 
 class Table(State):
@@ -57,7 +59,7 @@ class Table(State):
     )
 
     def __init__(self, setup: Setup) -> None:
-        """An empty table; `rules.set_up` lays it out."""
+        """Make an empty table; `rules.set_up` lays it out."""
         self.setup = setup
         self.board = cast("YunnanBoard", setup.board)
         self.routes = routes_of(self.board.bridge_sites)
@@ -107,7 +109,7 @@ class Table(State):
     # what can be derived (section 2)
 
     def committed(self) -> list[int]:
-        """The sum of each colour's bids."""
+        """Return the sum of each colour's bids."""
         sums = [0] * self.colours
         values = self.board.bid_spaces
         for row in self.bids:
@@ -117,7 +119,7 @@ class Table(State):
         return sums
 
     def presence(self, colour: int) -> int:
-        """The provinces where a colour has a Merchant or Post, as bits."""
+        """Return the provinces where a colour has a Merchant or Post, as bits."""
         found = 0
         bit = 1
         for merchants, posts in zip(self.merchants[colour], self.posts[colour], strict=True):
@@ -127,15 +129,15 @@ class Table(State):
         return found
 
     def reach(self, colour: int) -> Reach:
-        """The provinces that a colour has a connected route to, and the gaps on the ways to the others."""
+        """Return the provinces that a colour has a connected route to, and the gaps on the ways to the others."""
         return self.routes.reach(self.bridges[colour], self.presence(colour))
 
     def teahouses(self, colour: int) -> int:
-        """How many Teahouses of a colour are on the map."""
+        """Return how many Teahouses of a colour are on the map."""
         return self.teahouse.count(colour)
 
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
         new = type(self).__new__(type(self))
         new.setup = self.setup
         new.board = self.board
@@ -179,5 +181,5 @@ class Table(State):
 
 
 def number_of_colours(seats: int) -> int:
-    """Two seats play four colours (Y12.1)."""
+    """Return how many colours are in play: two seats play four (Y12.1)."""
     return 4 if seats == 2 else seats

@@ -6,6 +6,7 @@ import copy
 import random
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import pytest
@@ -277,6 +278,19 @@ def test_the_end_shows_final_points_rest_money_and_places() -> None:
     assert order == ["seat 1, blue", "seat 2, yellow", "seat 0, red"]
     for line in ("19 VP", "9 VP", "7 VP", "Final standing", "1st", "Seat 1 wins"):
         assert line in lines(svg), line
+
+
+def test_the_standing_is_the_one_that_is_observed() -> None:
+    state = place(3, phase="OVER", vp=[5, 5, 5])
+    seen = cast("ValparaisoObservation", state.observation(None))
+    other = replace(seen, seats=tuple(has._replace(rank=rank) for has, rank in zip(seen.seats, (2, 1, 3), strict=True)))
+    svg = GAME.draw(state.setup, other)
+    assert [line for line in lines(svg) if line.startswith("seat ")] == [
+        "seat 1, blue",
+        "seat 0, red",
+        "seat 2, yellow",
+    ]
+    assert "Seat 1 wins" in lines(svg)
 
 
 def test_who_went_last_comes_before_an_equal_seat() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from referee.game import label
 from referee.games.venezia import scoring
 from referee.games.venezia.names import ActionCard, Phase, Place
 from referee.games.venezia.state import VeneziaState
@@ -62,6 +63,15 @@ def test_z7_4_cards_are_executed_in_turn_order() -> None:
     assert (state.seat, state.phase) == (2, Phase.POISON)
 
 
+def test_z7_4_the_first_player_and_not_seat_0_executes_first() -> None:
+    state = cards("rau", "gif", "sau", first_seat=1, loc={"can": [1, 0, 0]})
+    order: list[int] = [state.seat]
+    for action in ("done", "purge(can,0)", "raptor(can)"):
+        do(state, action)
+        order.append(state.seat)
+    assert order[:3] == [1, 2, 0]
+
+
 def test_z7_5_an_executed_card_is_spent_even_without_effect() -> None:
     state = cards("sau", "feh")
     assert executed(state) == [["SAU"], ["FEH"]]
@@ -82,7 +92,8 @@ def test_z8_2_the_feud_removes_one_opposing_pigeon_in_each_district() -> None:
 
 
 def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
-    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0])
+    elsewhere = {f"c{column}": 0 for column in range(1, 10)}
+    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0], piazza=elsewhere)
     do(state, "reinforce(0)")
     assert legal(state) == ["takeover(can)"]
     assert refused(state, "takeover(cas)") == "Z8.3"
@@ -91,7 +102,7 @@ def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
     assert state.reserve[1] == 17
     do(state, "from_reserve(1)")
     assert state.score[0] == 6  # can is his own home, and cas the other district
-    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12])
+    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12], piazza=elsewhere)
     do(state, "takeover(can)")  # no choice: only two pigeons there are
     assert state.reserve[0] == 3  # they were cleaned away again
 
@@ -114,6 +125,12 @@ def test_z8_5_where_the_bird_of_prey_is_nobody_scores() -> None:
     assert state.score == [0, 6]
 
 
+def test_z8_5_z10_3_where_the_bird_of_prey_is_on_san_giorgio_nobody_recovers_a_card() -> None:
+    island: dict[str, Any] = {"loc": {"sgm": [2, 1]}, "discard": {0: {"feh": 2}}, "round": 3}
+    assert do(cards("none", "rau", **island), "raptor(can)").phase is Phase.RECOVER
+    assert do(cards("none", "rau", **island), "raptor(sgm)").phase is Phase.PLAN
+
+
 def test_z8_6_san_michele_brings_all_own_pigeons_back() -> None:
     state = cards("mic", "none", cemetery=[4, 0])
     assert (state.reserve[0], state.cemetery[0]) == (16, 0)
@@ -126,6 +143,13 @@ def test_z8_7_a_purge_removes_one_colour_from_a_district() -> None:
     assert refused(state, "purge(sgm,1)") == "Z8.7"
     do(state, "purge(cas,1)")
     assert pigeons(state, "cas") == [0, 0]
+
+
+def test_z8_7_by_default_a_purge_takes_an_opponents_colour() -> None:
+    state = cards("sau", "none", loc={"can": [2, 0], "cas": [1, 3]})
+    assert label(state.default_action(0)) == "purge(cas,1)"
+    state = cards("sau", "none", loc={"pol": [2, 0], "cas": [1, 0]})
+    assert label(state.default_action(0)) == "purge(cas,0)"
 
 
 def test_z8_8_three_greys_are_added_or_moved_and_count_in_this_round() -> None:
@@ -171,7 +195,8 @@ def test_z10_2_when_the_match_ends_nothing_further_happens() -> None:
 
 
 def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round() -> None:
-    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 2}}, round=3)
+    endless = {"end_rule": "open"}
+    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 3}}, round=4, options=endless)
     assert legal(state) == ["recover(feh)", "recover(sau)", "recover(none)"]
     assert refused(state, "recover(mic)") == "Z10.3"  # executed in this round
     do(state, "recover(sau)")
@@ -215,9 +240,11 @@ FIVE = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
         ({"loc": FIVE}, True),
         ({"loc": FIVE, "options": {"end_rule": "fixed4"}}, False),
         ({"loc": FIVE, "options": {"end_rule": "open"}}, True),
-        ({"score": [51, 0]}, True),
-        ({"score": [51, 0], "options": {"end_rule": "fixed4"}}, False),
+        ({"score": [45, 0], "loc": {"can": [1, 0]}, "round": 3}, False),
+        ({"score": [48, 0], "loc": {"can": [1, 0]}, "round": 3}, True),
+        ({"score": [48, 0], "loc": {"can": [1, 0]}, "round": 3, "options": {"end_rule": "fixed4"}}, False),
         ({"round": 4}, True),
+        ({"round": 4, "options": {"end_rule": "fixed4"}}, True),
         ({"round": 4, "options": {"end_rule": "open"}}, False),
         ({"round": 5, "options": {"end_rule": "open", "max_rounds": 5}}, True),
         ({}, False),
@@ -228,8 +255,13 @@ def test_z12_1_when_the_match_ends(arguments: dict[str, Any], ends: bool) -> Non
 
 
 def test_z12_2_a_domination_beats_points() -> None:
-    state = cards("none", "none", loc=FIVE, score=[0, 60])
-    assert state.score == [15, 60]
+    state = cards("none", "none", loc=FIVE, score=[0, 48], round=3)
+    assert state.score == [15, 48]
+    assert state.ranks() == [1, 2]
+
+
+def test_z12_2_with_fixed4_the_domination_of_round_4_counts() -> None:
+    state = cards("none", "none", loc=FIVE, score=[0, 60], round=4, options={"end_rule": "fixed4"})
     assert state.ranks() == [1, 2]
 
 

@@ -175,9 +175,14 @@ def test_z6_1_z6_2_e6_single_pigeons_between_two_of_the_mover_are_captured() -> 
     assert state.cemetery == [1, 0, 0, 0]
 
 
-def test_z6_1_without_diagonal_captures() -> None:
-    state = place(piazza={"c3": 0, "d4": 1, "e5": 0}, options={"capture_diagonal": False})
-    assert do(state, "done").cemetery == [0, 0]
+def test_z6_1_without_diagonal_captures_the_rows_and_columns_capture() -> None:
+    straight: dict[str, Any] = {"options": {"capture_diagonal": False}}
+    row, column = {"c3": 0, "c4": 1, "c5": 0}, {"e7": 0, "f7": 1, "g7": 0}
+    assert do(place(piazza=row, **straight), "done").cemetery == [0, 1]
+    assert do(place(piazza=column, **straight), "done").cemetery == [0, 1]
+    falling, rising = {"c3": 0, "d4": 1, "e5": 0}, {"e3": 0, "d4": 1, "c5": 0}
+    assert do(place(piazza=falling, **straight), "done").cemetery == [0, 0]
+    assert do(place(piazza=rising, **straight), "done").cemetery == [0, 0]
 
 
 def test_z6_3_e7_births() -> None:

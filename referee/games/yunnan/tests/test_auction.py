@@ -141,6 +141,19 @@ def test_y2_8_a_pass_leaves_the_reserve_where_it_is() -> None:
     assert (state.reserve[RED], merchants(state, RED)) == (0, {"pue": 3})
 
 
+def test_y2_8_with_the_option_a_merchant_outbid_after_the_pass_returns_to_the_reserve() -> None:
+    state = place(
+        phase="AUCTION",
+        options={"pass_moves_reserve_to_market": True},
+        bids={"dragon": {"7": "red"}},
+        reserve={"red": 2},
+    )
+    do(state, "pass")
+    assert (state.reserve[RED], merchants(state, RED)) == (0, {"pue": 2})
+    do(state, "bid(dragon,9,reserve)")
+    assert (state.reserve[RED], merchants(state, RED)) == (1, {"pue": 2})
+
+
 def test_y2_9_who_is_the_only_one_left_goes_on_alone() -> None:
     state = do(place(phase="AUCTION"), "pass", "pass", "market(reserve)", "market(reserve)")
     assert state.acting_colour == GREEN
@@ -199,6 +212,15 @@ def test_y3_2_each_space_has_its_payment_and_an_empty_one_pays_nobody() -> None:
     assert payments == [(3, 3), (3, 3), (6, 5), (15, 9), (24, 14), (27, 15), (27, 15)]
     do(state, "pass")
     assert (state.money, state.last_bank_pay) == ([53, 50, 50], (0, 3))
+
+
+def test_y3_2_a_lone_colour_on_the_right_is_paid_the_right_value() -> None:
+    bids = {"school": {"12": "blue"}, "horse": {"15": "green"}}
+    state = last_to_pass(
+        bank={"right": "red"}, banked=["red"], bids=bids, reserve=dict.fromkeys(("red", "blue", "green"), 2)
+    )
+    do(state, "pass")
+    assert (state.last_total, state.last_bank_pay, state.money[RED]) == (27, (0, 6), 56)
 
 
 def test_y3_3_bank_merchants_return_to_the_reserve() -> None:

@@ -60,7 +60,7 @@ def chosen(state: YunnanState, actions: list[Action], rng: random.Random) -> Act
     return rng.choice(actions)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seats=st.integers(2, 5),
     seed=st.integers(0, 2**32),
