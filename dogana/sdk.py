@@ -356,7 +356,7 @@ def _explain(call: Any, address: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A `google.protobuf.Value` as Python has it; whole numbers as int."""
+    """Convert a `google.protobuf.Value` to Python; whole numbers become int."""
     which = value.WhichOneof("kind")
     if which == "struct_value":
         return {key: _plain(entry) for key, entry in value.struct_value.fields.items()}

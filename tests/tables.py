@@ -68,7 +68,12 @@ class Table:
     """A match machine, and what it has said."""
 
     def __init__(
-        self, plan: MatchPlan, absent: Mapping[Seat, Fault] | None = None, *, send_seconds: float = 0.0
+        self,
+        plan: MatchPlan,
+        absent: Mapping[Seat, Fault] | None = None,
+        *,
+        send_seconds: float = 0.0,
+        transit: float = 0.0,
     ) -> None:
         self._send_seconds = send_seconds
         chance = LiveChance(plan.seed)
@@ -76,7 +81,7 @@ class Table:
             state: State = plan.game.start(plan.setup, chance)
         else:
             state = plan.game.read_state(plan.setup, Document(plan.position, "position"))
-        self.match = Match(plan, state, chance)
+        self.match = Match(plan, state, chance, transit=transit)
         self.now = 100.0
         self.open: dict[Seat, Decision] = {}
         self.lines: list[dict[str, Any]] = []

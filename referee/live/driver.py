@@ -27,6 +27,7 @@ from referee.kit.chance import LiveChance
 from referee.live.codec import Codec, codec
 from referee.live.house import HouseBotFailed
 from referee.live.lateness import Lateness, Sample
+from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import (
     Ask,
     Decision,
@@ -48,7 +49,7 @@ from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
 
-_READING_SECONDS = 0.1
+_READING_SECONDS = 0.3
 """How long after a deadline the referee reads on before it calls time: an answer may have arrived without having been read."""
 
 
@@ -123,7 +124,7 @@ class MatchDriver:
         self.codec: Codec = codec(plan.game)
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Result] = self._loop.create_future()
-        self._match = Match(plan, state, chance)
+        self._match = Match(plan, state, chance, transit=TRANSIT_SECONDS)
         self._house = house
         self._connections = connections
         self._record = record

@@ -170,7 +170,7 @@ def game_over(result: Result) -> pb.GameOver:
             )
             for seat in result.seats
         ],
-        seed=str(result.seed),
+        seed="" if result.seed is None else str(result.seed),
         digest=result.digest,
     )
 

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+TRANSIT_SECONDS = 0.1
+"""How long after its deadline an answer from outside of the referee's process still counts.
+
+On its way, a question and its answer wait for the machine at places that the referee cannot see. What is used of this time is
+charged like any other: it is missing from the bank afterwards.
+"""
 _NUMBER = r"(\d{1,7}(?:\.\d{1,6})?)"
 
 
@@ -43,7 +49,7 @@ class SeatClock:
     """What one seat has left.
 
     Attributes:
-        bank: what is in the bank, in seconds.
+        bank: what is in the bank, in seconds; negative while time is owed that a decision took beyond it.
     """
 
     __slots__ = ("_control", "bank")
@@ -55,8 +61,8 @@ class SeatClock:
     def ask(self) -> float:
         """Add the increment for a decision; return how long the decision may take, in seconds."""
         self.bank += self._control.increment
-        return min(self.bank, self._control.cap)
+        return max(0.0, min(self.bank, self._control.cap))
 
     def charge(self, seconds: float) -> None:
         """Take what a decision took out of the bank."""
-        self.bank = max(0.0, self.bank - seconds)
+        self.bank -= seconds

@@ -27,7 +27,8 @@ starts or stops) does not close it.
 
 What a decision is charged: the time from handing the question to the transport to the arrival of the answer. The driver
 says how long the answer waited to be read. Handing over counts as late for at most `MAX_SENDING_SECONDS`, so that an agent
-that does not read gains no time. Nothing else is given back. How late the referee was while the decision was open is
+that does not read gains no time. Nothing else is given back. An answer counts until a moment after its deadline
+(`TRANSIT_SECONDS`), for the way there and back; that is charged, and missing from the bank afterwards. How late the referee was while the decision was open is
 recorded beside the charge (`Timing`).
 
 What happens to an answer (the first line that applies):
@@ -99,7 +100,7 @@ class _SeatState:
     strikes: int = 0
     fault: Fault | None = None
     out_order: int = 0
-    """How many seats were out before this one."""
+    """How many seats were out before this one, if it is out."""
     away: bool = False
     decisions: int = 0
     played: list[Played] = field(default_factory=list)
@@ -114,18 +115,20 @@ class Match:
         result: None until the match is over.
     """
 
-    def __init__(self, plan: MatchPlan, state: State, chance: LiveChance) -> None:
+    def __init__(self, plan: MatchPlan, state: State, chance: LiveChance, *, transit: float = 0.0) -> None:
         """Prepare a match.
 
         Args:
             plan: what is fixed.
             state: where the match starts; made with `chance`, whose draws so far are recorded as the start's.
             chance: the chance of the match.
+            transit: how long after its deadline an answer still counts, in seconds (`referee.match.clock.TRANSIT_SECONDS`).
         """
         self.plan = plan
         self.state = state
         self.result: Result | None = None
         self._chance = chance
+        self._transit = transit
         self._seats = [_SeatState(SeatClock(plan.control)) for _ in range(plan.setup.seats)]
         self._actions = 0
         self._digest = MatchDigest(plan)
@@ -183,7 +186,7 @@ class Match:
             return self._take_effects()
         player = self._seats[seat]
         arrived = now - waited
-        if player.open is not None and player.open.number == number and arrived > player.open.deadline:
+        if player.open is not None and player.open.number == number and arrived > self._end(player.open):
             self._expire(player.open)
             self._go_on()
         decision = player.open
@@ -198,10 +201,10 @@ class Match:
         return self._take_effects()
 
     def tick(self, now: float, read_until: float) -> list[Effect]:
-        """Close every decision whose deadline is before `read_until`: what arrived until then has been read."""
+        """Close every decision that ended before `read_until`: all answers that arrived until then have been read."""
         self._now = now
         while self.result is None:
-            late = [player.open for player in self._seats if player.open and player.open.deadline < read_until]
+            late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
             if not late:
                 break
             decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
@@ -235,8 +238,8 @@ class Match:
     # what the driver may ask
 
     def next_deadline(self) -> float | None:
-        """Return the earliest deadline of all open decisions, in seconds; None if no decision is open."""
-        deadlines = [player.open.deadline for player in self._seats if player.open is not None]
+        """Return when the first open decision ends, in seconds; None if no decision is open."""
+        deadlines = [self._end(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
     def is_out(self, seat: Seat) -> bool:
@@ -250,7 +253,7 @@ class Match:
     # answers
 
     def _read_choice(self, decision: Decision, choice: int | Sequence[Action] | str) -> list[Action] | None:
-        """The actions of an answer, of which the first is legal; None if it was refused."""
+        """Return the actions of an answer, of which the first is legal; None if the answer was refused."""
         seat = decision.seat
         if isinstance(choice, str):
             self._strike(decision, Refusal.MALFORMED, "", choice)
@@ -298,6 +301,10 @@ class Match:
                 break
             self._apply(seat, rest.pop(0), Decider.AGENT)
         self._go_on()
+
+    def _end(self, decision: Decision) -> float:
+        """Until when an answer counts. A seat that has no time left at all gets none for the way either."""
+        return decision.deadline + (self._transit if decision.budget > 0 else 0.0)
 
     def _close(self, decision: Decision, arrived: float, now: float) -> Timing:
         """End an open decision and charge the seat.
@@ -524,7 +531,8 @@ class Match:
                     detail="" if fault is None else fault.detail,
                 )
             )
-        self.result = Result(tuple(seats), self._actions, digest, self.plan.seed)
+        seed = self.plan.seed if self.plan.reveals_seed else None
+        self.result = Result(tuple(seats), self._actions, digest, seed)
         self._effects += [Store(line) for line in closing_lines(self.result, state_digest(self.state))]
         self._effects.append(Finish(self.result))
 

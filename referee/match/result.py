@@ -62,7 +62,8 @@ class Result:
     seats: tuple[SeatResult, ...]
     decisions: int
     digest: str
-    seed: int
+    seed: int | None
+    """The seed, if the end of the match reveals it."""
 
     @property
     def lag_share(self) -> float:
@@ -77,11 +78,11 @@ class Result:
 
 
 def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[int]:
-    """The places of a match in which some seats went out.
+    """Rank the seats of a match in which some seats went out.
 
     Args:
         ranks: the places by the rules of the game.
-        out_order: for each seat, how many were out before it went out; None for a seat that played to the end.
+        out_order: for each seat, how many were out before it; None for a seat that played to the end.
 
     Returns:
         The seats that played to the end in the order of the rules, then the others, first out last.
@@ -96,8 +97,8 @@ def milliseconds(seconds: float) -> float:
 
 
 def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
-    """The last lines of a record."""
-    return [
+    """Return the last lines of a record: the result and, if it is revealed, the seed."""
+    lines: list[dict[str, Any]] = [
         {
             "type": "result",
             "state": digest_of_state,
@@ -116,6 +117,11 @@ def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
                 for seat in result.seats
             ],
             "digest": result.digest,
-        },
-        {"type": "seed", "seed": result.seed},
+        }
     ]
+    return lines if result.seed is None else [*lines, seed_line(result.seed)]
+
+
+def seed_line(seed: int) -> dict[str, Any]:
+    """Return the line of a record that reveals the seed."""
+    return {"type": "seed", "seed": seed}

@@ -1,13 +1,13 @@
-"""Plays a record again by the rules, and compares everything that it claims.
+"""Verify records: play each again by the rules, and compare everything that it claims.
 
 A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
-match, and its result is the one that follows. Its times fit each other, the clock and the result, but only the referee's word
-says how long agents thought. Who they were, it cannot show.
+match, and its result is the one that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import Any
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
 from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
 from referee.kit.document import Document
-from referee.match.clock import SeatClock, TimeControl
+from referee.match.clock import TRANSIT_SECONDS, SeatClock, TimeControl
 from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
+from referee.records.trust import Trust, trust
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
@@ -41,6 +42,7 @@ _ENTRIES = {
         "clock",
         "seed_commitment",
         "board",
+        "reveals_seed",
         "position",
     },
     "start": {"chance", "state"},
@@ -88,29 +90,36 @@ class _SeatRecord:
 
 
 class Replay:
-    """Plays a record again. Iterate over it: each step has then been applied to `state`, and holds.
+    """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
-        plan: what was fixed before the match; its seed is -1 if the record ends too early.
+        plan: what was fixed before the match; its seed is -1 if it is not known.
         state: where the match stands.
         result: how the match went; None until the iteration has come to its end.
+        result_hash: the hash of the line with the result; empty until then.
+        last_hash: the hash of the last line.
+        is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
     """
 
-    def __init__(self, path: Path, find_game: Callable[[str], Game]) -> None:
-        """Reads the file, checks its chain of hashes, and sets up the start of the match.
+    def __init__(self, path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> None:
+        """Read the file, check its chain of hashes, and set up the start of the match.
 
         Args:
             path: the record.
             find_game: gives the game of a name; raises `UnknownGame`.
+            seed: the seed, if it is known from elsewhere.
 
         Raises:
-            RecordError: if the file is no record, or its beginning does not hold.
+            RecordError: if the file is not a record, or its beginning does not hold.
         """
         self._path = path
         self._lines = read_lines(path)
         self._at = 0
-        seed = self._lines[-1].data.get("seed")
-        self._seed = seed if type(seed) is int and 0 <= seed < 1 << 63 else None
+        self.is_sealed = self._lines[-1].data.get("type") == "seed"
+        self.result_hash = ""
+        self.last_hash = self._lines[-1].hash
+        revealed = self._lines[-1].data.get("seed") if seed is None else seed
+        self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
@@ -122,7 +131,7 @@ class Replay:
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[Step]:
-        """Plays on.
+        """Play on.
 
         Raises:
             RecordError: at the first line that does not hold.
@@ -146,6 +155,10 @@ class Replay:
             self._check_entries(line)
             self._read_withdrawn(line)
         self._read_end()
+
+    def trust(self) -> Trust:
+        """Return what the record proves; call it when the iteration has come to its end."""
+        return trust(self._lines, seed_is_known=self._seed is not None)
 
     # lines
 
@@ -172,12 +185,13 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
-        self._check_entries(line)
         if type(line.data.get("format")) is not int or line.data["format"] != FORMAT:
             raise self._fail(
                 line,
-                f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}",
+                f"is in format {line.data.get('format')!r}, written by Dogana {line.data.get('dogana')!r}; "
+                f"this version reads format {FORMAT}: verify it with the version that wrote it",
             )
+        self._check_entries(line)
         document = Document(line.data, "header")
         match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
         seats = document.integer("seats", 1, 100)
@@ -185,6 +199,9 @@ class Replay:
         committed = document.text("seed_commitment")
         options, board = line.data.get("options"), line.data.get("board")
         position = line.data.get("position")
+        reveals_seed = line.data.get("reveals_seed", True)
+        if type(reveals_seed) is not bool:
+            document.note("reveals_seed", "must be true or false")
         if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
             document.note("", "has options, a board or a position that is no JSON object")
         if len(bots) != seats:
@@ -201,7 +218,8 @@ class Replay:
             raise self._fail(line, str(error)) from error
         if self._seed is not None and commitment(match_id, self._seed) != committed:
             raise self._fail(line, "the seed at the end is not the one that was committed to")
-        return MatchPlan(game, setup, match_id, -1 if self._seed is None else self._seed, bots, control, position)
+        known = -1 if self._seed is None else self._seed
+        return MatchPlan(game, setup, match_id, known, bots, control, position, reveals_seed)
 
     def _read_start(self) -> State:
         line = self._take("start")
@@ -303,7 +321,8 @@ class Replay:
         if charged is None or wall is None or lag is None:
             raise self._fail(line, f"ends a decision, so it needs the milliseconds: {', '.join(_TIMES)}")
         budget = record.clock.ask()
-        if charged > budget + _ROUNDING:
+        transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
+        if charged > budget + transit + _ROUNDING:
             raise self._fail(line, f"{charged * 1000:.0f} ms were charged, more than the clock allows")
         if expired and charged < budget - _ROUNDING:
             raise self._fail(line, f"the time ran out after {charged * 1000:.0f} ms, but {budget * 1000:.0f} were left")
@@ -339,6 +358,8 @@ class Replay:
         outcome = _FAULTS.get(str(line.data.get("reason")))
         if outcome is None or record.out_order is not None:
             raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
+        if outcome is Outcome.START and self._actions:
+            raise self._fail(line, "out for start, but the match has begun")
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
             raise self._fail(line, f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
@@ -358,22 +379,25 @@ class Replay:
         line = self._take("result")
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
-        if self._seed is None:
+        self.result_hash = line.hash
+        may_end = self._at == len(self._lines) and not self.plan.reveals_seed
+        if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
-        result = self._result()
+        result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
         if _canonical(line.data) != _canonical(expected[0]):
             wrong = [key for key, value in expected[0].items() if _canonical(line.data.get(key)) != _canonical(value)]
             wrong = wrong or ["its entries"]
             raise self._fail(line, f"the result is another one: it differs in {', '.join(wrong)}")
-        line = self._take("seed")
-        if _canonical(line.data) != _canonical(expected[1]):
-            raise self._fail(line, "the last line of a record reveals the seed")
+        if not may_end:
+            line = self._take("seed")
+            if _canonical(line.data) != _canonical(expected[1]):
+                raise self._fail(line, "the last line of a record reveals the seed")
         if self._at < len(self._lines):
             raise self._fail(self._lines[self._at], "comes after the end of the match")
         self.result = result
 
-    def _result(self) -> Result:
+    def _result(self, seed: int | None) -> Result:
         ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats])
         scores = self.state.scores()
         seats = tuple(
@@ -391,7 +415,7 @@ class Replay:
             )
             for seat, record in enumerate(self._seats)
         )
-        return Result(seats, self._actions, self._digest.close(ranks, scores), self.plan.seed)
+        return Result(seats, self._actions, self._digest.close(ranks, scores), seed)
 
     # what several lines have
 
@@ -410,7 +434,7 @@ class Replay:
             if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_draw(draw[1])):
                 raise self._fail(line, "chance must have pairs of stream and draw")
             draws.append((draw[0], draw[1]))
-        self._chance.draws = draws[:]
+        self._chance.draws = deque(draws)
         self._digest.note_draws(draws)
         return draws
 
@@ -434,7 +458,7 @@ def _is_timed(line: Line) -> bool:
 
 
 def _canonical(value: Any) -> str:
-    """As JSON: `True` is not 1 there, and 12.0 is not 12."""
+    """Write a value as JSON, where `True` is not 1 and 12.0 is not 12."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -442,19 +466,39 @@ def _is_draw(value: Any) -> bool:
     return type(value) is int or (isinstance(value, list) and all(type(entry) is int for entry in value))
 
 
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a record that holds says."""
+
+    plan: MatchPlan
+    """What was fixed before the match; its seed is -1 if it is not known."""
+    result: Result
+    result_hash: str
+    """The hash of the line with the result, which stands for the record up to there."""
+    last_hash: str
+    """The hash of the last line: of the seed if the record is sealed, otherwise of the result."""
+    is_sealed: bool
+    """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
+
+
 def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
-    """Plays a record again and compares everything that it claims.
+    """Play a record again and compare everything that it claims; see `verified`."""
+    return verified(path, find_game).result
+
+
+def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
+    """Play a record again, compare everything that it claims, and return what it says.
+
+    Args:
+        path: the record.
+        find_game: gives the game of a name; raises `UnknownGame`.
+        seed: the seed, if it is known from elsewhere; a record that reveals another one does not hold.
 
     Raises:
         RecordError: at the first line that does not hold, with the reason.
     """
-    return verified(path, find_game)[1]
-
-
-def verified(path: Path, find_game: Callable[[str], Game]) -> tuple[MatchPlan, Result]:
-    """The same; returns what was fixed before the match, too."""
-    replay = Replay(path, find_game)
+    replay = Replay(path, find_game, seed)
     for _ in replay:
         pass
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    return replay.plan, replay.result
+    return Verified(replay.plan, replay.result, replay.result_hash, replay.last_hash, replay.is_sealed)

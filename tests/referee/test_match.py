@@ -284,6 +284,24 @@ class TestClock:
         assert (line["by"], line["ms"], line["wall_ms"]) == ("clock", 6000, 6000)
         assert table.open[0].bank == 3
 
+    def test_an_answer_counts_until_the_transit_is_over_but_what_it_used_is_missing_afterwards(self) -> None:
+        for late, by in ((0.049, "agent"), (0.051, "clock")):
+            table = Table(plan_of(clock="0+1/1", options={"first_player": 0}), transit=0.05)
+            table.now += 1 + late
+            table.answer(0, 0, table.open[0].number)
+            assert table.actions()[0]["by"] == by
+            assert table.actions()[0]["ms"] == pytest.approx(1049 if by == "agent" else 1000)
+            assert table.open[0].budget == pytest.approx(0.951 if by == "agent" else 1)
+
+    def test_a_seat_without_any_time_left_gets_none_for_the_way_either(self) -> None:
+        table = Table(plan_of(clock="1+0/1", options={"first_player": 0}), transit=0.05)
+        table.now += 1.04
+        table.answer(0, 0)
+        assert table.open[0].budget == 0
+        table.now += 0.001
+        table.answer(0, 0, table.open[0].number)
+        assert [line["by"] for line in table.actions()] == ["agent", "clock"]
+
     def test_time_is_called_only_for_what_would_have_been_read(self) -> None:
         table = cargo_noir("0+10/10")
         table.now += 11

@@ -19,7 +19,7 @@ from referee.files import write_file
 from referee.game import Game
 from referee.live.play import House, play_match
 from referee.match.plan import MatchPlan
-from referee.records.record import FIRST_HASH, RecordError, RecordWriter, last_hash, read_lines
+from referee.records.record import FIRST_HASH, RecordError, RecordWriter, read_lines
 from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
 from tests.tables import Table, plan_of
@@ -298,7 +298,7 @@ def test_two_that_write_one_record_do_not_mix(tmp_path: Path) -> None:
         for writer in writers:
             writer.append({"type": "header", "number": number})
     hashes = [writer.finish() for writer in writers]
-    assert last_hash(tmp_path / "match.jsonl") == hashes[1]
+    assert read_lines(tmp_path / "match.jsonl")[-1].hash == hashes[1]
     assert len(list(tmp_path.iterdir())) == 1
 
 

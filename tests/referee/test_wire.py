@@ -543,6 +543,42 @@ def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on() -> 
     run(scene())
 
 
+def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
+    program = (
+        "import time\nfrom dogana.sdk import play\n"
+        "def choose(decision):\n"
+        "    print('asked', flush=True)\n"
+        "    while not decision.withdrawn:\n"
+        "        time.sleep(0.01)\n"
+        "    return 0\n"
+        "play(choose)\n"
+    )
+
+    async def scene() -> None:
+        async with hall(plan_of(options={"first_player": 0}, clock="600+0/600")) as room:
+            await room.announced.wait()
+            bot = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                program,
+                env={
+                    "DOGANA_ADDRESS": room.server.local_address,
+                    "DOGANA_TOKEN": room.tokens[0],
+                    "PYTHONPATH": str(ROOT),
+                },
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            assert bot.stdout is not None
+            assert await bot.stdout.readline() == b"asked\n"
+        _, said = await bot.communicate()
+        assert bot.returncode == 1
+        assert said.startswith(b"dogana bot: ")
+        assert b"Traceback" not in said
+
+    run(scene())
+
+
 # --- spectators, health, reflection, TLS ------------------------------------------------------------------------
 
 
