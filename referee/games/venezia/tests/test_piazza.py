@@ -115,6 +115,7 @@ def test_z5_2_e4_a_walk_to_a_free_neighbour_also_with_a_tourist() -> None:
     assert state.nest[0] == 5
     state = place(piazza={"e7": 0}, hunters=["e5"])
     assert refused(state, "walk(e7,e6)") == "Z5.2"  # the danger zone
+    assert legal(state) == [*(f"walk(e7,{end})" for end in ("d7", "d8", "e8", "f7")), "done"]  # f8 is the Campanile
 
 
 def test_z5_3_e5_a_jump_over_one_pigeon_or_tourist() -> None:
