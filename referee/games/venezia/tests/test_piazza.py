@@ -183,6 +183,13 @@ def test_z6_1_captures_are_made_along_all_four_axes() -> None:
     assert do(place(piazza=bent), "done").cemetery == [0, 0]
 
 
+def test_z6_2_one_pigeon_alone_captures_nobody() -> None:
+    for diagonal in (True, False):
+        for neighbour in ("c3", "c4", "c5", "d3", "d5", "e3", "e4", "e5"):
+            state = place(piazza={"d4": 1, neighbour: 0}, options={"capture_diagonal": diagonal})
+            assert do(state, "done").cemetery == [0, 0]
+
+
 def test_z5_2_z6_3_the_corner_squares_are_neighbours_like_others() -> None:
     state = place(piazza={"a2": 0})
     assert legal(state) == [*(f"walk(a2,{end})" for end in ("a1", "a3", "b1", "b2", "b3")), "done"]
