@@ -13,8 +13,13 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands import app as ladder
+from ladder.commands.backup import backup
+from ladder.commands.recompute import recompute
+from ladder.commands.run import run
+from ladder.commands.submit import submit
+from ladder.commands.top import top
 from referee.commands.games import games
+from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.replay import replay
@@ -25,7 +30,7 @@ from referee.terminal import Remarks
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"dogana {metadata.version('dogana')}")
+        out.print(f"dogana {metadata.version('dogana')}")
         raise typer.Exit
 
 
@@ -49,6 +54,9 @@ def _options(
 
 for command in (games, play, verify, replay, position):
     app.command()(command)
+ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
+for ladder_command in (submit, run, top, recompute, backup):
+    ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 
 

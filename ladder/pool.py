@@ -1,59 +1,64 @@
-"""A pool of worker processes that play matches. A worker that dies loses nothing: its match is played again.
+"""A pool of worker processes that play matches.
 
-Each worker plays one match at a time on a referee of its own. It ends when the ladder's process does (its pipe closes, and Linux
-kills it with its parent), and takes its agents with it.
+Each worker plays one match at a time on a referee of its own. It ends when the ladder's process does (its pipe closes, and
+Linux kills it with its parent), and takes its agents with it. A worker that dies, shows no sign of life, or takes longer than
+the clock of its match allows is killed with everything below it and replaced; its match is void.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
+import math
 import multiprocessing
+import os
+import re
 import signal
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any
 
+from ladder.home import Home
 from ladder.intake import environment
-from ladder.store import Version
+from ladder.match import HOUSE_PREFIX, Match, Version
+from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
-from referee.live.orphans import adopt_orphans
+from referee.live.orphans import adopt_orphans, kill_below
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError
-from referee.records.verify import verify
+from referee.records.verify import verified
 from referee.registry import find, house_bots, shipped_board
 
-MAX_DEATHS = 3
-"""A match whose worker has died so often is given up: it kills them."""
+MAX_DECISIONS = 1_000
+"""No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
+EXTRA_SECONDS = 60.0
+"""What a match may take besides the time on its clocks: starting agents, the referee's own work, ending agents."""
 _STOP_SECONDS = 2.0
 """How long an idle worker may take to end; its server needs half a second."""
-HOUSE_PREFIX = "house:"
-"""Marks the content hash of a house bot, which is no folder but plays in the worker's process."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A match to be played."""
+class Patience:
+    """How long the pool waits for a worker.
 
-    match: str
-    game: str
-    seats: Sequence[Version]
-    seed: int
-    options: Mapping[str, Any]
-    clock: str
-    record: Path
-    logs: Path
-    versions: Path
-    """The folder with the files of all versions."""
+    Time is counted in ticks that the pool itself has seen, so that suspending everything at once harms no worker.
+    """
+
+    tick_seconds: float = 1.0
+    """Workers show a sign of life this often, and the pool looks for it as often."""
+    silent_ticks: int = 60
+    """A worker that shows none for this long is killed."""
+    start_ticks: int = 120
+    """The same for one that is still starting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +67,34 @@ class Finished:
 
     result: Result
     record_hash: str
+    """The hash of the last line of its record."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spoilt:
+class Void:
     """A match that the referee could not play to its end; it has no result."""
 
     reason: str
     worker_died: bool = False
-    """Whether it killed its worker, again and again."""
+    """Whether its worker died or was killed, which no match does by the rules."""
 
 
-JobEnd = Finished | Spoilt
+End = Finished | Void
 
 
 class Pool:
     """Worker processes; use it as a context manager."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, home: Home, workers: int, patience: Patience | None = None) -> None:
+        """Start workers.
+
+        Args:
+            home: the ladder whose matches they play.
+            workers: how many.
+            patience: how long to wait for one that is silent.
+        """
+        self._home = home
+        self._patience = patience or Patience()
         self._context = multiprocessing.get_context("spawn")
         self._workers = [self._start() for _ in range(workers)]
 
@@ -91,140 +106,210 @@ class Pool:
             worker.stop()
 
     def _start(self) -> _Worker:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_work, args=(theirs,), daemon=True)
-        process.start()
-        theirs.close()
-        return _Worker(process, ours)
+        return _Worker(self._context, self._home, self._patience)
 
-    def play(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, JobEnd]]:
-        """Plays matches, and gives each with its end as soon as it has one. A job is taken when a worker is free."""
-        source = iter(jobs)
-        again: deque[Job] = deque()
-        deaths: dict[str, int] = {}
+    def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, End]]:
+        """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free."""
+        source = iter(matches)
+        next_tick = time.monotonic() + self._patience.tick_seconds
         while True:
             for worker in self._workers:
-                if worker.job is None:
-                    job = again.popleft() if again else next(source, None)
-                    if job is not None:
-                        worker.give(job)
-            busy = [worker for worker in self._workers if worker.job is not None]
+                if worker.match is None:
+                    match = next(source, None)
+                    if match is not None:
+                        worker.give(match)
+            busy = [worker for worker in self._workers if worker.match is not None]
             if not busy:
                 return
-            ready = wait([worker.pipe for worker in busy] + [worker.process.sentinel for worker in busy])
+            signs = [sign for worker in busy for sign in (worker.pipe, worker.process.sentinel)]
+            ready = wait(signs, max(0.0, next_tick - time.monotonic()))
             for worker in busy:
-                if worker.pipe not in ready and worker.process.sentinel not in ready:
-                    continue
-                job = worker.job
-                assert job is not None  # noqa: S101 it is busy
-                end = worker.take()
-                if end is None:  # the worker has died
-                    worker.stop()
-                    self._workers[self._workers.index(worker)] = self._start()
-                    deaths[job.match] = deaths.get(job.match, 0) + 1
-                    if deaths[job.match] < MAX_DEATHS:
-                        again.append(job)
-                        continue
-                    end = Spoilt(f"the worker has died {MAX_DEATHS} times over it", worker_died=True)
-                yield job, end
+                if worker.pipe in ready or worker.process.sentinel in ready:
+                    yield self._take(worker, worker.end())
+            if time.monotonic() >= next_tick:
+                next_tick = time.monotonic() + self._patience.tick_seconds
+                for worker in busy:
+                    reason = worker.tick() if worker.match is not None else ""
+                    if reason:
+                        yield self._take(worker, Void(reason, worker_died=True))
+
+    def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
+        """Free a worker of its match; replace it if it died."""
+        match = worker.match
+        assert match is not None  # noqa: S101 it was busy
+        worker.match = None
+        if isinstance(end, Void) and end.worker_died:
+            worker.kill()
+            self._workers[self._workers.index(worker)] = self._start()
+        return match, end
 
 
 class _Worker:
-    """One process, and the match that it plays."""
+    """One process, and the match that it plays.
 
-    def __init__(self, process: SpawnProcess, pipe: Connection) -> None:
-        self.process = process
-        self.pipe = pipe
-        self.job: Job | None = None
+    Attributes:
+        process: the process.
+        pipe: our end of the pipe to it.
+        match: what it plays; None if it is idle.
+    """
 
-    def give(self, job: Job) -> None:
-        """Lets it play a match. If it is dead already, `take` will tell."""
-        self.job = job
+    def __init__(self, context: multiprocessing.context.SpawnContext, home: Home, patience: Patience) -> None:
+        self._patience = patience
+        self._beats = context.RawValue(ctypes.c_ulong, 0)
+        self.pipe, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(
+            target=_work, args=(theirs, home, self._beats, patience.tick_seconds), daemon=True
+        )
+        self.process.start()
+        theirs.close()
+        self.match: Match | None = None
+        self._seen = 0
+        self._silent = 0
+        self._ticks = 0
+        self._max_ticks = 0
+
+    def give(self, match: Match) -> None:
+        """Let it play a match. If it is dead already, `end` will tell."""
+        self.match = match
+        self._silent = self._ticks = 0
+        self._max_ticks = math.ceil(max_seconds(match) / self._patience.tick_seconds)
+        self._out_of_memory = _out_of_memory_kills()
         try:
-            self.pipe.send(job)
+            self.pipe.send(match)
         except OSError:
             self.process.join(1)
 
-    def take(self) -> JobEnd | None:
-        """The end of its match; None if it has died before it had one."""
-        self.job = None
-        try:
-            if not self.pipe.poll():
-                return None
-            end: JobEnd = self.pipe.recv()
-            return end
-        except (EOFError, OSError):
-            return None
+    def tick(self) -> str:
+        """Look for a sign of life; return why it must be killed, or nothing."""
+        self._ticks += 1
+        if self._beats.value == self._seen:
+            self._silent += 1
+        else:
+            self._seen, self._silent = self._beats.value, 0
+        if self._silent >= (self._patience.silent_ticks if self._seen else self._patience.start_ticks):
+            return f"the worker showed no sign of life for {self._silent * self._patience.tick_seconds:g} s"
+        if self._ticks >= self._max_ticks:
+            return f"the match took {self._ticks * self._patience.tick_seconds:g} s, more than its clock allows"
+        return ""
+
+    def end(self) -> End:
+        """Return the end of its match, or how it died before it had one."""
+        with contextlib.suppress(EOFError, OSError):
+            if self.pipe.poll():
+                end: End = self.pipe.recv()
+                return end
+        self.process.join(1)
+        code = self.process.exitcode
+        how = (
+            "ended" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"ended with status {code}"
+        )
+        memory = "; the machine ran out of memory meanwhile" if _out_of_memory_kills() != self._out_of_memory else ""
+        return Void(f"the worker {how}{memory}", worker_died=True)
+
+    def kill(self) -> None:
+        """Kill the process and everything below it, stopped or not."""
+        self.pipe.close()
+        if self.process.is_alive() and self.process.pid is not None:
+            kill_below(self.process.pid)
+        self.process.join()
 
     def stop(self) -> None:
-        """Ends the process, and with it its agents."""
+        """Let the process end, and with it its agents; kill it if it does not."""
         self.pipe.close()
         self.process.join(_STOP_SECONDS)
         if self.process.is_alive():
-            self.process.kill()
-            self.process.join()
+            self.kill()
+
+
+def max_seconds(match: Match) -> float:
+    """Return how long a match may take: all the time that its seats can be given, one after the other, and some more."""
+    control = TimeControl.parse(match.clock)
+    return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + EXTRA_SECONDS
+
+
+def _signal(number: int) -> str:
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def _out_of_memory_kills() -> str:
+    """Return how many processes Linux has killed for want of memory; empty if it does not say."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        return found[1] if found else ""
+    return ""
 
 
 # --- in the worker ----------------------------------------------------------------------------------
 
 
-def _work(pipe: Connection) -> None:
+def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the ladder, which then closes the pipe
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+    os.umask(0o077)
     adopt_orphans()
-    asyncio.run(_play_jobs(pipe))
+    asyncio.run(_play_matches(pipe, home, beats, beat_seconds))
 
 
-async def _play_jobs(pipe: Connection) -> None:
+async def _play_matches(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float) -> None:
+    beating = asyncio.create_task(_beat(beats, beat_seconds))
     async with RefereeServer() as server:
         while True:
             try:
-                job: Job = pipe.recv()
+                match: Match = pipe.recv()
             except (EOFError, OSError):
-                return
+                break
             try:
-                end = await _play(job, server)
+                end = await _play(match, home, server)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
-                end = Spoilt(f"{type(error).__name__}: {error}")
+                end = Void(f"{type(error).__name__}: {error}")
             try:
                 pipe.send(end)
             except OSError:
-                return
+                break
+    beating.cancel()
 
 
-async def _play(job: Job, server: RefereeServer) -> JobEnd:
-    game = find(job.game)
+async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
+    """Show that the event loop turns."""
+    while True:
+        beats.value += 1
+        await asyncio.sleep(seconds)
+
+
+async def _play(match: Match, home: Home, server: RefereeServer) -> End:
+    game = find(match.game)
     plan = MatchPlan(
         game=game,
-        setup=game.setup(len(job.seats), job.options, shipped_board(game)),
-        match_id=job.match,
-        seed=job.seed,
-        bots=[version.label for version in job.seats],
-        control=TimeControl.parse(job.clock),
+        setup=game.setup(len(match.seats), match.options, shipped_board(game)),
+        match_id=match.match_id,
+        seed=match.seed,
+        bots=match.labels,
+        control=TimeControl.parse(match.clock),
+        reveals_seed=match.block is None,
     )
-    gone = [version.label for version in job.seats if not _is_there(version, job.versions)]
-    if gone:
-        return Spoilt(
-            f"the files of {', '.join(gone)} are gone from {job.versions}; submit the same again to restore them"
-        )
-    players = [_player(version, job.versions) for version in job.seats]
+    players = [_player(version, home.versions) for version in match.seats]
+    path = home.record(match.match_id)
+    private_folder(path.parent)
     try:
-        report = await play_match(plan, players, server=server, record=job.record)
-        verify(job.record, find)
+        report = await play_match(plan, players, server=server, record=path)
+        record = verified(path, find, match.seed)
     except MatchVoid as error:
-        return Spoilt(str(error))
+        return Void(str(error))
     except RecordError as error:
-        return Spoilt(f"the record does not verify: {error}")
-    for seat, text in report.logs.items():
-        job.logs.mkdir(parents=True, exist_ok=True)
-        (job.logs / f"seat{seat}.log").write_text(text)
+        return Void(f"the record does not verify: {error}")
+    if record.last_hash != report.record_hash:
+        return Void("the record was replaced by another one before it could be verified")
+    if report.logs:
+        folder = home.logs(match.match_id)
+        private_folder(folder.parent)
+        private_folder(folder)
+        for seat, text in report.logs.items():
+            write_private(folder / f"seat{seat}.log", text.encode(errors="replace"))
     return Finished(report.result, report.record_hash)
-
-
-def _is_there(version: Version, versions: Path) -> bool:
-    return version.content_hash.startswith(HOUSE_PREFIX) or (versions / version.content_hash).is_dir()
 
 
 def _player(version: Version, versions: Path) -> Player:

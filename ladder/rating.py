@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 from math import fsum, sqrt
-from typing import Protocol
 
 import trueskill
 
@@ -82,30 +81,22 @@ def quality(ratings: Sequence[Rating]) -> float:
     return float(_ENVIRONMENT.quality([(trueskill.Rating(rating.mu, rating.sigma),) for rating in ratings]))
 
 
-class RatedMatch(Protocol):
-    """What a rating needs of a match."""
-
-    @property
-    def versions(self) -> tuple[int, ...]:
-        """The version in each seat."""
-        ...
-
-    @property
-    def ranks(self) -> tuple[int, ...]:
-        """The place of each seat."""
-        ...
-
-
-def rate(known: Mapping[int, Rating], match: RatedMatch, parents: Mapping[int, int | None]) -> dict[int, Rating]:
-    """The new ratings of the versions in a match.
+def rate(
+    known: Mapping[int, Rating],
+    versions: Sequence[int],
+    ranks: Sequence[int],
+    parents: Mapping[int, int | None],
+) -> dict[int, Rating]:
+    """Return the new ratings of the versions in a match.
 
     Args:
         known: the ratings before the match.
-        match: who played, and the places.
+        versions: the version in each seat.
+        ranks: the place of each seat, 1 for the first; equal places are ties.
         parents: for each version, the version before it, if there is one.
     """
-    before = [current(known, version, parents) for version in match.versions]
-    return dict(zip(match.versions, update(before, match.ranks), strict=True))
+    before = [current(known, version, parents) for version in versions]
+    return dict(zip(versions, update(before, ranks), strict=True))
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
@@ -116,16 +107,3 @@ def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int
     while parent is not None and parent not in known:
         parent = parents.get(parent)
     return Rating() if parent is None else inherit(known[parent])
-
-
-def rate_all(
-    matches: Iterable[RatedMatch], parents: Mapping[int, int | None]
-) -> tuple[dict[int, Rating], dict[int, int]]:
-    """All ratings of a game from its matches in their order, and how many matches each version has."""
-    known: dict[int, Rating] = {}
-    played: dict[int, int] = {}
-    for match in matches:
-        known.update(rate(known, match, parents))
-        for version in match.versions:
-            played[version] = played.get(version, 0) + 1
-    return known, played

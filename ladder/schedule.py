@@ -15,10 +15,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ladder.match import HOUSE
 from ladder.rating import Rating, quality
-
-HOUSE = "house"
-"""The author of all house bots."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Files that people name: read only if they are files and of a sensible size, written whole or not at all."""
+"""Files: read only if they are regular and of a sensible size, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import errno
 import os
 import secrets
 from pathlib import Path
+from typing import BinaryIO
 
 
 def check_regular(path: Path) -> None:
-    """Refuses what is there but is no file: folders, devices and pipes, which might never end.
+    """Refuse what exists but is not a regular file: reading a device or a pipe might never end.
 
     Raises:
         OSError: with the name and the reason.
@@ -19,30 +20,32 @@ def check_regular(path: Path) -> None:
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
 
 
-def read_file(path: Path, most: int) -> bytes:
-    """Reads a file of at most so many bytes.
+def read_file(path: Path, max_bytes: int) -> bytes:
+    """Read a regular file of at most `max_bytes` bytes.
 
     Raises:
-        OSError: if it cannot be read, is no regular file, or is longer; with the name and the reason.
+        OSError: if it cannot be read, is not a regular file, or is longer; with the name and the reason.
     """
     check_regular(path)
     with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"has more than {most} bytes", str(path))
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"has more than {max_bytes} bytes", str(path))
     return data
 
 
 def unfinished(path: Path) -> Path:
-    """A name beside `path` that nobody else has, for what is to become that file; links must have been followed."""
+    """Return an unused name beside `path` for a file that is still being written; `path` must not be a link."""
     return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
 
 
 def write_file(path: Path, text: str) -> None:
-    """Writes a file, which takes its name when it is whole. Links are followed; devices and pipes are written into.
+    """Write a text file that takes its name once it is complete. Links are followed, devices and pipes written to.
+
+    For drawings and logs: it does not wait until the file is on the disk; see `write_private` for what must last.
 
     Raises:
-        OSError: if that is not possible, with the name; a file that was there before is as it was.
+        OSError: if that fails, with the name; an earlier file of that name is left as it was.
     """
     final = Path(os.path.realpath(path))
     part = unfinished(final)
@@ -57,3 +60,54 @@ def write_file(path: Path, text: str) -> None:
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
+
+
+def open_private(path: Path) -> BinaryIO:
+    """Create a file that only this user can read and write, whatever the umask, and open it for writing.
+
+    Raises:
+        FileExistsError: if the name is taken; a link counts.
+    """
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    return os.fdopen(descriptor, "wb", buffering=0)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write a file that only this user can read, complete and on the disk before it takes its name.
+
+    Raises:
+        OSError: if that fails, with the name; an earlier file of that name is left as it was.
+    """
+    part = unfinished(path)
+    try:
+        with open_private(part) as file:
+            write_all(file, data)
+            os.fsync(file.fileno())
+        part.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def write_all(file: BinaryIO, data: bytes) -> None:
+    """Write all of `data` to an unbuffered file; a disk that is almost full takes only a part at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def private_folder(folder: Path) -> None:
+    """Create a folder that only this user can enter, whatever the umask; do nothing if it exists."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk: only then does a renamed file survive a power failure."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

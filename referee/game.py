@@ -319,12 +319,14 @@ class State(ABC):
     def default_action(self, seat: Seat) -> Action:
         """What the rules do with a seat to act that is out of the match or out of time."""
 
-    def default_goes_on(self, seat: Seat) -> bool:
-        """Whether a seat whose time has run out gets defaults for its next decision, too.
+    def part_of(self, seat: Seat) -> str:
+        """Name the larger decision that the next decision of a seat belongs to; empty if it stands alone.
 
-        For decisions that are one to the rules, such as a secret plan: what is unfinished is completed.
+        Some decisions are one to the rules, but are taken in several steps: a secret plan, for example. All steps of one
+        plan have the same name, and no two plans of a match share a name (`plan 3`). When the time for a step runs out,
+        the referee plays the default for it and for all the steps that are left of the same plan.
         """
-        return False
+        return ""
 
     @abstractmethod
     def observation(self, viewer: Seat | None) -> Observation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import resource
@@ -21,7 +22,6 @@ from referee.commands.tally import Tally
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Game, Seat, Setup
-from referee.live.loop import run
 from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer
@@ -127,7 +127,7 @@ def play(
         _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     adopt_orphans()
-    run(_play_all(plans, count, listening, records, logs, tally, as_json=as_json))
+    asyncio.run(_play_all(plans, count, listening, records, logs, tally, as_json=as_json))
     if count > 1 and not as_json:
         out.print(tally.table())
 

@@ -10,7 +10,7 @@ from referee.kit.chance import LiveChance
 from referee.live import wire
 from referee.live.codec import codec
 from referee.match.clock import TimeControl
-from referee.match.effects import Ask, Decision, Effect, Reject, Show, Withdraw
+from referee.match.effects import Ask, Decision, Effect, NewDeadline, Reject, Show, Withdraw
 from referee.match.machine import Match
 from referee.match.plan import MatchPlan
 
@@ -88,12 +88,14 @@ class _Tap:
             match effect:
                 case Ask(decision):
                     self._open[decision.seat] = decision
-                    self._send(decision.seat, wire.decide(self._codec, decision, labels=True, spent=0.0))
+                    self._send(decision.seat, wire.decide(self._codec, decision, labels=True, now=0.0))
                 case Reject(seat=seat):
                     self._send(seat, wire.rejected(effect))
                 case Withdraw(seat=seat):
                     self._open.pop(seat, None)
                     self._send(seat, wire.withdrawn(effect))
+                case NewDeadline(decision):
+                    self._send(decision.seat, wire.new_deadline(decision, 0.0))
                 case Show(played):
                     seen = self._match.state.observation(None)
                     if played or seen != self._shown:

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
-import tempfile
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import grpc
@@ -28,6 +25,7 @@ from referee.live import wire
 from referee.live.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
 from referee.live.driver import MatchDriver
 from referee.live.lobby import Lobby, Places
+from referee.live.socket_folder import SocketFolder
 from referee.match.effects import Played
 from referee.match.result import Result
 from referee.terminal import visible
@@ -80,7 +78,7 @@ class RefereeServer:
         self._matches: dict[str, MatchDriver] = {}
         self._lobby = Lobby()
         self._watchers = Places(MAX_WATCHERS, "spectators")
-        self._folder: Path | None = None
+        self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
         self.local_address = ""
         """The address for agents on this machine, as in DOGANA_ADDRESS."""
@@ -93,7 +91,7 @@ class RefereeServer:
         Raises:
             PortInUse: if that is not possible.
         """
-        self._folder = Path(tempfile.mkdtemp(prefix="dogana-"))  # readable by this user only
+        self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             options=[
                 ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
@@ -115,7 +113,7 @@ class RefereeServer:
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
         reflecting = _Reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME))
         reflection_pb2_grpc.add_ServerReflectionServicer_to_server(reflecting, server)
-        self.local_address = f"unix:{self._folder}/referee.sock"
+        self.local_address = f"unix:{self._folder.socket}"
         server.add_insecure_port(self.local_address)
         if self._listen is not None:
             try:
@@ -144,7 +142,7 @@ class RefereeServer:
             await self._server.stop(grace=0.5)
             self._server = None
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.remove()
             self._folder = None
 
     def add_seat(self, seat: AgentSeat) -> None:

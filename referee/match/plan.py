@@ -26,6 +26,8 @@ class MatchPlan:
     control: TimeControl
     position: Mapping[str, Any] | None = None
     """The position to start from, as `State.to_json` writes it; None for a new match."""
+    reveals_seed: bool = True
+    """Whether the end of the match reveals the seed; not while other matches are to be played from the same one."""
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
@@ -35,12 +37,12 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical(value: object) -> bytes:
-    """JSON in one form: sorted keys, no spaces, ASCII."""
+    """Encode a value as canonical JSON: sorted keys, no spaces, ASCII."""
     return _encode(value).encode()
 
 
 def state_digest(state: State) -> str:
-    """SHA-256 of a state's canonical JSON, in hexadecimal."""
+    """Return the SHA-256 of a state's canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(state.to_json())).hexdigest()
 
 
@@ -70,12 +72,12 @@ class MatchDigest:
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Add draws."""
+        """Add draws, as (stream, draw)."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 
     def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
-        """Return the digest, in hexadecimal."""
+        """Return the digest of a match that ended with these places and scores, in hexadecimal."""
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())

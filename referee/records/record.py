@@ -1,4 +1,4 @@
-"""Records: what happened in a match, as JSON Lines, chained by hash. Writing and reading; `verify.py` judges.
+"""Records: what happened in a match, as JSON Lines, chained by hash. Writing, sealing and reading; `verify.py` judges.
 
 Every line is a JSON object whose last entry is `hash`: SHA-256 of the hash before it (64 zeros for the first line) and
 the line's own bytes without that entry. So a line cannot be changed, left out, added or moved without breaking
@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -18,24 +19,41 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from referee.errors import DoganaError
-from referee.files import check_regular, read_file, unfinished
+from referee.files import check_regular, open_private, read_file, sync_folder, unfinished, write_all, write_private
 from referee.kit.chance import commitment
+from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
+from referee.match.result import seed_line
+from referee.terminal import visible
 
-FORMAT = 1
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+FORMAT = 2
 """The version of the record format."""
 FIRST_HASH = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _BEGINNING = b'{"type":"header",'
+_ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
+"""RFC 8878, 3.1.1: how a Zstandard frame begins."""
 MAX_BYTES = 64 * 1024 * 1024
-"""No record is longer; a file that claims to be one is not read."""
+"""The size of the longest record, compressed and not; a file that claims more is not read."""
+MAX_LINES = 20_000
+"""No record has more lines; the longest matches have about 2,000 decisions."""
+MAX_LINE_BYTES = 8 * 1024 * 1024
+"""No line of a record is longer; a header has a board and a position, of 1 MiB each as they were read."""
+MAX_REASON_CHARACTERS = 500
+"""How much is said about what is wrong with a record, which may quote it."""
 
 
 class RecordError(DoganaError):
-    """A file is not a record that holds; the text names the file, the line and the reason."""
+    """A file is not a valid record; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """`line` counts from 1; 0 is the file as a whole."""
+        """Say what is wrong in a line, counted from 1; 0 is the file as a whole."""
+        reason = visible(reason, MAX_REASON_CHARACTERS)
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
         self.line = line
@@ -43,7 +61,7 @@ class RecordError(DoganaError):
 
 
 def header(plan: MatchPlan) -> dict[str, Any]:
-    """The first line of a record."""
+    """Return the first line of a record."""
     line: dict[str, Any] = {
         "type": "header",
         "format": FORMAT,
@@ -57,6 +75,8 @@ def header(plan: MatchPlan) -> dict[str, Any]:
         "seed_commitment": commitment(plan.match_id, plan.seed),
         "board": dict(plan.setup.board_data),
     }
+    if not plan.reveals_seed:
+        line["reveals_seed"] = False
     if plan.position is not None:
         line["position"] = dict(plan.position)
     return line
@@ -65,43 +85,43 @@ def header(plan: MatchPlan) -> dict[str, Any]:
 class RecordWriter:
     """Writes one record; what is appended is in the hands of the operating system before `append` returns.
 
-    The file is called `<name>.<something>.part` until the match is over: a file of the final name is always complete.
+    The file is called `<name>.<random>.part` until the match is over: a file of the final name is always complete.
+    Only this user can read it: while a match runs, it holds what no player may know.
     What fails raises an `OSError` with the file's name.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens a file of a name of its own, so that two that write one record do not mix. A link is followed."""
+        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed."""
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
-        self._file: BinaryIO | None = self._part.open("xb", buffering=0)
+        self._file: BinaryIO | None = open_private(self._part)
         self._hash = FIRST_HASH
 
     def append(self, *lines: Mapping[str, Any]) -> None:
-        """Writes lines, all in one go."""
+        """Write lines, all at once."""
         assert self._file is not None  # noqa: S101 only before finish and discard
         written = []
         for line in lines:
             body = _encode(line).encode()
             self._hash = _chain(self._hash, body)
-            written.append(b'%s,"hash":"%s"}\n' % (body[:-1], self._hash.encode()))
-        left = memoryview(b"".join(written))
+            written.append(_with_hash(body, self._hash))
         try:
-            while left:  # a disk that is almost full takes a part
-                left = left[self._file.write(left) :]
+            write_all(self._file, b"".join(written))
         except OSError as error:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Gives the complete file its name; returns the hash of its last line, which stands for the whole."""
+        """Give the complete file its name; return the hash of its last line, which stands for the whole record."""
         try:
             self._close(sync=True)
             self._part.rename(self.path)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise self._failed(error) from error
         return self._hash
 
     def discard(self) -> None:
-        """Removes what was written."""
+        """Remove what was written."""
         self._close(sync=False)
         self._part.unlink(missing_ok=True)
 
@@ -117,7 +137,7 @@ class RecordWriter:
 
 
 def may_replace(path: Path) -> bool:
-    """Whether a file is a record by its beginning, or empty: then a new record may take its place.
+    """Tell whether a file begins like a record, or is empty: then a new record may take its place.
 
     Raises:
         OSError: if it cannot be read or is no regular file.
@@ -131,6 +151,10 @@ def _chain(previous: str, body: bytes) -> str:
     return hashlib.sha256(previous.encode() + body).hexdigest()
 
 
+def _with_hash(body: bytes, own_hash: str) -> bytes:
+    return b'%s,"hash":"%s"}\n' % (body[:-1], own_hash.encode())
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a record whose place in the chain has been checked."""
@@ -139,28 +163,57 @@ class Line:
     """Counted from 1."""
     data: dict[str, Any]
     """Its entries, without the hash."""
+    hash: str
+    """Its hash, which stands for the record up to here."""
 
 
+_TAIL_BYTES = len(',"hash":""}') + 64
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Reads a record and checks its chain.
+    """Read a record, compressed or not, and check its chain of hashes.
 
     Raises:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
     """
+    return _lines_of(path, _read(path))
+
+
+def _read(path: Path) -> bytes:
+    """Read a file; unpack it if it is compressed, whatever its name."""
     try:
         data = read_file(path, MAX_BYTES)
     except OSError as error:
         raise RecordError(path, 0, f"cannot be read: {error.strerror}") from error
+    return _unpacked(path, data) if data.startswith(_ZSTD_BEGINNING) else data
+
+
+def _unpacked(path: Path, data: bytes) -> bytes:
+    frame = zstd.ZstdDecompressor()
+    try:
+        unpacked = frame.decompress(data, max_length=MAX_BYTES + 1)
+    except zstd.ZstdError as error:
+        raise RecordError(path, 0, f"is damaged: {error}") from error
+    if len(unpacked) > MAX_BYTES:
+        raise RecordError(path, 0, f"has more than {MAX_BYTES} bytes, unpacked")
+    if not frame.eof or frame.unused_data:
+        raise RecordError(path, 0, "is damaged: the compressed data is cut off, or something follows it")
+    return unpacked
+
+
+def _lines_of(path: Path, data: bytes) -> list[Line]:
     if not data:
         raise RecordError(path, 0, "is empty")
+    if data.count(b"\n") > MAX_LINES:
+        raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
     *whole, rest = data.split(b"\n")
     lines = []
     previous = FIRST_HASH
     for number, raw in enumerate(whole, start=1):
-        tail = _TAIL.search(raw)
+        if len(raw) > MAX_LINE_BYTES:
+            raise RecordError(path, number, f"has more than {MAX_LINE_BYTES} bytes; no line of a record has")
+        tail = _TAIL.search(raw, max(0, len(raw) - _TAIL_BYTES))
         if tail is None:
             raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
         body = raw[: tail.start()] + b"}"
@@ -169,23 +222,45 @@ def read_lines(path: Path) -> list[Line]:
                 path, number, "was changed, or does not follow the line before it (its hash does not fit)"
             )
         previous = tail[1].decode()
-        lines.append(Line(number, _parsed(path, number, body)))
+        lines.append(Line(number, _parsed(path, number, body), previous))
     if rest:
         no_record = "" if lines else ", or this is no record"
         raise RecordError(path, len(lines) + 1, f"is cut off in the middle{no_record}")
     return lines
 
 
-def last_hash(path: Path) -> str:
-    """The hash of a record's last line, which stands for the whole; raises as `read_lines` does."""
-    read_lines(path)
-    return path.read_bytes()[-67:-3].decode()
+def seal(path: Path, sealed: Path, seed: int, record_hash: str) -> None:
+    """Add the line that reveals the seed to a complete record, unless it is there, and compress the record.
+
+    The sealed record is on the disk before `path` is removed: whenever this is interrupted, a good copy is left, and
+    it can be done again.
+
+    Args:
+        path: the record.
+        sealed: the file to write.
+        seed: the seed of the match.
+        record_hash: the hash of the last line of the record, as its `RecordWriter` returned it.
+
+    Raises:
+        RecordError: if `path` is not that record; nothing has been changed then.
+        OSError: if the sealed record cannot be written, with its name.
+    """
+    data = _read(path)
+    last = _lines_of(path, data)[-1]
+    if last.hash != record_hash:
+        raise RecordError(path, 0, "is not the record that was written (its last hash is another one)")
+    if last.data.get("type") != "seed":
+        body = _encode(seed_line(seed)).encode()
+        data += _with_hash(body, _chain(last.hash, body))
+    write_private(sealed, zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}))
+    path.unlink()
+    sync_folder(path.parent)
 
 
 def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:
     try:
-        data = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(body)
+    except ValueError as error:
         raise RecordError(path, number, f"is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise RecordError(path, number, "is not a JSON object")

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import io
 import os
+import socket
+import stat
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ladder import intake
-from ladder.errors import BadBot
-from ladder.intake import hash_of, take_in
+from ladder.errors import BadBot, LadderError
+from ladder.home import Home
+from ladder.intake import Inspector, hash_of, submit, take_in
+from ladder.match import Version
 
 PROGRAM = "#!/bin/sh\nexit 0\n"
 
@@ -98,6 +103,10 @@ def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> No
         ('games = ["chess"]', "names 'chess'; the games are: cargo_noir"),
         ("colour = 1", "bot.toml.colour is not known"),
         ("a = " + "[" * 3000, "is not TOML"),
+        ("# " + "x" * 70_000, "has more than 65536 bytes"),
+        ('run = ["../../bin/sh"]', "leads out of the bot's folder"),
+        ('run = ["/bin/sh"]', "leads out of the bot's folder"),
+        ('run = ["python", "../other/bot.py"]', "leads out of the bot's folder"),
     ],
 )
 def test_a_wrong_manifest_is_refused(tmp_path: Path, manifest: str, reason: str) -> None:
@@ -200,3 +209,178 @@ def test_a_command_with_a_nul_is_refused(tmp_path: Path) -> None:
     folder = bot_folder(tmp_path / "bot", 'run = ["python", "x\\u0000.py"]')
     with pytest.raises(BadBot, match="cannot be printed"):
         take_in(folder, tmp_path / "versions")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "link", "pipe in a folder"])
+def test_what_is_neither_file_nor_folder_is_refused(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    folder = bot_folder(tmp_path / "bot")
+    (folder / "data").mkdir()
+    thing = folder / "data" / "thing"
+    if kind.startswith("pipe"):
+        os.mkfifo(thing)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind("bot/data/thing")
+    else:
+        thing.symlink_to("nowhere")
+    with pytest.raises(BadBot, match=r"data/thing; .* not taken in"):
+        take_in(folder, tmp_path / "versions")
+    assert not list((tmp_path / "versions").iterdir())
+    with pytest.raises(BadBot, match="is neither a file nor a folder" if kind != "link" else "is a link"):
+        take_in(thing, tmp_path / "versions")
+
+
+def test_a_path_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path / "bot")
+    (tmp_path / "link").symlink_to(folder)
+    (tmp_path / "program").symlink_to(folder / "bot")
+    for name in ("link", "program"):
+        with pytest.raises(BadBot, match="is a link; submit the file or folder that it leads to"):
+            submit(Home(tmp_path / "home"), tmp_path / name, "mybot", "me")
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "author"),
+    [("house", "me"), ("House", "me"), ("GREEDY", "me"), ("random", "me"), ("mybot", "house"), ("mybot", "HOUSE")],
+)
+def test_names_that_could_be_mistaken_for_the_house_are_refused(tmp_path: Path, name: str, author: str) -> None:
+    with pytest.raises(LadderError, match="are reserved"):
+        submit(Home(tmp_path / "home"), bot_folder(tmp_path / "bot"), name, author)
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("name", ["../../[red]x\n y", "me\x1b[2J", "", "x" * 41, "-x", "ü", "a b"])
+def test_names_that_are_not_plain_are_refused_whoever_calls(tmp_path: Path, name: str) -> None:
+    for bot, author in ((name, "me"), ("mybot", name)):
+        with pytest.raises(LadderError, match="must be 1 to 40 letters"):
+            submit(Home(tmp_path / "home"), bot_folder(tmp_path / f"bot{bot == name}"), bot, author)
+
+
+def test_a_name_in_a_zip_with_a_nul_is_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "bot.zip", {"bot": PROGRAM.encode(), "helper?.py": b""})
+    archive.write_bytes(archive.read_bytes().replace(b"helper?.py", b"helper\0.py"))
+    with pytest.raises(BadBot, match="cannot be printed"):
+        take_in(archive, tmp_path / "versions")
+
+
+def test_what_declares_too_much_is_refused_before_anything_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = 300 * 1024 * 1024
+    with bot_folder(tmp_path / "bot").joinpath("weights").open("wb") as file:
+        file.truncate(size)
+    (tmp_path / "bot" / "weights").rename(tmp_path / "weights.py")
+    archive = zipped(tmp_path / "bot.zip", {"bot": PROGRAM.encode(), "weights": b"x"})
+    data = bytearray(archive.read_bytes())
+    place = data.rindex(b"PK\1\2") + 24  # the uncompressed size in the central directory
+    data[place : place + 4] = size.to_bytes(4, "little")
+    archive.write_bytes(bytes(data))
+    head = entry("weights")
+    head.size = size
+    (tmp_path / "bot.tar").write_bytes(head.tobuf() + bytes(512) * 2)
+    (tmp_path / "bot" / "weights").hardlink_to(tmp_path / "weights.py")
+
+    def read(*_: object) -> None:
+        raise AssertionError("it is refused by what it declares")
+
+    monkeypatch.setattr(intake._Copier, "_write", read)
+    for name in ("weights.py", "bot", "bot.zip", "bot.tar"):
+        with pytest.raises(BadBot, match=f"more than {intake.MAX_BYTES} bytes"):
+            take_in(tmp_path / name, tmp_path / "versions")
+    monkeypatch.setattr(intake, "MAX_FILES", 3)
+    many = bot_folder(tmp_path / "many")
+    for number in range(4):
+        (many / str(number)).write_text("")
+    for path in (many, zipped(tmp_path / "many.zip", {str(number): b"" for number in range(4)})):
+        with pytest.raises(BadBot, match="more than 3 files"):
+            take_in(path, tmp_path / "versions")
+
+
+def test_versions_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> None:
+    umask = os.umask(0)
+    try:
+        folder = bot_folder(tmp_path / "bot")
+        (folder / "data").mkdir()
+        (folder / "data" / "notes").write_text("x")
+        submit(Home(tmp_path / "home"), folder, "mybot", "me")
+    finally:
+        os.umask(umask)
+    found = [tmp_path / "home", *(tmp_path / "home").rglob("*")]
+    assert len(found) >= 7
+    assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+
+
+def version(content_hash: str) -> Version:
+    return Version(1, "mybot", "me", 1, content_hash, ("./bot",), ("cargo_noir",), None)
+
+
+def link_to_the_same(folder: Path) -> None:
+    (folder / "bot").rename(folder.parent / "moved")
+    (folder / "bot").symlink_to("../moved")
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "content": lambda folder: (folder / "bot").write_text("#!/bin/sh\nexit 1\n"),
+    "mode": lambda folder: (folder / "bot").chmod(0o644),
+    "another file": lambda folder: (folder / "more").write_text(""),
+    "a link": lambda folder: (folder / "more").symlink_to("/bin/sh"),
+    "a link to the same": link_to_the_same,
+    "a pipe": lambda folder: os.mkfifo(folder / "more"),
+    "no file": lambda folder: (folder / "bot").unlink(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_version_is_noticed_and_restored_by_submitting_it_again(tmp_path: Path, change: str) -> None:
+    source = bot_folder(tmp_path / "bot")
+    artefact = take_in(source, tmp_path / "versions")
+    folder = tmp_path / "versions" / artefact.content_hash
+    inspector = Inspector(tmp_path / "versions")
+    assert inspector.problem(version(artefact.content_hash)) == ""
+    folder.chmod(0o700)
+    (folder / "bot").chmod(0o700)
+    CHANGES[change](folder)
+    said = inspector.problem(version(artefact.content_hash))
+    assert said.startswith("the files of mybot v1 are not those that were submitted")
+    assert said.endswith("submit the same again to restore them")
+    assert take_in(source, tmp_path / "versions") == artefact
+    assert inspector.problem(version(artefact.content_hash)) == ""
+    assert hash_of(folder) == artefact.content_hash
+
+
+def test_a_change_is_noticed_though_size_and_time_are_put_back(tmp_path: Path) -> None:
+    artefact = take_in(bot_folder(tmp_path / "bot"), tmp_path / "versions")
+    program = tmp_path / "versions" / artefact.content_hash / "bot"
+    inspector = Inspector(tmp_path / "versions")
+    assert inspector.problem(version(artefact.content_hash)) == ""
+    before = program.stat()
+    program.chmod(0o700)
+    program.write_text(PROGRAM.replace("0", "1"))
+    program.chmod(stat.S_IMODE(before.st_mode))
+    os.utime(program, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert (program.stat().st_size, program.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    assert "are not those that were submitted" in inspector.problem(version(artefact.content_hash))
+
+
+def test_a_version_is_read_again_only_if_something_about_it_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    artefact = take_in(bot_folder(tmp_path / "bot"), tmp_path / "versions")
+    inspector = Inspector(tmp_path / "versions")
+    read: list[Path] = []
+
+    def noted(folder: Path) -> str:
+        read.append(folder)
+        return hash_of(folder)
+
+    monkeypatch.setattr(intake, "hash_of", noted)
+    for _ in range(3):
+        assert inspector.problem(version(artefact.content_hash)) == ""
+    assert len(read) == 1
+    (tmp_path / "versions" / artefact.content_hash / "bot").touch()
+    assert inspector.problem(version(artefact.content_hash)) == ""
+    assert len(read) == 2
+    assert "are gone from" in inspector.problem(version("0" * 64))
+    assert inspector.problem(version("house:random:1.0")) == ""

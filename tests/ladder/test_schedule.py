@@ -7,8 +7,9 @@ from collections import Counter
 
 import pytest
 
+from ladder.match import HOUSE
 from ladder.rating import Rating
-from ladder.schedule import HOUSE, Candidate, next_block, rotations
+from ladder.schedule import Candidate, next_block, rotations
 
 
 def candidates(count: int, **ratings: Rating) -> list[Candidate]:

@@ -19,7 +19,7 @@ from referee.files import write_file
 from referee.game import Game
 from referee.live.play import House, play_match
 from referee.match.plan import MatchPlan
-from referee.records.record import FIRST_HASH, RecordError, RecordWriter, last_hash, read_lines
+from referee.records.record import FIRST_HASH, RecordError, RecordWriter, read_lines
 from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
 from tests.tables import Table, plan_of
@@ -141,9 +141,9 @@ FORGERIES: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
     ("a wrong count", lambda lines: lines[2].update(n=9), "action 1 comes here"),
     ("another decider", lambda lines: lines[2].update(by="forced"), "forced decided"),
     ("a default for a seat that is in", lambda lines: lines[2].update(by="default"), "is not out"),
-    ("a time that is none", lambda lines: lines[2].update(ms="long"), "milliseconds"),
+    ("a time that is not a number", lambda lines: lines[2].update(ms="long"), "milliseconds"),
     ("luck that is not drawn", lambda lines: lines[2].update(chance=[["bag", 1]]), "do not draw"),
-    ("another start", lambda lines: lines[1]["chance"].reverse(), "luck"),
+    ("another start", lambda lines: lines[1]["chance"].reverse(), "chance"),
     ("another score", lambda lines: lines[-2]["seats"][0].update(score=99), "differs in seats"),
     ("another rank", lambda lines: lines[-2]["seats"][0].update(rank=1 + lines[-2]["seats"][0]["rank"]), "differs in seats"),
     ("another digest", lambda lines: lines[-2].update(digest="0" * 64), "differs in digest"),
@@ -298,7 +298,7 @@ def test_two_that_write_one_record_do_not_mix(tmp_path: Path) -> None:
         for writer in writers:
             writer.append({"type": "header", "number": number})
     hashes = [writer.finish() for writer in writers]
-    assert last_hash(tmp_path / "match.jsonl") == hashes[1]
+    assert read_lines(tmp_path / "match.jsonl")[-1].hash == hashes[1]
     assert len(list(tmp_path.iterdir())) == 1
 
 

@@ -113,7 +113,7 @@ def _doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
     """What the seat whose turn it is has to do."""
     has, pending = seen.seats[seen.seat], seen.pending_stake
     if seen.phase is Phase.OVER:
-        winners = [str(seat) for seat, place in enumerate(_places(board, seen)) if place == 1]
+        winners = [str(seat) for seat, has in enumerate(seen.seats) if has.rank == 1]
         return f"The game is over and won by seat {' and seat '.join(winners)}"
     if pending is not None:
         height = f"{pending.min} to {pending.max} coins" if pending.min < pending.max else f"{pending.min} coins"
@@ -155,12 +155,6 @@ def _ordinal(place: int) -> str:
 
 def _best_card(board: CargoNoirBoard, seen: CargoNoirObservation, seat: Seat) -> int:
     return max(vp if count else 0 for count, vp in zip(seen.seats[seat].cards, board.vp, strict=True))
-
-
-def _places(board: CargoNoirBoard, seen: CargoNoirObservation) -> list[int]:
-    """The place of each seat by score, then by the best single card (C8.3)."""
-    results = [(has.score, _best_card(board, seen, seat)) for seat, has in enumerate(seen.seats)]
-    return [1 + sum(other > own for other in results) for own in results]
 
 
 # --- the head and the chart -----------------------------------------------------------------------
@@ -346,7 +340,7 @@ def _turn(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 def _standing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
     """The final standing, in place of a turn."""
-    places = _places(board, seen)
+    places = [has.rank for has in seen.seats]
     parts = [
         box(0, 0, _SIDE_WIDTH, _TURN_HEIGHT, LAND, BRASS, 2),
         text(14, 32, "Final standing", 19, BRASS, serif=True, bold=True),
@@ -424,11 +418,11 @@ def _panel(
     card_columns: int,
 ) -> str:
     """All that a seat has. Every kind and card has its place; those that are missing are shadows."""
-    has, room, place = seen.seats[seat], width - 24, _places(board, seen)[seat]
+    has, room = seen.seats[seat], width - 24
     over = seen.phase is Phase.OVER
-    active, winner = seat == seen.seat and not over, over and place == 1
+    active, winner = seat == seen.seat and not over, over and has.rank == 1
     remarks = ["your seat" if seat == seen.viewer else f"seat {seat}"]
-    remarks += ["to act"] * active + [_ordinal(place)] * over
+    remarks += ["to act"] * active + [_ordinal(has.rank)] * over
     parts = [
         box(0, 0, width, height),
         box(10, 0, width - 20, 5, SEAT_COLOURS[seat], "none", 0, 2),

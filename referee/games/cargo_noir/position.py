@@ -35,7 +35,7 @@ def to_json(table: Table) -> JsonObject:
         },
         "market": _counted(_KIND_NAMES, table.market),
         "casino": list(table.casino),
-        "blackmarket": list(table.black_market),
+        "black_market": list(table.black_market),
         "safe": list(table.safe),
         "goods": [_counted(_KIND_NAMES, table.goods[seat]) for seat in seats],
         "cards": [_counted(_CARD_NAMES, table.cards[seat]) for seat in seats],
@@ -99,7 +99,7 @@ def read(table: Table, document: Document) -> None:
         table.stacks[port] = there.counts("stacks", seat_names, _MOST, none)
     table.market = document.counts("market", _KIND_NAMES, _MOST)
     table.casino = document.integers("casino", 0, board.max_ships, seats, none)
-    table.black_market = document.integers("blackmarket", 0, board.max_ships, seats, none)
+    table.black_market = document.integers("black_market", 0, board.max_ships, seats, none)
     table.safe = document.integers("safe", 0, _MOST, seats)
     for seat, held_goods in zip(range(seats), _seat_tables(document, "goods", seats), strict=True):
         table.goods[seat] = [held_goods.integer(name, 0, _MOST, 0) for name in _KIND_NAMES]

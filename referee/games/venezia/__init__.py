@@ -72,20 +72,20 @@ class Venezia(Game):
 
     @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        state = VeneziaState(setup)
+        state = VeneziaState.empty(setup)
         rules.set_up(state, chance)
         return state
 
     @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        state = VeneziaState(setup)
+        state = VeneziaState.empty(setup)
         read(state, document)
         return state
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
         """Return a state in which the others have plans that fit what the observer has seen."""
-        state = VeneziaState(setup)
+        state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)
         restore(state, seen)
         draw_plans(state, seen, chance)

@@ -31,9 +31,9 @@ class VeneziaState(Table):
     def default_action(self, seat: Seat) -> Action:
         return rules.default_action(self, seat)
 
-    def default_goes_on(self, seat: Seat) -> bool:
-        """A plan is one decision of the rules: its rest is completed (section 5)."""
-        return self.phase is Phase.PLAN
+    def part_of(self, seat: Seat) -> str:
+        """Name the plan that a seat is making: an expired plan is completed by defaults, nothing else is (section 5)."""
+        return f"plan {self.round}" if self.phase is Phase.PLAN else ""
 
     @override
     def observation(self, viewer: Seat | None) -> Observation:

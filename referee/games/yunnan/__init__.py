@@ -89,20 +89,20 @@ class Yunnan(Game):
 
     @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        state = YunnanState(setup)
+        state = YunnanState.empty(setup)
         rules.set_up(state, chance)
         return state
 
     @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        state = YunnanState(setup)
+        state = YunnanState.empty(setup)
         read(state, document)
         return state
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
         """Return the only state that fits the observation: nothing is hidden."""
-        state = YunnanState(setup)
+        state = YunnanState.empty(setup)
         restore(state, cast("YunnanObservation", observation))
         return state
 

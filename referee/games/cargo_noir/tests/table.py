@@ -33,7 +33,7 @@ def place(
     port_goods: Mapping[str, Mapping[str, int]] | None = None,
     market: Mapping[str, int] | None = None,
     casino: Mapping[int, int] | None = None,
-    blackmarket: Mapping[int, int] | None = None,
+    black_market: Mapping[int, int] | None = None,
     safe: Sequence[int] | None = None,
     goods: Mapping[int, Mapping[str, int]] | None = None,
     cards: Mapping[int, Mapping[str, int]] | None = None,
@@ -47,11 +47,11 @@ def place(
     """
     chosen = setup(seats, **(options or {}))
     board = cast("CargoNoirBoard", chosen.board)
-    stacks, casino, blackmarket = stacks or {}, dict(casino or {}), blackmarket or {}
+    stacks, casino, black_market = stacks or {}, dict(casino or {}), black_market or {}
     cards, goods, port_goods = cards or {}, goods or {}, port_goods or {}
     for other in range(seats):
         if other != seat and other not in casino:
-            placed = blackmarket.get(other, 0) + sum(other in row for row in stacks.values())
+            placed = black_market.get(other, 0) + sum(other in row for row in stacks.values())
             casino[other] = 3 + cards.get(other, {}).get("cargo_ship", 0) - placed
     names = [Port(port).name.lower() for port in board.open_ports(seats)]
     data = {
@@ -67,7 +67,7 @@ def place(
             for index, name in enumerate(names)
         },
         "casino": [casino.get(owner, 0) for owner in range(seats)],
-        "blackmarket": [blackmarket.get(owner, 0) for owner in range(seats)],
+        "black_market": [black_market.get(owner, 0) for owner in range(seats)],
         "safe": safe or [5] * seats,
         "goods": [goods.get(owner, {}) for owner in range(seats)],
         "cards": [cards.get(owner, {}) for owner in range(seats)],

@@ -74,6 +74,8 @@ def test_c4_2_a_set_has_at_most_nine_tokens() -> None:
     assert "sell_same(gold,8,1)" in legal(state)
     assert refused(state, "sell_same(gold,9,1)") == "C4.2"
     assert refused(state, "sell_same(gold,8,2)") == "C4.2"
+    assert do(state.clone(), "sell_same(gold,8,1)").credit == 81
+    assert do(state, "sell_same(gold,9,0)").credit == 81
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,7 @@ def test_c4_2_a_set_of_different_kinds_is_built_in_ascending_order() -> None:
     assert legal(state) == ["diff_add(gold)", "diff_close(0)", "diff_close(1)"]
     assert refused(state, "diff_add(alcohol)") == "C4.2"
     assert refused(state, "diff_add(wild)") == "C4.2"
+    assert refused(state, "diff_add(ivory)") == "C4.2"
     do(state, "diff_close(1)")
     assert state.credit == 6
     assert counts(state) == {"art": 1, "gold": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -107,6 +108,11 @@ def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
     assert state.reserve[0] == 3  # they were cleaned away again
 
 
+def test_z8_3_a_takeover_without_opponents_has_no_effect() -> None:
+    state = cards("ueb", "none", loc={"can": [2, 0], "sgm": [0, 1]})
+    assert (state.phase, executed(state)[0]) == (Phase.PLAN, ["UEB"])
+
+
 def test_z8_4_poison_removes_up_to_three_pigeons_of_anybody() -> None:
     state = cards("none", "gif", piazza={"a1": 0, "a2": 0, "a3": 1})
     assert legal(state) == ["poison(a1)", "poison(a2)", "poison(a3)", "poison(e1)", "done"]
@@ -163,6 +169,74 @@ def test_z8_8_three_greys_are_added_or_moved_and_count_in_this_round() -> None:
     assert state.score == [6, 0]  # dor and cro
     state = cards("none", "none", loc={"dor": [0, 1]}, grey={"dor": 2})
     assert state.score == [0, 3]  # R22
+
+
+def test_z8_8_greys_are_added_from_the_side_and_moved_between_districts() -> None:
+    state = cards("wei", "none", grey={"giu": 4, "can": 2})
+    districts = ("can", "cas", "dor", "giu", "mar", "pol", "cro")
+    moves = [f"grey_move({start},{end})" for start in ("can", "giu") for end in districts if end != start]
+    assert legal(state) == moves
+    assert refused(state, "grey_add(pol)") == "Z8.8"
+    state = cards("wei", "none", grey={"giu": 1})
+    assert legal(state) == [f"grey_add({name})" for name in districts] + [
+        f"grey_move(giu,{name})" for name in districts if name != "giu"
+    ]
+    do(state, "grey_add(pol)", "grey_add(pol)", "grey_add(dor)")
+    assert not any(state.grey_untouched)  # the one in giu could still have been moved
+
+
+def test_z8_4_poison_ends_when_the_piazza_is_empty() -> None:
+    state = do(cards("none", "gif", piazza={"a1": 0}), "poison(a1)")
+    assert legal(state) == ["poison(e1)", "done"]
+    do(state, "poison(e1)")
+    assert executed(state)[1] == ["GIF"]
+    assert state.phase is Phase.PLAN
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "rule"),
+    [
+        (lambda: cards("none", "none", nest=[2, 0]), "reinforce", "Z7.3"),
+        (lambda: cards("none", "none", cemetery=[3, 1]), "michele", "Z10.4"),
+        (lambda: place(phase="FEINT", plans={0: plan("feint", ("can", 1), on_first=2)}), "feint", "Z3.2"),
+        (lambda: do(place(phase="PLAN", round=1), "first(feint)", "done", seat=0), "count", "Z2.5"),
+    ],
+)
+def test_z2_5_z3_2_z7_3_z10_4_numbers_below_the_least_are_refused(
+    state: Callable[[], VeneziaState], action: str, rule: str
+) -> None:
+    assert refused(state(), f"{action}(-1)") == rule
+    assert f"{action}(0)" in legal(state())
+
+
+@pytest.mark.parametrize(
+    ("action", "rule"),
+    [
+        ("home(cro)", "Z1.4"),
+        ("feint(0)", "Z3.2"),
+        ("place_pigeon(a1)", "Z3.3"),
+        ("stop", "Z5.4"),
+        ("family(can)", "Z8.1"),
+        ("reinforce(0)", "Z7.3"),
+        ("fehde(1)", "Z8.2"),
+        ("skip", "Z8.2"),
+        ("takeover(can)", "Z8.3"),
+        ("from_reserve(0)", "Z8.3"),
+        ("poison(d4)", "Z8.4"),
+        ("raptor(can)", "Z8.5"),
+        ("purge(can,0)", "Z8.7"),
+        ("grey_add(can)", "Z8.8"),
+        ("grey_move(can,cas)", "Z8.8"),
+        ("recover(none)", "Z10.3"),
+        ("michele(0)", "Z10.4"),
+    ],
+)
+def test_z0_1_an_action_of_another_phase_is_refused_by_its_rule(action: str, rule: str) -> None:
+    state = place(piazza={"d4": 0}, loc={"can": [1, 1]}, grey={"can": 1})
+    assert refused(state, action) == rule
+    state = place(phase="RAPTOR", plans={0: plan(action="rau")}, waiting=[0])
+    for action_of_moves, rule_of_moves in (("walk(d4,d5)", "Z5.2"), ("jump(d4,d6)", "Z5.3"), ("done", "Z5.1")):
+        assert refused(state, action_of_moves) == rule_of_moves
 
 
 def test_z9_1_the_district_cards_are_turned_and_the_pigeons_placed() -> None:
@@ -252,6 +326,13 @@ FIVE = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
 )
 def test_z12_1_when_the_match_ends(arguments: dict[str, Any], ends: bool) -> None:
     assert cards("none", "none", **arguments).is_over() is ends
+
+
+def test_z12_1_fifty_points_are_enough() -> None:
+    state = place(piazza={"d4": 0})
+    for points, won in ((49, False), (50, True)):
+        state.score = [points, 0]
+        assert scoring.is_won(state) is won
 
 
 def test_z12_2_a_domination_beats_points() -> None:

@@ -175,6 +175,20 @@ def test_z6_1_z6_2_e6_single_pigeons_between_two_of_the_mover_are_captured() -> 
     assert state.cemetery == [1, 0, 0, 0]
 
 
+def test_z6_1_captures_are_made_along_all_four_axes() -> None:
+    for one, captured, other in (("c3", "d4", "e5"), ("c4", "d4", "e4"), ("c5", "d4", "e3"), ("d3", "d4", "d5")):
+        assert do(place(piazza={one: 0, captured: 1, other: 0}), "done").cemetery == [0, 1]
+    bent = {"c3": 0, "d4": 1, "e4": 0}
+    assert do(place(piazza=bent), "done").cemetery == [0, 0]
+
+
+def test_z5_2_z6_3_the_corner_squares_are_neighbours_like_others() -> None:
+    state = place(piazza={"a2": 0})
+    assert legal(state) == [*(f"walk(a2,{end})" for end in ("a1", "a3", "b1", "b2", "b3")), "done"]
+    assert do(place(piazza={"b2": 0}, tourists=["a1", "h1"]), "done").nest[0] == 2
+    assert "jump(a3,a1)" in legal(place(piazza={"a3": 0, "a2": 1}))
+
+
 def test_z6_1_without_diagonal_captures_the_rows_and_columns_capture() -> None:
     straight: dict[str, Any] = {"options": {"capture_diagonal": False}}
     row, column = {"c3": 0, "c4": 1, "c5": 0}, {"e7": 0, "f7": 1, "g7": 0}

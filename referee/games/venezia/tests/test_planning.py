@@ -88,6 +88,7 @@ def test_z2_1_seats_plan_at_once_and_see_nothing_of_each_other() -> None:
 def test_z2_2_the_card_piazza_needs_a_pigeon_and_room() -> None:
     assert legal(place(phase="PLAN"), 0) == ["first(feint)", "first(piazza)"]
     assert refused(place(phase="PLAN", reserve=[0, 12], cemetery=[12, 0]), "first(piazza)", 0) == "Z2.2"
+    do(place(phase="PLAN", reserve=[0, 12], cemetery=[12, 0]), "first(feint)", seat=0)
     full = {f"a{column}": 0 for column in range(1, 11)}
     assert refused(place(phase="PLAN", piazza=full), "first(piazza)", 0) == "Z2.2"
 

@@ -167,7 +167,7 @@ def test_y5_7_a_second_bridge_at_any_site_is_refused() -> None:
 def test_y5_8_a_province_without_a_space_for_a_teahouse_has_none() -> None:
     board = {name: dict(table) for name, table in BOARD.items()}
     board["provinces"]["sic"] = board["provinces"]["sic"] | {"teahouse": False}
-    state = YunnanState(GAME.setup(3, {}, board))
+    state = YunnanState.empty(GAME.setup(3, {}, board))
     before = place(struct_reserve={"red": {"teahouse": 1}}, horse={"red": "qam"})
     read(state, Document(before.to_json(), "position"))
     assert legal(state) == ["build_teahouse(yun)", "build_teahouse(qam)", "done"]

@@ -156,6 +156,28 @@ def test_y13_4_the_score_may_be_negative_without_limit() -> None:
     assert state.problems() == []
 
 
+# --- actions of other phases ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("action", "rule"),
+    [
+        ("bid(school,9,reserve)", "Y2.1"),
+        ("bank(left,reserve)", "Y2.1"),
+        ("market(reserve)", "Y2.1"),
+        ("pass", "Y2.1"),
+        ("take(post,reserve)", "Y4.5"),
+        ("displace(blue)", "Y5.5"),
+        ("no_displace", "Y5.5"),
+        ("convert(0)", "Y10.1"),
+    ],
+)
+def test_an_action_of_another_phase_is_refused_by_its_rule(action: str, rule: str) -> None:
+    assert refused(place(phase="TRAVEL"), action) == rule
+    for of_travel in ("move(pue,yun)", "build_post(yun)", "build_bridge(b0)", "build_teahouse(yun)", "done"):
+        assert refused(place(phase="AUCTION", m={"red": {"pue": 1}}), of_travel) == "Y5.2"
+
+
 # --- default actions --------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,61 @@
+"""A copy of everything that a ladder needs, in one archive, taken while a run may go on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tarfile
+import tempfile
+from pathlib import Path
+
+from ladder.errors import LadderError
+from ladder.home import Home
+from ladder.store import Store
+from referee.files import unfinished
+
+
+def backup(home: Home, store: Store, file: Path) -> int:
+    """Write the database, the versions and the records into a new .tar archive; return its size in bytes.
+
+    The database is copied first: files are added before the database names them, and are not changed afterwards, so
+    whatever it names is in the archive.
+
+    Raises:
+        LadderError: if there is such a file already, or the database cannot be copied.
+        OSError: if the archive cannot be written, with its name.
+    """
+    if file.exists():
+        raise LadderError(f"{file} is there already; name another file")
+    part = unfinished(Path(os.path.realpath(file)))
+    try:
+        with (
+            tempfile.TemporaryDirectory(dir=part.parent, prefix=".backup-") as scratch,
+            os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
+        ):
+            database = Path(scratch) / home.database.name
+            store.copy_to(database)
+            with tarfile.open(fileobj=target, mode="w") as archive:
+                archive.add(database, home.database.name)
+                for folder in (home.versions, home.records):
+                    _add_all(archive, folder, home.folder.absolute())
+            target.flush()
+            os.fsync(target.fileno())
+        part.rename(file)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+    return file.stat().st_size
+
+
+def _add_all(archive: tarfile.TarFile, folder: Path, home: Path) -> None:
+    """Add all files of a folder. One that is compressed meanwhile vanishes and comes back with another name."""
+    added: set[Path] = set()
+    while new := {path for path in folder.rglob("*") if path.is_file()} - added:
+        for path in sorted(new):
+            added.add(path)
+            if path.suffix == ".part" or path.relative_to(folder).parts[0].startswith("."):
+                continue  # it is being written
+            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+                archive.addfile(archive.gettarinfo(arcname=str(path.relative_to(home)), fileobj=file), file)

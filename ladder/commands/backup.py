@@ -1,0 +1,35 @@
+"""`dogana ladder backup`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.backup import backup as copy
+from ladder.commands.options import AsJson, HomeOption
+from ladder.home import Home
+from ladder.store import Store
+from referee.commands.output import out, print_json
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(help="The .tar archive to write.")],
+    home: HomeOption,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the database, the versions and the records into one archive. A run may go on meanwhile.
+
+    To restore it, unpack it into an empty folder: that is the ladder.
+
+    Example:
+
+      dogana ladder backup ladder-monday.tar
+    """
+    with Store(Home(home).database, create=False) as store:
+        size = copy(Home(home), store, file)
+    if as_json:
+        print_json({"file": str(file), "bytes": size})
+    else:
+        out.print(f"{file} has {size:,} bytes; to restore it, unpack it into an empty folder", markup=False)

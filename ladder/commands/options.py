@@ -1,0 +1,27 @@
+"""The options that several commands have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import platformdirs
+import typer
+
+
+def default_home() -> Path:
+    """Return where the ladder is if nothing is said."""
+    return Path(platformdirs.user_data_dir("dogana")) / "ladder"
+
+
+HomeOption = Annotated[
+    Path,
+    typer.Option(
+        "--home",
+        help="The folder of the ladder.",
+        metavar="DIR",
+        default_factory=default_home,
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -1,0 +1,52 @@
+"""`dogana ladder submit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.commands.options import AsJson, HomeOption
+from ladder.home import Home
+from ladder.intake import submit as take
+from ladder.store import Store
+from referee.commands.output import out, print_json
+
+
+def submit(
+    path: Annotated[Path, typer.Argument(help="An executable, a .py file, a folder, or a .zip or .tar archive.")],
+    name: Annotated[str, typer.Option(help="The bot's name.")],
+    author: Annotated[str, typer.Option(help="Its author.")],
+    home: HomeOption,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a bot, or a new version of it.
+
+    A version never changes: it is kept by its content. A folder or archive can have a bot.toml with
+    run = ["./program"] and games = ["cargo_noir"]; without it the program is the file bot or bot.py, or the only file.
+
+    Examples:
+
+      dogana ladder submit mybot.py --name mybot --author me
+
+      dogana ladder submit build/mybot.zip --name mybot --author me --home ./ladder
+    """
+    version, is_new = take(Home(home), path, name, author)
+    if as_json:
+        print_json(
+            {
+                "bot": version.bot,
+                "version": version.number,
+                "content_hash": version.content_hash,
+                "new": is_new,
+            }
+        )
+        return
+    if is_new:
+        out.print(f"{version.label} by {version.author} is in; it qualifies with the next run", markup=False)
+        return
+    with Store(Home(home).database, create=False) as store:
+        newest = max(one.number for one in store.versions().values() if one.bot == version.bot)
+    later = "" if newest == version.number else f"; v{newest} is the newest"
+    out.print(f"nothing new: these files are {version.label} already{later}", markup=False)

@@ -1,0 +1,75 @@
+"""`dogana ladder top`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ladder.commands.options import AsJson, HomeOption
+from ladder.home import Home
+from ladder.standings import Standing, standings
+from ladder.store import Store
+from referee.commands.output import out, print_json
+from referee.registry import find, games
+
+
+def top(
+    home: HomeOption,
+    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the standings, best first by mu - 3 sigma: the skill that a bot has almost certainly.
+
+    "different" is the number of matches behind mu and sigma: a match that was played exactly like an earlier one between
+    the same versions in the same seats is no new evidence, and is not rated again.
+
+    Examples:
+
+      dogana ladder top
+
+      dogana ladder top cargo_noir --json
+    """
+    names = list(games()) if game is None else [find(game).name]
+    with Store(Home(home).database, create=False) as store:
+        listed = {name: [_entry(name, *one) for one in enumerate(standings(store, name), 1)] for name in names}
+    if as_json:
+        print_json([entry for entries in listed.values() for entry in entries])
+        return
+    for name, entries in listed.items():
+        if entries or game is not None:
+            out.print(_table(find(name).title, entries))
+
+
+def _entry(game: str, place: int, standing: Standing) -> dict[str, object]:
+    rating, version = standing.rating, standing.version
+    return {
+        "game": game,
+        "place": None if rating is None else place,
+        "bot": version.bot,
+        "version": version.number,
+        "author": version.author,
+        "mu": None if rating is None else rating.mu,
+        "sigma": None if rating is None else rating.sigma,
+        "low": None if rating is None else rating.low,
+        "matches": standing.tally.matches,
+        "different": standing.tally.different,
+        "wins": standing.tally.wins,
+        "out": standing.tally.faults,
+        "status": standing.status.value + (f": {standing.reason}" if standing.reason else ""),
+    }
+
+
+def _table(title: str, entries: list[dict[str, object]]) -> Table:
+    heads = ("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out", "")
+    table = Table(*heads, title=title)
+    for entry in entries:
+        table.add_row(
+            str(entry["place"] or "-"),
+            f"{entry['bot']} v{entry['version']}",
+            str(entry["author"]),
+            *("-" if entry[key] is None else f"{entry[key]:.2f}" for key in ("mu", "sigma", "low")),
+            *(str(entry[key]) for key in ("matches", "different", "wins", "out", "status")),
+        )
+    return table

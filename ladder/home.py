@@ -1,0 +1,88 @@
+"""Where a ladder keeps its things.
+
+ladder.db        what is known (`store.py`)
+versions/        the files of each version, by content
+records/         a record for each match, in a folder for each beginning of an id
+logs/            what bots wrote in a match, a file for each seat, for their authors
+run.lock         held while a run goes on
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ladder.errors import LadderError
+from referee.files import private_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The folder of a ladder."""
+
+    folder: Path
+
+    @property
+    def database(self) -> Path:
+        """The SQLite file."""
+        return self.folder / "ladder.db"
+
+    @property
+    def versions(self) -> Path:
+        """The folder with the files of all versions."""
+        return self.folder.absolute() / "versions"
+
+    @property
+    def records(self) -> Path:
+        """The folder with all records."""
+        return self.folder.absolute() / "records"
+
+    def make(self) -> None:
+        """Make the folder, unless it is there.
+
+        Raises:
+            LadderError: if it has something else in it than a ladder.
+        """
+        inside = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+        if inside - {self.versions.name} and self.database.name not in inside:
+            raise LadderError(f"{self.folder} is neither a ladder nor an empty folder")
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder)
+
+    @contextmanager
+    def only_run(self) -> Iterator[None]:
+        """Hold the lock of the ladder's runs, so that there is one at a time.
+
+        Raises:
+            LadderError: if somebody else holds it.
+        """
+        lock_file = os.open(self.folder / "run.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with os.fdopen(lock_file, "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                raise LadderError(f"another run is going on in {self.folder}; wait until it ends") from error
+            yield
+
+    def record(self, match_id: str) -> Path:
+        """Return where the record of a match is written, in a folder that many matches share."""
+        return self.records / match_id[:2] / f"{match_id}.jsonl"
+
+    def sealed_record(self, match_id: str) -> Path:
+        """Return where the record of a match is when its seed is revealed."""
+        return self.records / match_id[:2] / f"{match_id}.jsonl.zst"
+
+    def find_record(self, match_id: str) -> Path:
+        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it."""
+        for path in (self.sealed_record(match_id), self.record(match_id)):
+            if path.exists():
+                return path
+        return self.records / f"{match_id}.jsonl"
+
+    def logs(self, match_id: str) -> Path:
+        """Return the folder of what the bots of a match wrote."""
+        return self.folder.absolute() / "logs" / match_id

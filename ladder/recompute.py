@@ -1,0 +1,164 @@
+"""Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from itertools import chain, islice
+
+from ladder.errors import LadderError
+from ladder.home import Home
+from ladder.match import Match
+from ladder.rating import Rating, rate
+from ladder.store import Store
+from referee.records.record import RecordError
+from referee.records.verify import verified
+from referee.registry import find
+
+_CHUNK = 32
+"""How many records a process is given at a time: enough to keep it busy, few enough for all of them to end together."""
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What came out of a comparison."""
+
+    matches: int = 0
+    """How many matches count."""
+    broken: list[str] = field(default_factory=list)
+    """Records that are missing, do not hold, or are not what was counted, a line each."""
+    differences: list[str] = field(default_factory=list)
+    """Ratings and tallies that do not follow from the matches, a line each."""
+    ratings: dict[str, dict[int, Rating]] = field(default_factory=dict)
+    """The ratings that follow from the matches, by game and version."""
+    unrated: list[int] = field(default_factory=list)
+    """The numbers of the results that are not rated, because the same was played before."""
+
+
+def compare(home: Home, store: Store) -> Comparison:
+    """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile.
+
+    Raises:
+        LadderError: if the ladder cannot be read, or a process that verifies records was killed.
+    """
+    found = Comparison()
+    parents = {version.id: version.parent for version in store.versions().values()}
+    played: set[tuple[str, tuple[int, ...]]] = set()
+
+    def derived() -> Iterator[Match]:
+        for match in store.counted():
+            assert match.count is not None  # noqa: S101 it counts
+            found.matches += 1
+            known = found.ratings.setdefault(match.game, {})
+            key = (match.count.digest, match.versions)
+            is_new = key not in played
+            if is_new:
+                played.add(key)
+                known.update(rate(known, match.versions, match.count.ranks, parents))
+            else:
+                found.unrated.append(match.count.number)
+            if match.count.rated != is_new:
+                found.differences.append(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
+            yield match
+
+    with store.reading():
+        found.broken = list(_problems(home, derived()))
+        for game in sorted(found.ratings.keys() | store.rated_games()):
+            known, ratings = store.ratings(game), found.ratings.get(game, {})
+            found.differences += [
+                f"{game}: version {version} has {_text(known.get(version))},"
+                f" its matches give {_text(ratings.get(version))}"
+                for version in sorted(ratings.keys() | known.keys())
+                if known.get(version) != ratings.get(version)
+            ]
+        found.differences += store.differences()
+    return found
+
+
+def repair(home: Home, store: Store) -> Comparison:
+    """Compare, and put what follows from the matches in the place of what does not, if all records hold.
+
+    Raises:
+        LadderError: if a run is going on, or as `compare` does.
+    """
+    with home.only_run():
+        found = compare(home, store)
+        if not found.broken and found.differences:
+            store.repair(found.ratings, found.unrated)
+        return found
+
+
+def _problems(home: Home, matches: Iterable[Match]) -> Iterator[str]:
+    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them."""
+    chunks = _chunks(matches)
+    first, second = next(chunks, []), next(chunks, None)
+    if second is None:
+        yield from check(home, first)
+        return
+    cores = os.cpu_count() or 1
+    context = multiprocessing.get_context("spawn")
+    waiting: deque[Future[list[str]]] = deque()
+    with ProcessPoolExecutor(cores, mp_context=context, initializer=_ignore_interrupts) as pool:
+        try:
+            for chunk in chain([first, second], chunks):
+                waiting.append(pool.submit(check, home, chunk))
+                if len(waiting) > 4 * cores:  # the matches that wait are all that is in memory
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise LadderError("a process that verified records was killed; is there enough memory?") from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _chunks(matches: Iterable[Match]) -> Iterator[list[Match]]:
+    source = iter(matches)
+    while chunk := list(islice(source, _CHUNK)):
+        yield chunk
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C to the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def check(home: Home, matches: Iterable[Match]) -> list[str]:
+    """Return what is wrong with the records of matches, a line each."""
+    return [problem for match in matches for problem in _record_problems(home, match)]
+
+
+def _record_problems(home: Home, match: Match) -> list[str]:
+    """Return whether a match's record holds, is the one that was counted, and says what was counted."""
+    count = match.count
+    assert count is not None  # noqa: S101 it counts
+    path = home.find_record(match.match_id)
+    try:
+        record = verified(path, find, match.seed)
+    except RecordError as error:
+        if home.find_record(match.match_id) != path:  # a run has sealed it at this moment
+            return _record_problems(home, match)
+        return [str(error)]
+    plan, result = record.plan, record.result
+    if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, match.game, match.labels):
+        return [f"match {match.match_id}: the record is of another match"]
+    if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
+        return [f"match {match.match_id}: the record is not the one that was counted"]
+    seats = tuple((seat.rank, seat.outcome) for seat in result.seats)
+    if seats != tuple(zip(count.ranks, count.outcomes, strict=True)) or result.digest != count.digest:
+        return [f"match {match.match_id}: the record has another result than the one that was counted"]
+    return []
+
+
+_NOT_RATED = "it is not rated, though nothing like it was played before"
+_RATED_TWICE = "it is rated, though the same was played before"
+
+
+def _text(rating: Rating | None) -> str:
+    return "no rating" if rating is None else f"mu {rating.mu!r} sigma {rating.sigma!r}"

@@ -1,0 +1,389 @@
+"""A run: takes the lock, lets new versions qualify, plays matches, and counts them."""
+
+from __future__ import annotations
+
+import math
+import random
+import secrets
+from collections import Counter, deque
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version as installed_version
+
+from ladder.errors import LadderError
+from ladder.home import Home
+from ladder.intake import Inspector
+from ladder.match import HOUSE, HOUSE_PREFIX, Match
+from ladder.pool import End, Finished, Pool, Void
+from ladder.rating import current, rate
+from ladder.schedule import Candidate, next_block, rotations
+from ladder.schema import MAX_VOIDS
+from ladder.sealing import seal_block, seal_blocks, seal_match
+from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
+from ladder.store import Store, Tally
+from ladder.trial import Trial
+from referee.files import private_folder
+from referee.game import Game
+from referee.match.result import Outcome, Result
+from referee.registry import games, house_bots
+
+MAX_GIVEN_UP = 10
+"""A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
+QUALIFYING_CLOCK = "10+1/10"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Something that has happened in a run."""
+
+    text: str
+    """In words; empty for a match that went as it should."""
+    played: int
+    """Matches of this run that count."""
+    planned: int
+    """Matches of this run in all, as far as it is known."""
+
+
+def run(
+    home: Home, store: Store, chosen: Sequence[Game], matches: int, workers: int, clock: str, *, same_author: bool
+) -> Iterator[Progress]:
+    """Finish what an earlier run has left, then play matches in whole blocks, and rate them.
+
+    Args:
+        home: the folder of the ladder.
+        store: what it knows.
+        chosen: the games; each block is of the one that has had the fewest matches in this run.
+        matches: the least number of matches to be played.
+        workers: how many are played at a time.
+        clock: the time control of each seat.
+        same_author: whether two bots of one author may meet.
+
+    Raises:
+        LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
+    """
+    with home.only_run():
+        private_folder(home.records)
+        for left in home.records.rglob("*.part"):  # of workers that were killed
+            left.unlink()
+        for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+            yield Progress(problem, 0, 0)
+        with Pool(home, workers) as pool:
+            for game in chosen:
+                enter_house_bots(store, game)
+                yield from qualify(home, store, pool, game)
+            yield from _Play(home, store, pool, chosen, matches, clock, same_author=same_author).play()
+
+
+def enter_house_bots(store: Store, game: Game) -> None:
+    """Add the house bots that play a game; they need not qualify."""
+    for name, bot in house_bots().items():
+        if bot.plays(game):
+            content = f"{HOUSE_PREFIX}{name}:{installed_version('dogana')}"
+            playable = [other.name for other in games().values() if bot.plays(other)]
+            version, _ = store.add_version(name, HOUSE, content, [], playable)
+            if version.id not in store.qualifications(game.name):
+                store.qualify(version.id, game.name, passed=True, reason="house bot")
+
+
+def qualify(home: Home, store: Store, pool: Pool, game: Game) -> Iterator[Progress]:
+    """Let every version that has not tried yet play a short match against `random`."""
+    partner = next(
+        version for version in scheduled(store, game.name) if version.author == HOUSE and version.bot == "random"
+    )
+    matches = [
+        Match(
+            match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
+            block=None,
+            game=game.name,
+            seats=(version, *[partner] * (game.seat_counts.start - 1)),
+            seed=secrets.randbits(62),
+            options={},
+            clock=QUALIFYING_CLOCK,
+        )
+        for version in to_qualify(store, game.name)
+    ]
+    inspector = Inspector(home.versions)
+    deaths: Counter[str] = Counter()
+    waiting = deque[Match]()
+    for match in matches:
+        problem = inspector.problem(match.seats[0])
+        if problem:
+            yield Progress(f"{match.seats[0].label} could not be qualified this time: {problem}", 0, 0)
+        else:
+            waiting.append(match)
+    while waiting:
+        for match, end in pool.play(_emptying(waiting)):
+            version = match.seats[0]
+            if isinstance(end, Void) and not end.worker_died:
+                yield Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
+                continue
+            if isinstance(end, Void):
+                deaths[match.match_id] += 1
+                if deaths[match.match_id] < MAX_VOIDS:
+                    waiting.append(match)
+                    continue
+            elif problem := seal_match(home, match.match_id, match.seed, end.record_hash):
+                yield Progress(problem, 0, 0)
+            reason, hint = _why_not(end), ""
+            if reason and isinstance(end, Finished):
+                hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})"
+            store.qualify(version.id, game.name, passed=not reason, reason=reason)
+            text = f"does not qualify: {reason}{hint}" if reason else f"qualifies for {game.name}"
+            yield Progress(f"{version.label} {text}", 0, 0)
+
+
+def _emptying(waiting: deque[Match]) -> Iterator[Match]:
+    """Yield what waits, also what comes to wait meanwhile."""
+    while waiting:
+        yield waiting.popleft()
+
+
+def _why_not(end: End) -> str:
+    """Return why a version does not qualify; empty if it does."""
+    if isinstance(end, Void):
+        return f"its worker died {MAX_VOIDS} times: {end.reason}"
+    seat = end.result.seats[0]
+    return "" if seat.outcome is Outcome.PLAYED else f"{seat.outcome.value}: {seat.detail}"
+
+
+class _Play:
+    """The matches of one run."""
+
+    def __init__(
+        self,
+        home: Home,
+        store: Store,
+        pool: Pool,
+        chosen: Sequence[Game],
+        matches: int,
+        clock: str,
+        *,
+        same_author: bool,
+    ) -> None:
+        self._home = home
+        self._store = store
+        self._pool = pool
+        self._chosen = chosen
+        self._matches = matches
+        self._clock = clock
+        self._same_author = same_author
+        self._inspector = Inspector(home.versions)
+        self._queue: deque[Match] = deque()
+        """Scheduled, and not handed out yet."""
+        self._again: deque[Match] = deque()
+        """Void, and to be played again."""
+        self._trials: list[Trial] = []
+        """Trials that are not over."""
+        self._remarks: list[str] = []
+        """What is to be said with the next progress."""
+        self._handed_out = {game.name: 0 for game in chosen}
+        self._planned = 0
+        self._counted = 0
+        self._given_up = 0
+
+    def play(self) -> Iterator[Progress]:
+        """Play until enough matches are over, and all blocks whole."""
+        for game in self._chosen:
+            self._plan(self._store.unfinished(game.name))
+        if self._queue:
+            yield Progress(f"finishing {len(self._queue)} matches of an earlier run", 0, 0)
+        while True:
+            for match, end in self._pool.play(self._next()):
+                self._settle(match, end)
+                yield from self._progress()
+            yield from self._progress()
+            if not (self._again or self._trials):
+                return
+
+    def _progress(self) -> Iterator[Progress]:
+        remarks, self._remarks = self._remarks or [""], []
+        for text in remarks:
+            yield Progress(text, self._counted, max(self._matches, self._planned))
+
+    def _plan(self, matches: Sequence[Match]) -> None:
+        self._queue.extend(matches)
+        self._planned += len(matches)
+
+    def _next(self) -> Iterator[Match]:
+        """Yield what is to be played: trials first, then what was void; schedule a block when nothing is left."""
+        while True:
+            on_trial = next((match for trial in self._trials if (match := trial.next())), None)
+            if on_trial is not None:
+                yield on_trial
+                continue
+            if self._again:
+                match = self._again.popleft()
+            elif self._queue or sum(self._handed_out.values()) < self._matches:
+                if not self._queue:
+                    self._schedule()
+                match = self._queue.popleft()
+                self._handed_out[match.game] += 1
+            else:
+                return
+            reason = self._cannot_play(match)
+            if reason:
+                self._store.give_up(match, reason)
+                self._end(match, f"match {match.match_id} is given up: {reason}")
+            else:
+                yield match
+
+    def _schedule(self) -> None:
+        """Schedule a block of the game that has had the fewest matches."""
+        game = min(self._chosen, key=lambda game: self._handed_out[game.name])
+        broken = {}
+        for version in scheduled(self._store, game.name):
+            problem = self._inspector.problem(version)
+            if problem:
+                broken[version.id] = problem
+                self._remarks.append(problem)
+        seed = secrets.randbits(62)
+        self._plan(
+            schedule(self._store, game, self._clock, seed, same_author=self._same_author, left_out=broken.keys())
+        )
+
+    def _cannot_play(self, match: Match) -> str:
+        """Return why a match that was scheduled cannot be played any more; empty if it can."""
+        guilty = self._store.guilty()
+        for version in match.seats:
+            if version.id in guilty:
+                return f"{version.label} is suspended: {KILLS_WORKERS}"
+            if problem := self._inspector.problem(version):
+                return problem
+        return ""
+
+    def _settle(self, match: Match, end: End) -> None:
+        """Count a match, or note that it was void."""
+        for trial in self._trials:
+            if trial.has(match):
+                self._settle_trial(trial, match, end)
+                return
+        if isinstance(end, Finished):
+            self._counted += count(self._store, match, end.result, end.record_hash)
+            self._end(match, "")
+            return
+        times = self._store.void(match, end.reason)
+        if times < MAX_VOIDS:
+            self._again.append(match)
+            self._remarks.append(f"match {match.match_id} is void and is played again: {end.reason}")
+            return
+        text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
+        self._end(match, text)
+        if end.worker_died:
+            self._try(match)
+        else:
+            self._give_up(text)
+
+    def _end(self, match: Match, text: str) -> None:
+        """A match is over: say so, and reveal the seed of its block if it was the last one."""
+        if text:
+            self._remarks.append(text)
+        if match.block is not None and self._store.is_over(match.block):
+            self._remarks += seal_block(self._home, self._store, match.block)
+
+    def _give_up(self, text: str) -> None:
+        """Count a match that was given up for no known reason.
+
+        Raises:
+            LadderError: if it is one too many.
+        """
+        self._given_up += 1
+        if self._given_up >= MAX_GIVEN_UP:
+            raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
+
+    def _try(self, match: Match) -> None:
+        """Begin the trial of the versions in a match that was given up because its workers died."""
+        house = [version for version in scheduled(self._store, match.game) if version.author == HOUSE]
+        ratings = self._store.ratings(match.game)
+        best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
+        on_trial = [version for trial in self._trials for version in trial.suspects]
+        trial = Trial(match, best, on_trial)
+        if trial.suspects or not on_trial:
+            self._trials.append(trial)
+            names = ", ".join(version.label for version in trial.suspects)
+            self._remarks.append(f"workers died: trying {names} against house bots" if names else "workers died")
+
+    def _settle_trial(self, trial: Trial, match: Match, end: End) -> None:
+        """Note how a match of a trial went, and what follows if it was the last.
+
+        Raises:
+            LadderError: if the machine is at fault.
+        """
+        if isinstance(end, Finished):
+            problem = seal_match(self._home, match.match_id, match.seed, end.record_hash)
+            self._remarks += [problem] if problem else []
+        trial.settle(match, worker_died=isinstance(end, Void) and end.worker_died)
+        if trial.machine_is_at_fault:
+            raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
+        if not trial.is_over:
+            return
+        self._trials.remove(trial)
+        for version in trial.suspects:
+            self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
+        self._remarks += [f"{version.label} is suspended: {KILLS_WORKERS}" for version in trial.guilty]
+        if not trial.guilty:
+            self._give_up(f"workers died over match {trial.cause.match_id}, and over none of those that tried its bots")
+
+
+def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
+    """Make a match count, in one transaction; return False if it counts already.
+
+    The versions in it are rated, unless the same was played before between them in these seats: that is no new evidence.
+    """
+    with store.writing():
+        if store.is_counted(match):
+            return False
+        ratings = None
+        if not store.was_played(match, result.digest):
+            parents = {version.id: version.parent for version in store.versions().values()}
+            ranks = [seat.rank for seat in result.seats]
+            ratings = rate(store.ratings(match.game), match.versions, ranks, parents)
+        store.count(match, result, record_hash, ratings)
+        return True
+
+
+def schedule(
+    store: Store, game: Game, clock: str, schedule_seed: int, *, same_author: bool, left_out: Collection[int] = ()
+) -> list[Match]:
+    """Draw who plays next, and add the block.
+
+    Args:
+        store: the ladder.
+        game: the game.
+        clock: the time control of each seat.
+        schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
+        same_author: whether two bots of one author may meet.
+        left_out: versions that cannot be played now.
+
+    Raises:
+        LadderError: if too few versions can be scheduled.
+    """
+    with store.writing():
+        ratings, tallies = store.ratings(game.name), store.tallies(game.name)
+        sizes = store.blocks_by_seats(game.name)
+        parents = {version.id: version.parent for version in store.versions().values()}
+        candidates = [
+            Candidate(
+                version.id,
+                version.author,
+                current(ratings, version.id, parents),
+                tallies.get(version.id, Tally()).last_block,
+            )
+            for version in sorted(scheduled(store, game.name), key=lambda version: version.id)
+            if version.id not in left_out
+        ]
+        block = next_block(
+            candidates,
+            list(game.seat_counts),
+            sizes,
+            store.meetings(game.name),
+            sum(sizes.values()) + 1,
+            random.Random(schedule_seed),  # noqa: S311 who meets whom is no secret
+            same_author=same_author,
+        )
+        if block is None:
+            raise LadderError(
+                f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
+                " without two of one author; submit another, or say --same-author"
+            )
+        tables = {secrets.token_hex(8): seats for seats in rotations(block)}
+        return store.add_block(game.name, secrets.randbits(62), {}, clock, tables, schedule_seed)

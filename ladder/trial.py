@@ -1,0 +1,95 @@
+"""Who killed the worker? A trial by repetition. Pure.
+
+No match kills its worker by the rules, but an agent with the rights of the ladder's user can, and whoever sent a SIGKILL leaves no
+trace. So when a match is given up because its worker died again and again, each version in it that somebody has submitted plays
+`TRIAL_MATCHES` matches in which every other seat has a house bot. A version that loses `MAX_DEATHS` workers there is
+guilty: nobody else was there who could have done it. Nobody is blamed for having met a culprit, and no bot can put the
+blame on another.
+
+Before that, house bots alone play as many matches. If workers die there, too, the machine is at fault, and nobody is guilty.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ladder.match import HOUSE, Match, Version
+
+TRIAL_MATCHES = 10
+"""The number of matches that each version on trial plays: a bot that kills in half of them escapes one trial in twenty."""
+MAX_DEATHS = 3
+"""A version is guilty at this many deaths. One worker in a thousand may die for other reasons, and one trial in ten million is wrong."""
+
+
+class Trial:
+    """The trial of the versions in one match.
+
+    Attributes:
+        cause: the match that was given up.
+        suspects: the versions that somebody submitted, without those that were excused.
+    """
+
+    def __init__(self, cause: Match, house: Version, excused: Sequence[Version]) -> None:
+        """Prepare the matches.
+
+        Args:
+            cause: the match that was given up.
+            house: the house bot in all other seats.
+            excused: versions that are not tried now.
+        """
+        self.cause = cause
+        self.suspects = [
+            version for version in dict.fromkeys(cause.seats) if version.author != HOUSE and version not in excused
+        ]
+        self._house = house
+        self._deaths: Counter[Version] = Counter()
+        self._party: dict[str, Version] = {}
+        self._waiting = [match for party in (house, *self.suspects) for match in self._matches(party)]
+
+    def _matches(self, party: Version) -> list[Match]:
+        """Return matches of one party among house bots, in each seat in turn, the first from the seed of the cause."""
+        first = self.cause.seats.index(party) if party in self.cause.seats else 0
+        found = []
+        for number in range(TRIAL_MATCHES):
+            seats = [self._house] * len(self.cause.seats)
+            seats[(first + number) % len(seats)] = party
+            match_id = secrets.token_hex(8)  # like any other match's: a bot must not see that it is on trial
+            seed = self.cause.seed if number == 0 else secrets.randbits(62)
+            found.append(replace(self.cause, match_id=match_id, block=None, seats=tuple(seats), seed=seed))
+            self._party[match_id] = party
+        return found
+
+    def next(self) -> Match | None:
+        """Return a match that is to be played; None if none is left, or all are being played."""
+        return self._waiting.pop(0) if self._waiting else None
+
+    def has(self, match: Match) -> bool:
+        """Tell whether a match is one of this trial, and not over."""
+        return match.match_id in self._party
+
+    def settle(self, match: Match, *, worker_died: bool) -> None:
+        """Note how a match of this trial went."""
+        party = self._party.pop(match.match_id)
+        self._deaths[party] += worker_died
+        if self._deaths[party] >= MAX_DEATHS:
+            for other in [other for other in self._waiting if self._party[other.match_id] == party]:
+                self._waiting.remove(other)
+                del self._party[other.match_id]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all matches are over."""
+        return not self._party
+
+    @property
+    def machine_is_at_fault(self) -> bool:
+        """Whether workers died in matches between house bots only."""
+        return self._deaths[self._house] >= MAX_DEATHS
+
+    @property
+    def guilty(self) -> list[Version]:
+        """The versions that lost too many workers; call it when the trial is over."""
+        return [version for version in self.suspects if self._deaths[version] >= MAX_DEATHS]

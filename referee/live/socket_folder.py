@@ -1,0 +1,68 @@
+"""The folder of a referee's Unix domain socket: locked while its owner lives, swept by the next referee when it is dead."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+_PREFIX = "dogana-sock-"
+SOCKET = "referee.sock"
+
+
+class SocketFolder:
+    """A temporary folder for one socket, readable by this user only.
+
+    Its owner holds a lock on the folder, which ends with the process, however that ends.
+
+    Attributes:
+        socket: where the socket belongs.
+    """
+
+    def __init__(self) -> None:
+        """Remove the folders of dead owners and make a new one."""
+        sweep()
+        while True:
+            folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            if folder.exists():
+                break
+            os.close(self._lock)  # another referee has swept it between these two lines
+        self._folder = folder
+        self.socket = folder / SOCKET
+
+    def remove(self) -> None:
+        """Remove the folder."""
+        _remove(self._folder)
+        os.close(self._lock)
+
+
+def sweep() -> None:
+    """Remove this user's folders whose owners are dead."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
+            if _is_ours(folder):
+                lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    _remove(folder)
+                finally:
+                    os.close(lock)
+
+
+def _is_ours(folder: Path) -> bool:
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder and the socket in it; one that has anything else in it stays: it is not a referee's."""
+    with contextlib.suppress(OSError):
+        if stat.S_ISSOCK((folder / SOCKET).lstat().st_mode):
+            (folder / SOCKET).unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()

@@ -1,0 +1,61 @@
+"""Ladders that are made for a test, without playing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+from ladder.match import Match
+from ladder.running import count, schedule
+from ladder.store import Store
+from referee.match.result import Outcome, Result, SeatResult
+from referee.registry import find
+
+GAME = find("cargo_noir")
+CLOCK = "60+0.5/10"
+
+
+def ladder(path: Path, bots: int = 5) -> Store:
+    """A ladder with bots that have qualified."""
+    store = Store(path / "ladder.db", create=True)
+    for number in range(bots):
+        version, _ = store.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [GAME.name])
+        store.qualify(version.id, GAME.name, passed=True, reason="")
+    return store
+
+
+def result_of(
+    match: Match, ranks: Sequence[int], *, outs: frozenset[int] = frozenset(), digest: str | None = None
+) -> Result:
+    """The result of a match with these places, in which some seats were out."""
+    return Result(
+        seats=tuple(
+            SeatResult(
+                seat=seat,
+                bot=version.label,
+                rank=ranks[seat],
+                score=10 - ranks[seat],
+                outcome=Outcome.CRASH if seat in outs else Outcome.PLAYED,
+                decisions=5,
+                think_seconds=0.5,
+                detail="it crashed" if seat in outs else "",
+            )
+            for seat, version in enumerate(match.seats)
+        ),
+        decisions=5 * len(match.seats),
+        digest=match.match_id if digest is None else digest,
+        seed=match.seed,
+    )
+
+
+def next_matches(store: Store, seed: int = 0) -> list[Match]:
+    """Schedule a block."""
+    return schedule(store, GAME, CLOCK, seed, same_author=False)
+
+
+def play(store: Store, match: Match, chance: random.Random) -> bool:
+    """Make a match count, with places that are drawn."""
+    ranks = list(range(1, len(match.seats) + 1))
+    chance.shuffle(ranks)
+    return count(store, match, result_of(match, ranks), f"record of {match.match_id}")

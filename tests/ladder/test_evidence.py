@@ -1,0 +1,186 @@
+"""What counts on a ladder, and when seeds are revealed: whole runs, with planted records and changed programs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from house_bots.random_bot import RandomBot
+
+from ladder.home import Home
+from ladder.match import Match
+from ladder.running import schedule
+from ladder.sealing import seal_block, seal_blocks
+from ladder.store import Store
+from referee.live.play import House, play_match
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.records.record import read_lines
+from referee.records.verify import verified
+from referee.registry import find, shipped_board
+from tests.commands.conftest import Dogana, dogana
+from tests.ladder.test_pool import PLAIN
+
+__all__ = ["dogana"]
+
+CLOCK = "60+0.5/10"
+
+
+def run(dogana: Dogana, matches: int, status: int = 0) -> str:
+    ended = dogana(
+        *(
+            "ladder",
+            "run",
+            "--game",
+            "cargo_noir",
+            "--matches",
+            matches,
+            "--workers",
+            2,
+            "--home",
+            "home",
+            "--unconfined",
+        ),
+        status=status,
+    )
+    return str(ended.stderr)
+
+
+@pytest.fixture
+def home(dogana: Dogana, tmp_path: Path) -> Home:
+    """A ladder with one bot that has qualified and played a block."""
+    (tmp_path / "mybot.py").write_text(PLAIN)
+    dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
+    run(dogana, 1)
+    return Home(tmp_path / "home")
+
+
+def scheduled(home: Home) -> list[Match]:
+    with Store(home.database, create=False) as store:
+        return schedule(store, find("cargo_noir"), CLOCK, same_author=False)
+
+
+def plan(match: Match) -> MatchPlan:
+    game = find(match.game)
+    setup = game.setup(len(match.seats), match.options, shipped_board(game))
+    control = TimeControl.parse(match.clock)
+    return MatchPlan(game, setup, match.match_id, match.seed, match.labels, control, reveals_seed=False)
+
+
+def plant(home: Home, match: Match) -> bytes:
+    """Write a record of a match that was not played; it holds in every way."""
+    path = home.record(match.match_id)
+    path.parent.mkdir(exist_ok=True)
+    asyncio.run(play_match(plan(match), [House(RandomBot)] * len(match.seats), record=path))
+    verified(path, find, match.seed)
+    return path.read_bytes()
+
+
+def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana: Dogana, home: Home) -> None:
+    matches = scheduled(home)
+    hashes = {}
+    for match in matches:
+        plant(home, match)
+        hashes[match.match_id] = read_lines(home.record(match.match_id))[-1].hash
+    run(dogana, 1)
+    with Store(home.database, create=False) as store:
+        counted = {match.match_id: match.count for match in store.counted("cargo_noir")}
+    for match_id, planted in hashes.items():
+        count = counted[match_id]
+        assert count is not None
+        assert count.record_hash != planted
+        assert planted not in [line.hash for line in read_lines(home.find_record(match_id))]
+    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
+
+
+def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(home: Home) -> None:
+    matches = scheduled(home)
+    block = matches[0].block
+    assert block is not None
+    with Store(home.database, create=False) as store:
+        for match in matches:
+            assert not store.is_over(block)
+            assert block not in store.blocks_to_seal()
+            plant(home, match)
+            if match is matches[-1]:
+                store.give_up(match.match_id, "given up")  # over, though it does not count
+            else:
+                result = verified(home.record(match.match_id), find, match.seed)
+                store.count(match, result.result, result.last_hash, {})
+            assert all(str(match.seed) not in path.read_text() for path in home.records.rglob("*.jsonl"))
+        assert store.blocks_to_seal() == [block]
+        assert seal_block(home, store, block) == []
+        assert store.blocks_to_seal() == []
+    for match in matches[:-1]:
+        assert read_lines(home.sealed_record(match.match_id))[-1].data["seed"] == match.seed
+        assert not home.record(match.match_id).exists()
+
+
+def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: Dogana, home: Home) -> None:
+    with Store(home.database, create=False) as store:
+        [block] = {match.block for match in store.counted("cargo_noir")}
+        assert block is not None
+        first, *others = store.records_of(block)
+    with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
+        database.execute("update blocks set sealed_at = null")
+    for match_id, _, _ in others:
+        lines = [line.data | {"hash": line.hash} for line in read_lines(home.sealed_record(match_id))]
+        whole = home.sealed_record(match_id)
+        text = "".join(_encoded(line) for line in lines[:-1])
+        home.record(match_id).write_text(text)
+        whole.unlink()
+    with Store(home.database, create=False) as store:
+        assert list(seal_blocks(home, store)) == []
+        assert store.blocks_to_seal() == []
+    for match_id, seed, _ in (first, *others):
+        assert read_lines(home.sealed_record(match_id))[-1].data["seed"] == seed
+    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
+
+
+def _encoded(line: dict[str, object]) -> str:
+    return json.dumps(line, separators=(",", ":")) + "\n"
+
+
+def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
+    *counted, last = scheduled(home)
+    with Store(home.database, create=False) as store:
+        for match in counted:
+            plant(home, match)
+            result = verified(home.record(match.match_id), find, match.seed)
+            store.count(match, result.result, result.last_hash, {})
+        store.give_up(last.match_id, "given up")
+        plant(home, counted[0])
+        [problem] = seal_blocks(home, store)
+        assert f"cannot reveal the seed of match {counted[0].match_id}" in problem
+        assert "is not the record that was written" in problem
+        assert store.blocks_to_seal() == [last.block]
+
+
+def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back(
+    dogana: Dogana, home: Home, tmp_path: Path
+) -> None:
+    [folder] = [path for path in home.versions.iterdir() if path.is_dir()]
+    matches = [match for match in scheduled(home) if any(version.bot == "mybot" for version in match.seats)]
+    folder.chmod(0o700)
+    (folder / "mybot.py").chmod(0o600)
+    (folder / "mybot.py").write_text("from pathlib import Path\nPath('/nonexistent').touch()\n")
+    os.utime(folder / "mybot.py", ns=(0, 0))
+    said = run(dogana, 2)
+    assert "the files of mybot v1 are not those that were submitted" in said
+    with Store(home.database, create=False) as store:
+        counted = {match.match_id for match in store.counted("cargo_noir")}
+        assert store.unfinished("cargo_noir") == []
+        before = store.ratings("cargo_noir")
+    assert not counted & {match.match_id for match in matches}
+    dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
+    for _ in range(10):  # who meets whom is drawn
+        assert "are not those" not in run(dogana, 2)
+        with Store(home.database, create=False) as store:
+            [mybot] = [version.id for version in store.versions().values() if version.bot == "mybot"]
+            if store.ratings("cargo_noir").get(mybot) != before.get(mybot):
+                return
+    raise AssertionError("mybot never played again")

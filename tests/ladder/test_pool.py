@@ -1,0 +1,161 @@
+"""Workers that die, stop or hang; records and versions that somebody else has touched. Real processes throughout."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ladder import pool as pools
+from ladder.home import Home
+from ladder.intake import submit
+from ladder.match import HOUSE, Match, Version
+from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
+from referee.records.record import read_lines
+from referee.records.verify import verified
+from referee.registry import find
+
+WORKER = "int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])"
+"""In a bot: the process above its supervisor."""
+ONCE = (
+    "import os, signal\nfrom dogana.sdk import play\n"
+    "def choose(decision):\n"
+    "    if not os.path.exists({marker!r}):\n"
+    "        open({marker!r}, 'w').close()\n"
+    "        {action}\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+PLAIN = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
+HOUSE_BOT = Version(99, "random", HOUSE, 1, "house:random:1", (), ("cargo_noir",), None)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def entered(home: Home, program: str) -> Version:
+    path = home.folder.parent / "mybot.py"
+    path.write_text(program)
+    return submit(home, path, "mybot", "me")[0]
+
+
+def match(*seats: Version, block: int | None = 1, clock: str = "60+0.5/10") -> Match:
+    return Match(secrets.token_hex(8), block, "cargo_noir", seats, secrets.randbits(62), {"last_turn": 2}, clock)
+
+
+def attempts(pool: Pool, one: Match) -> Iterator[End]:
+    """The ends of a match that is played again until it is finished."""
+    while True:
+        [(_, end)] = pool.play([one])
+        yield end
+        if isinstance(end, Finished):
+            return
+
+
+def wait_until_nothing_runs_in(folder: Path) -> None:
+    deadline = time.monotonic() + 60
+    while left := _running_in(folder):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
+
+
+def _running_in(folder: Path) -> list[int]:
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            if process.name.isdigit() and (process / "cwd").readlink().is_relative_to(folder):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        (f"os.kill({WORKER}, signal.SIGSTOP); signal.pause()", "the worker showed no sign of life for 5 s"),
+        (f"os.kill({WORKER}, signal.SIGKILL); signal.pause()", "the worker was killed by SIGKILL"),
+    ],
+    ids=["stopped", "killed"],
+)
+def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match_is_left(
+    home: Home, tmp_path: Path, action: str, reason: str
+) -> None:
+    bot = entered(home, ONCE.format(marker=str(tmp_path / "marker"), action=action))
+    home.records.mkdir()
+    with Pool(home, 1, Patience(tick_seconds=0.1, silent_ticks=50, start_ticks=6000)) as pool:
+        one = match(bot, HOUSE_BOT)
+        first, *others = attempts(pool, one)
+        assert isinstance(first, Void)
+        assert (first.worker_died, first.reason.partition(";")[0]) == (True, reason)
+        assert isinstance(others[-1], Finished)
+        wait_until_nothing_runs_in(home.versions)
+    assert verified(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
+
+
+def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pools, "EXTRA_SECONDS", 0.5)
+    bot = entered(home, "import time\ntime.sleep(600)\n")
+    home.records.mkdir()
+    with Pool(home, 1, Patience(tick_seconds=0.05, silent_ticks=6000, start_ticks=6000)) as pool:
+        [(_, end)] = pool.play([match(bot, HOUSE_BOT, clock="0.1+0/0.1")])
+    assert isinstance(end, Void)
+    assert end.worker_died
+    assert end.reason.endswith("more than its clock allows")
+    wait_until_nothing_runs_in(home.versions)
+
+
+def test_no_clock_lets_a_match_take_longer_than_its_bound() -> None:
+    seats = (HOUSE_BOT,) * 4
+    assert max_seconds(match(*seats, clock="60+0/10")) > 4 * 60
+    assert max_seconds(match(*seats, clock="10+1/10")) > 4 * (10 + 500 * 1)
+
+
+def test_a_match_of_a_block_keeps_its_seed_and_another_reveals_it(home: Home) -> None:
+    home.folder.mkdir()
+    home.records.mkdir()
+    in_block, alone = match(HOUSE_BOT, HOUSE_BOT), match(HOUSE_BOT, HOUSE_BOT, block=None)
+    with Pool(home, 1) as pool:
+        ends = [end for _, end in pool.play([in_block, alone])]
+    assert [type(end) for end in ends] == [Finished, Finished]
+    assert str(in_block.seed) not in home.record(in_block.match_id).read_text()
+    assert read_lines(home.record(in_block.match_id))[-1].data["type"] == "result"
+    assert read_lines(home.record(alone.match_id))[-1].data["seed"] == alone.seed
+
+
+def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:
+    home.folder.mkdir()
+    home.records.mkdir()
+    one = match(HOUSE_BOT, HOUSE_BOT)
+    path = home.record(one.match_id)
+    path.parent.mkdir()
+    path.write_text("planted")
+    with Pool(home, 1) as pool:
+        [(_, end)] = pool.play([one])
+    assert isinstance(end, Finished)
+    assert read_lines(path)[-1].hash == end.record_hash
+
+
+def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home) -> None:
+    umask = os.umask(0)
+    try:
+        bot = entered(home, PLAIN)
+        home.records.mkdir(mode=0o700)
+        with Pool(home, 1) as pool:
+            [(one, end)] = pool.play([match(bot, HOUSE_BOT)])
+    finally:
+        os.umask(umask)
+    assert isinstance(end, Finished)
+    assert home.record(one.match_id).exists()
+    assert (home.logs(one.match_id) / "seat0.log").exists()
+    found = [home.folder, *home.folder.rglob("*")]
+    assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []

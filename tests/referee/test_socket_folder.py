@@ -1,0 +1,110 @@
+"""Temporary folders of referees: none is left by a referee that was killed, and nobody else's is touched."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from referee.live.server import RefereeServer
+from referee.live.socket_folder import SOCKET, SocketFolder, sweep
+
+REFEREE = (
+    "import asyncio, sys\nfrom referee.live.server import RefereeServer\n"
+    "async def main():\n"
+    "    async with RefereeServer() as server:\n"
+    "        print(server.local_address, flush=True)\n"
+    "        await asyncio.sleep(600)\n"
+    "asyncio.run(main())\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def start_referee() -> tuple[subprocess.Popen[str], Path]:
+    process = subprocess.Popen([sys.executable, "-c", REFEREE], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip().removeprefix("unix:")).parent
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def test_the_next_referee_sweeps_the_folder_of_one_that_was_killed_but_not_of_one_that_lives(temporary: Path) -> None:
+    living, kept = start_referee()
+    dead, left = start_referee()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o700
+    end(dead)
+    assert left.exists()
+
+    async def serve() -> None:
+        async with RefereeServer():
+            assert kept.exists()
+            assert not left.exists()
+            sweep()
+            assert len(list(temporary.iterdir())) == 2
+
+    asyncio.run(serve())
+    assert list(temporary.iterdir()) == [kept]
+    end(living)
+    sweep()
+    assert list(temporary.iterdir()) == []
+
+
+def test_what_is_no_referee_s_is_never_swept(temporary: Path) -> None:
+    (temporary / "elsewhere").mkdir()
+    (temporary / "dogana-sock-link").symlink_to(temporary / "elsewhere")
+    (temporary / "dogana-sock-file").write_text("mine")
+    (temporary / "dogana-sock-mine").mkdir()
+    (temporary / "dogana-sock-mine" / "notes.txt").write_text("mine")
+    (temporary / "dogana-sock-named").mkdir()
+    (temporary / "dogana-sock-named" / SOCKET).write_text("not a socket")
+    before = sorted(temporary.rglob("*"))
+    sweep()
+    assert sorted(temporary.rglob("*")) == before
+
+
+def test_a_folder_that_is_swept_before_it_is_locked_is_made_again(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, opened = tempfile.mkdtemp, os.open
+    swept: list[str] = []
+
+    def make(prefix: str) -> str:
+        folder = made(prefix=prefix)
+        if not swept:
+            swept.append(folder)
+            monkeypatch.setattr(os, "open", open_and_be_swept)
+        return folder
+
+    def open_and_be_swept(path: Path, flags: int) -> int:
+        monkeypatch.setattr(os, "open", opened)
+        lock = opened(path, flags)
+        sweep()
+        return lock
+
+    monkeypatch.setattr(tempfile, "mkdtemp", make)
+    folder = SocketFolder()
+    assert not Path(swept[0]).exists()
+    assert folder.socket.parent.exists()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(folder.socket))
+    folder.remove()
+    assert list(temporary.iterdir()) == []
