@@ -5,7 +5,7 @@ BIN = .venv/bin
 READY = .venv/ready
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 setup: $(READY) ## set up .venv with everything that is needed here
 $(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
@@ -24,8 +24,14 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 test: $(READY) proto ## run all tests
 	$(BIN)/python -m pytest -n 2
 
-soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300); kill a ladder's run KILLS times (300)
-	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py -k soak
+wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
+	$(BIN)/python -m pytest -q tests/wheel.py
+
+languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
+	$(BIN)/python proto/languages.py
+
+soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
+	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py tests/test_contract.py -k soak
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
@@ -47,4 +53,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test soak check fmt bench games
+.PHONY: help setup proto demo test wheel-test languages soak check fmt bench games

@@ -1,1 +1,7 @@
 """Measurements, side by side in one run: `make bench`. Absolute figures drift with the machine; ratios hold."""
+
+import os
+
+# As `ladder.__main__` does for the command: gRPC reads these when it is first imported.
+os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")

@@ -18,7 +18,7 @@ from house_bots.greedy import GreedyBot
 from rich.console import Console
 from rich.table import Table
 
-from bench import matches, rules
+from bench import clocks, matches, rules
 from referee.game import Game
 from referee.registry import games
 
@@ -44,8 +44,8 @@ class Report:
         """Add a row with a ratio; it is OK or SHORT by its aim, if it has one."""
         aim = verdict = ""
         if least is not None or most is not None:
-            aim = f">= {least:g}" if least is not None else f"<= {most:g}"
-            is_met = ratio >= least if least is not None else ratio <= (most or 0)
+            aim = " and ".join([f">= {least:g}"] * (least is not None) + [f"<= {most:g}"] * (most is not None))
+            is_met = (least is None or ratio >= least) and (most is None or ratio <= most)
             verdict = "OK" if is_met else "SHORT"
             if not is_met:
                 self.short.append(what)
@@ -157,6 +157,26 @@ def measure_matches(report: Report) -> None:
     report.figure("start of a Python agent to its first question", f"{seconds * 1000:.0f} ms")
 
 
+def measure_clocks(report: Report) -> None:
+    """Measure whether bots that answer just before their limit are timed rightly on a loaded machine."""
+    found = clocks.measure()
+    report.ratio(
+        "cores twice oversubscribed: time charged",
+        f"{found.charged_seconds:.1f} s",
+        f"used {found.own_seconds:.1f} s",
+        found.share,
+        0.97,
+        most=1.03,
+    )
+    report.ratio(
+        "the same: called late though in time",
+        f"{found.false_losses}",
+        f"of {found.decisions}",
+        found.false_losses / found.decisions,
+        most=0,
+    )
+
+
 def main() -> None:
     """Measure everything, print the table, and keep the ratios."""
     report = Report()
@@ -167,6 +187,7 @@ def main() -> None:
     measure_rules(report)
     measure_matches(report)
     measure_ladder(report)
+    measure_clocks(report)
     console = Console(width=None if sys.stdout.isatty() else 140)
     console.print(report.table)
     console.print(f"{len(report.short)} rows are short of their aim" if report.short else "all rows meet their aims")

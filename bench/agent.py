@@ -1,7 +1,7 @@
 """The agents of the measurements, by the word on the command line.
 
 `random` plays and tells when; `greedy` plays as the house bot; `singly` likewise, but answers one decision at a time instead of
-whole turns; `echo` answers a bare echo.
+whole turns; `brink` answers shortly before its time is up; `echo` answers a bare echo.
 """
 
 from __future__ import annotations
@@ -49,8 +49,21 @@ def play_greedy(*, singly: bool) -> None:
     print("asked", asked)
 
 
+def play_on_the_brink(margin_seconds: float) -> None:
+    """Answer at random just before the limit; print the number, own seconds and budget of each decision."""
+    chance = random.Random(1)
+
+    def choose(decision: Decision) -> int:
+        begin = time.monotonic() - (decision.seconds - decision.seconds_left())  # when the question was read
+        time.sleep(max(0.0, decision.seconds_left() - margin_seconds))
+        print("took", decision.number, time.monotonic() - begin, decision.seconds)
+        return int(chance.random() * decision.action_count)
+
+    play(choose)
+
+
 async def echo() -> None:
-    """Answers every message with so many bytes as the command line says."""
+    """Answer every message with as many bytes as the command line says."""
     import grpc
 
     answer = b"x" * int(sys.argv[2])
@@ -64,6 +77,8 @@ async def echo() -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "random":
         play_random()
+    elif sys.argv[1] == "brink":
+        play_on_the_brink(float(sys.argv[2]) / 1000)
     elif sys.argv[1] == "echo":
         asyncio.run(echo())
     else:

@@ -108,9 +108,8 @@ def message_sizes(record: Path) -> tuple[int, int]:
     for step in replay:
         legal = before.legal_actions(step.seat)
         if len(legal) > 1:
-            decision = Decision(1000, step.seat, before, legal, clock)
-            decision.played = played[-6:]
-            sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, spent=0.0)))
+            decision = Decision(1000, step.seat, before, legal, clock, 0.0, played=played[-6:])
+            sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, now=0.0)))
         played.append(Played(step.seat, step.action))
         before = replay.state.clone()
     return sum(sizes) // len(sizes), 9

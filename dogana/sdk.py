@@ -1,6 +1,6 @@
 """The Python SDK: everything a bot needs, without the referee.
 
-A complete bot, for every game there is:
+A complete bot, for every game:
 
     import random
     from dogana.sdk import Decision, play
@@ -10,30 +10,32 @@ A complete bot, for every game there is:
 
     play(choose)
 
-`choose` is called for each decision and returns the index of an action in `decision.actions`, or the action itself, or a list of
-actions that are to be played in a row (a whole turn in one answer). It needs the package `dogana` (the messages)
-and gRPC, nothing else of this project.
+`choose` is called for each decision. It returns the index of an action in `decision.actions`, the action itself, or a list of
+actions to be played in a row (a whole turn in one answer). While it thinks, `decision.seconds_left()` and `decision.withdrawn`
+are kept up to date by a thread that reads from the referee. The SDK needs the package `dogana` (the messages) and gRPC, nothing
+else of this project.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import operator
 import os
 import sys
+import threading
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn, SupportsIndex
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias
 
-os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-
-import grpc
 from google.protobuf.message import Message
 
 from dogana.v1 import referee_pb2 as pb
+
+if TYPE_CHECKING:
+    import grpc  # imported where it is used, after `play` has set what it reads when it is imported
 
 PROTOCOL = 1
 """The version of the protocol that this SDK speaks."""
@@ -58,9 +60,7 @@ class Match:
         seat: this bot's seat, from 0.
         seats: the number of seats.
         options: all options of the match, as text.
-        board: the printed numbers of the game, as nested dictionaries (its board.toml).
         welcome: the whole message.
-        messages: the module with the game's messages, such as `dogana.games.cargo_noir.v1.cargo_noir_pb2`.
     """
 
     def __init__(self, welcome: pb.Welcome) -> None:
@@ -73,12 +73,12 @@ class Match:
 
     @cached_property
     def board(self) -> dict[str, Any]:
-        """See the class."""
+        """The printed numbers of the game, as nested dictionaries (its board.toml)."""
         return {key: _plain(value) for key, value in self.welcome.board.fields.items()}
 
     @cached_property
     def messages(self) -> Any:
-        """See the class."""
+        """The module with the game's messages, such as `dogana.games.cargo_noir.v1.cargo_noir_pb2`."""
         name = f"dogana.games.{self.game}.v1.{self.game}_pb2"
         try:
             return importlib.import_module(name)
@@ -95,9 +95,9 @@ class Decision:
         match: what stays the same.
         number: the decision's number.
         action_count: how many legal actions there are.
-        labels: a text for each of them, if `play` was called with `labels=True`.
         dropped: why the rest of the last answer with several actions was not played; empty if all of it was.
         rejection: why the previous answer to this same decision was refused, or None.
+        withdrawn: whether the referee has taken the decision back; it turns true while `choose` runs. No answer is sent then.
         message: the whole message.
     """
 
@@ -108,6 +108,8 @@ class Decision:
         self.action_count = message.action_count
         self.dropped = message.dropped
         self.rejection: pb.Rejected | None = None
+        self.withdrawn = False
+        self._deadline = time.monotonic() + message.clock.budget_ms / 1000
 
     @property
     def seat(self) -> int:
@@ -116,7 +118,7 @@ class Decision:
 
     @property
     def labels(self) -> Sequence[str]:
-        """See the class."""
+        """A text for each legal action, if `play` was called with `labels=True`."""
         return self.message.labels
 
     @cached_property
@@ -138,12 +140,23 @@ class Decision:
 
     @property
     def seconds(self) -> float:
-        """How long this decision may take, from when it was asked."""
+        """How long this decision may take, in seconds, as it was when it was asked."""
         return self.message.clock.budget_ms / 1000
+
+    def seconds_left(self) -> float:
+        """Return how long this decision may still take, in seconds, negative when time is up.
+
+        It falls while `choose` runs, and it changes at once when another seat starts a sand timer.
+        """
+        return self._deadline - time.monotonic()
+
+    def set_clock(self, clock: pb.Clock) -> None:
+        """Take over a new deadline; the SDK calls this when the referee tells one."""
+        self._deadline = time.monotonic() + clock.budget_ms / 1000
 
     @property
     def bank_seconds(self) -> float:
-        """What is in the seat's bank."""
+        """What was in the seat's bank when it was asked, in seconds."""
         return self.message.clock.bank_ms / 1000
 
 
@@ -161,7 +174,7 @@ def play(
     on_start: Callable[[Match], None] | None = None,
     on_end: Callable[[Match, pb.GameOver], None] | None = None,
 ) -> None:
-    """Joins a match, plays it to its end, and returns.
+    """Join a match, play it to its end, and return.
 
     Args:
         choose: makes a decision.
@@ -169,20 +182,24 @@ def play(
         token: the seat's token; None for DOGANA_TOKEN.
         ca: the certificate of the referee's authority (PEM) for an encrypted connection; None for DOGANA_CA, or for a
             connection that is not encrypted if that is not set either.
-        labels: whether each legal action shall come with a text.
+        labels: whether each legal action comes with a text.
         on_start: called once before the first decision.
         on_end: called once with the result.
 
-    What goes wrong is told in one line on standard error; the process then ends with status 1. An exception in `choose` is not
-    caught: its traceback is in the bot's log, and the referee calls it a crash.
+    `choose`, `on_start` and `on_end` run in the calling thread. What goes wrong is told in one line on standard error; the process
+    then ends with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the referee calls it
+    a crash.
     """
     address = address or os.environ.get("DOGANA_ADDRESS", "")
     token = token or os.environ.get("DOGANA_TOKEN", "")
     authority = ca or (Path(os.environ["DOGANA_CA"]) if os.environ.get("DOGANA_CA") else None)
     if not address or not token:
         _give_up(_START_ME)
+    # Without these experiments a round trip takes about a third less; this has no effect if gRPC has been imported before.
+    os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
-        asyncio.run(_play(choose, address, token, authority, labels, on_start, on_end))
+        _play(choose, address, token, authority, labels, on_start, on_end)
     except AgentError as error:
         _give_up(str(error))
     except KeyboardInterrupt:
@@ -193,7 +210,7 @@ def _give_up(reason: str) -> NoReturn:
     sys.exit(f"dogana bot: {reason}")
 
 
-async def _play(
+def _play(
     choose: Callable[[Decision], Choice],
     address: str,
     token: str,
@@ -202,77 +219,111 @@ async def _play(
     on_start: Callable[[Match], None] | None,
     on_end: Callable[[Match, pb.GameOver], None] | None,
 ) -> None:
-    async with _channel(address, authority) as channel:
-        call = channel.stream_stream(
-            "/dogana.v1.Referee/Play",
-            request_serializer=pb.AgentMessage.SerializeToString,
-            response_deserializer=pb.RefereeMessage.FromString,
-        )()
-        try:
-            join = pb.Join(token=token, protocol=PROTOCOL, labels=labels)
-            await call.write(pb.AgentMessage(join=join))
-            await _converse(call, choose, on_start, on_end)
-        except grpc.aio.AioRpcError as error:
-            raise AgentError(_explain(error, address)) from error
-        except asyncio.InvalidStateError as error:  # gRPC's word for writing to a stream that has ended
-            raise AgentError(f"the referee ended the stream: {await call.details()}") from error
+    from dogana.v1.referee_pb2_grpc import RefereeStub  # imports gRPC: after `play` has set what that reads
+
+    outbox: SimpleQueue[pb.AgentMessage | None] = SimpleQueue()
+    inbox: SimpleQueue[_Event] = SimpleQueue()
+    outbox.put(pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL, labels=labels)))
+    with _channel(address, authority) as channel:
+        messages = RefereeStub(channel).Play(iter(outbox.get, None))
+        threading.Thread(target=_read, args=(messages, inbox), daemon=True).start()
+        match: Match | None = None
+        decision: Decision | None = None
+        while True:
+            event = inbox.get()
+            if isinstance(event, Match):
+                match = event
+                if on_start is not None:
+                    on_start(match)
+            elif isinstance(event, Decision):
+                decision = event
+                _answer(choose, decision, outbox)
+            elif isinstance(event, pb.Rejected):
+                _report(event)
+                if decision is not None and event.decision == decision.number and event.reason != _STALE:
+                    decision.rejection = event
+                    _answer(choose, decision, outbox)
+            elif isinstance(event, pb.GameOver):
+                if on_end is not None and match is not None:
+                    on_end(match, event)
+                return
+            else:
+                raise AgentError(_explain(event, address))
 
 
-def _channel(address: str, authority: Path | None) -> grpc.aio.Channel:
+_STALE = pb.Rejected.REASON_STALE
+_Event: TypeAlias = "Match | Decision | pb.Rejected | pb.GameOver | grpc.RpcError"
+"""What the reading thread hands to the playing one; an `RpcError` is the end of the stream."""
+
+
+def _channel(address: str, authority: Path | None) -> grpc.Channel:
+    import grpc
+
     options = [("grpc.max_receive_message_length", -1)]
     if authority is None:
-        return grpc.aio.insecure_channel(address, options)
+        return grpc.insecure_channel(address, options)
     try:
         certificate = authority.read_bytes()
     except OSError as error:
         raise AgentError(f"cannot read the certificate {authority}: {error.strerror}") from error
-    return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate), options)
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(certificate), options)
 
 
-async def _converse(
-    call: Any,
-    choose: Callable[[Decision], Choice],
-    on_start: Callable[[Match], None] | None,
-    on_end: Callable[[Match, pb.GameOver], None] | None,
-) -> None:
+def _read(messages: Any, inbox: SimpleQueue[_Event]) -> None:
+    """Read what the referee sends, in a thread of its own, so that a decision in hand hears of its end and its deadline.
+
+    `messages` is the call: an iterator of `RefereeMessage` that is also a `grpc.RpcError` when it has ended.
+    """
+    import grpc
+
     match: Match | None = None
     decision: Decision | None = None
-    while True:
-        message = await call.read()
-        if message is grpc.aio.EOF:
-            code, details = await call.code(), await call.details()
-            raise AgentError(f"the referee ended the stream ({code.name}): {details}")
-        which = message.WhichOneof("message")
-        if which == "welcome":
-            match = Match(message.welcome)
-            if on_start is not None:
-                on_start(match)
-        elif which == "decide" and match is not None:
-            decision = Decision(match, message.decide)
-            await call.write(_answer(choose, decision))
-        elif which == "rejected":
-            rejected = message.rejected
-            rule = f" ({rejected.rule})" if rejected.rule else ""
-            reason = pb.Rejected.Reason.Name(rejected.reason).removeprefix("REASON_").lower()
-            print(
-                f"dogana bot: decision {rejected.decision} refused as {reason}: {rejected.message}{rule}; "
-                f"strike {rejected.strikes}",
-                file=sys.stderr,
-                flush=True,
-            )
-            if decision is not None and rejected.decision == decision.number and reason != "stale":
-                decision.rejection = rejected
-                await call.write(_answer(choose, decision))
-        elif which == "withdrawn":
-            decision = None
-        elif which == "game_over":
-            if on_end is not None and match is not None:
-                on_end(match, message.game_over)
-            return
+    try:
+        for message in messages:
+            which = message.WhichOneof("message")
+            if which == "welcome":
+                match = Match(message.welcome)
+                inbox.put(match)
+            elif which == "decide" and match is not None:
+                decision = Decision(match, message.decide)
+                inbox.put(decision)
+            elif which == "withdrawn" and decision is not None and message.withdrawn.decision == decision.number:
+                decision.withdrawn = True
+            elif which == "new_deadline" and decision is not None and message.new_deadline.decision == decision.number:
+                decision.set_clock(message.new_deadline.clock)
+            elif which in ("rejected", "game_over"):
+                inbox.put(getattr(message, which))
+    except grpc.RpcError:
+        pass  # the call tells how it ended, as it does when it has ended well
+    if decision is not None:
+        decision.withdrawn = True
+    inbox.put(messages)
 
 
-def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.AgentMessage:
-    choice = choose(decision)
+def _report(rejected: pb.Rejected) -> None:
+    """Tell the author of the bot that an answer was refused."""
+    rule = f" ({rejected.rule})" if rejected.rule else ""
+    reason = pb.Rejected.Reason.Name(rejected.reason).removeprefix("REASON_").lower()
+    print(
+        f"dogana bot: decision {rejected.decision} refused as {reason}: {rejected.message}{rule}; "
+        f"strike {rejected.strikes}",
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _answer(
+    choose: Callable[[Decision], Choice], decision: Decision, outbox: SimpleQueue[pb.AgentMessage | None]
+) -> None:
+    """Answer a decision, unless it is withdrawn before or while `choose` thinks about it."""
+    if decision.withdrawn:
+        return
+    message = _message(choose(decision), decision)
+    if not decision.withdrawn:
+        outbox.put(message)
+
+
+def _message(choice: Choice, decision: Decision) -> pb.AgentMessage:
     if isinstance(choice, SupportsIndex):  # an int, or what numpy and its like have instead
         choice = operator.index(choice)
         if not 0 <= choice < 1 << 32:
@@ -292,14 +343,20 @@ def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.Agen
     return pb.AgentMessage(choose=answer)
 
 
-def _explain(error: grpc.aio.AioRpcError, address: str) -> str:
-    if error.code() is grpc.StatusCode.UNAVAILABLE:
-        return f"no referee answers at {address} ({error.details()}); is it running, and the address right?"
-    return f"the referee refused ({error.code().name}): {error.details()}"
+def _explain(call: Any, address: str) -> str:
+    """Say why a stream has ended; `call` is the `grpc.Call`."""
+    import grpc
+
+    code, details = call.code(), call.details()
+    if code is grpc.StatusCode.UNAVAILABLE:
+        return f"no referee answers at {address} ({details}); is it running, and the address right?"
+    if code is grpc.StatusCode.OK:
+        return "the referee ended the stream before the match was over"
+    return f"the referee refused ({code.name}): {details}"
 
 
 def _plain(value: Any) -> Any:
-    """A `google.protobuf.Value` as Python has it; whole numbers as int."""
+    """Convert a `google.protobuf.Value` to Python; whole numbers become int."""
     which = value.WhichOneof("kind")
     if which == "struct_value":
         return {key: _plain(entry) for key, entry in value.struct_value.fields.items()}

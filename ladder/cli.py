@@ -7,7 +7,9 @@ import logging
 import os
 import signal
 import sys
+from importlib import metadata
 from types import FrameType
+from typing import Annotated
 
 import typer
 
@@ -17,11 +19,20 @@ from ladder.commands.run import run
 from ladder.commands.submit import submit
 from ladder.commands.top import top
 from referee.commands.games import games
+from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.replay import replay
 from referee.commands.verify import verify
 from referee.errors import DoganaError
+from referee.terminal import Remarks
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"dogana {metadata.version('dogana')}")
+        raise typer.Exit
+
 
 app = typer.Typer(
     help="An AI tournament harness for modern board games: referee matches, keep records, run a ladder.",
@@ -30,6 +41,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Accept what can be given before any command."""
+
+
 for command in (games, play, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
@@ -39,7 +61,9 @@ app.add_typer(ladder, name="ladder")
 
 
 def main() -> None:
-    """Runs the command line. What the user can mend is told in one line, with exit status 1."""
+    """Run the command line. What the user can mend is told in one line, with exit status 1."""
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
+    sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
     logging.getLogger("referee.live.driver").addFilter(_is_ours)
     stopped = _stop_cleanly()
     try:
@@ -51,23 +75,28 @@ def main() -> None:
     except DoganaError as error:
         _fail(str(error))
     except BrokenPipeError:  # somebody closed our output, as `head` does
-        sys.stderr.close()
+        _drop_output()
         sys.exit(1)
     except OSError as error:
         if error.filename is None and error.errno in _CANNOT_WRITE:  # all files have names
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python tries again at exit
+            _drop_output()
             error.filename = "standard output"
         _fail(f"{error.filename or 'cannot go on'}: {error.strerror or error}")
 
 
-_CANNOT_WRITE = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
+_CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 _INTERRUPTED = 128 + signal.SIGINT
 
 
-def _stop_cleanly() -> list[int]:
-    """Makes SIGTERM and SIGHUP do what Ctrl-C does; returns a list that will have the one that came first.
+def _drop_output() -> None:
+    """Let the rest of standard output go nowhere, or Python tries to write it again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    Later ones are ignored: systemd and shells send several, and none must interrupt the cleaning up.
+
+def _stop_cleanly() -> list[int]:
+    """Make SIGTERM and SIGHUP do what Ctrl-C does; return a list that will hold the first that comes.
+
+    Later ones are ignored: systemd and shells send several, and none may interrupt the cleaning up.
     """
     came: list[int] = []
 
@@ -88,7 +117,7 @@ def _stop_cleanly() -> list[int]:
 
 
 def _is_ours(entry: logging.LogRecord) -> bool:
-    """Whether what made a match void is a fault of ours and worth a traceback; a full disk is not."""
+    """Return whether a match was made void by a fault of ours that is worth a traceback; a full disk is not."""
     return entry.exc_info is None or not isinstance(entry.exc_info[1], (OSError, DoganaError))
 
 

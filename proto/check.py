@@ -1,19 +1,21 @@
-"""Checks the .proto files: style, compatibility with the last release, and that docs/protocol.md says what they say.
+"""Check the .proto files: style, compatibility with the last release, and names that generated code cannot have.
 
-python proto/check.py              says everything that is wrong, a line each; exit status 1 if anything is
-python proto/check.py --write      writes docs/protocol.md
-python proto/check.py --release    makes the present messages the ones that later ones must stay compatible with
+python proto/check.py              report everything that is wrong, one line each; exit with status 1 if anything is
+python proto/check.py --write      format the .proto files, and write docs/protocol.md from their comments
+python proto/check.py --release    make the present messages the ones that later ones must stay compatible with
+
+buf does the first two by the rules in `proto/buf.yaml`. The released messages are the image `proto/released.binpb`.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
-import tempfile
+import sysconfig
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
@@ -22,47 +24,194 @@ from google.protobuf.descriptor_pb2 import (
     FileDescriptorProto,
     FileDescriptorSet,
 )
-from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parent.parent
-RELEASED = ROOT / "proto" / "released.binpb"
+PROTO = ROOT / "proto"
+RELEASED = PROTO / "released.binpb"
 PAGE = ROOT / "docs" / "protocol.md"
 ENVELOPE = "dogana.v1"
 
-# Where things are in a file, as numbers of descriptor.proto: messages, enums and services of a file, ...
-_MESSAGE, _ENUM, _SERVICE = 4, 5, 6
-# ... and fields, messages inside, enums inside and oneofs of a message, values of an enum, methods of a service.
-_FIELD, _NESTED, _NESTED_ENUM, _ONEOF, _VALUE, _METHOD = 2, 3, 4, 8, 2, 2
+
+# --- what buf does ----------------------------------------------------------------------------------------------
+
+
+def buf(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    """Run the `buf` that belongs to this Python (from the package buf-bin). It needs no network."""
+    program = Path(sysconfig.get_path("scripts")) / "buf"
+    if not program.exists():
+        sys.exit(f"{program} is missing: run `make setup`")
+    return subprocess.run([program, *arguments], capture_output=True, check=False)
 
 
 def load(folder: Path) -> FileDescriptorSet:
-    """Compiles every .proto file below a folder, comments included."""
-    files = sorted((folder / "dogana").rglob("*.proto"))
-    with tempfile.TemporaryDirectory() as scratch:
-        target = Path(scratch) / "all.binpb"
-        includes = [f"-I{folder}", f"-I{resources.files('grpc_tools') / '_proto'}"]
-        arguments = ["protoc", *includes, f"--descriptor_set_out={target}", "--include_source_info", *map(str, files)]
-        if protoc.main(arguments) != 0:
-            sys.exit("the .proto files do not compile")
-        return FileDescriptorSet.FromString(target.read_bytes())
+    """Compile every .proto file below a folder, comments included; end the program if one does not compile."""
+    built = buf("build", folder, "--as-file-descriptor-set", "--exclude-imports", "--output", "-")
+    if built.returncode != 0:
+        sys.exit(f"the .proto files do not compile:\n{built.stderr.decode()}".rstrip())
+    return FileDescriptorSet.FromString(built.stdout)
 
 
-# --- walking a file -----------------------------------------------------------------------------------------
+def style_problems(folder: Path) -> list[str]:
+    """Report what breaks the style guide of Protocol Buffers, has no comment, or is not formatted."""
+    lint = buf("lint", folder)
+    problems = (lint.stdout + lint.stderr).decode().splitlines()
+    if buf("format", folder, "--exit-code").returncode != 0:
+        problems.append(f"{folder}: not formatted: run `make fmt`")
+    return problems
 
 
-class Item:
-    """A thing in a .proto file: message, enum, field, value, oneof, service or method."""
+def breaking_changes(folder: Path, released: Path) -> list[str]:
+    """Report what agents that were built from the released messages would trip over."""
+    compared = buf("breaking", folder, "--against", released)
+    return (compared.stdout + compared.stderr).decode().splitlines()
 
-    def __init__(self, file: FileDescriptorProto, kind: str, name: str, described: Any, path: tuple[int, ...]) -> None:
-        self.file = file
-        self.kind = kind
-        self.name = name
-        self.described = described
-        self.path = path
+
+def unreleased(present: FileDescriptorSet, released: Path) -> list[str]:
+    """List the files that are not part of the release, so that nothing guards them yet."""
+    known = {file.name for file in FileDescriptorSet.FromString(released.read_bytes()).file}
+    return [file.name for file in present.file if file.name not in known]
+
+
+def release(folder: Path, released: Path) -> None:
+    """Write the image that later messages are compared with."""
+    built = buf("build", folder, "--exclude-source-info", "--output", released)
+    if built.returncode != 0:
+        sys.exit(built.stderr.decode().rstrip())
+
+
+# --- names that collide in generated code -----------------------------------------------------------------------
+
+
+class Accessor(NamedTuple):
+    """A name that generators derive from the name of a field or oneof.
+
+    Attributes:
+        pattern: the derived name, as a field would have to be called to collide with it.
+        kinds: what it is derived for, as `_kinds` says.
+        languages: in whose official generated code a field of that name collides, changes its name, or is hidden.
+    """
+
+    pattern: str
+    kinds: str
+    languages: str
+
+
+ACCESSORS = (
+    Accessor("has_{}", "presence oneof", "C++, C#, Objective-C, Dart, Go, Rust"),
+    Accessor("clear_{}", "field oneof", "C++, C#, Ruby, Dart, Go, Rust"),
+    Accessor("set_{}", "field", "C++, Go, Rust"),
+    Accessor("get_{}", "field oneof", "Go"),
+    Accessor("{}_field_number", "field", "C#"),
+    Accessor("{}_opt", "presence", "Rust"),
+    Accessor("{}_mut", "message repeated map", "Rust"),
+    Accessor("mutable_{}", "message text repeated map", "C++"),
+    Accessor("release_{}", "message text", "C++"),
+    Accessor("set_allocated_{}", "message text", "C++"),
+    Accessor("unsafe_arena_release_{}", "message text", "C++"),
+    Accessor("unsafe_arena_set_allocated_{}", "message text", "C++"),
+    Accessor("ensure_{}", "message", "Dart"),
+    Accessor("{}_builder", "message", "Java, Kotlin"),
+    Accessor("{}_or_builder", "message", "Java, Kotlin"),
+    Accessor("{}_builder_list", "repeated", "Java, Kotlin"),
+    Accessor("{}_or_builder_list", "repeated", "Java, Kotlin"),
+    Accessor("{}_bytes", "text", "Java, Kotlin"),
+    Accessor("{}_value", "enum", "Java, Kotlin"),
+    Accessor("{}_value_list", "enum", "Java, Kotlin"),
+    Accessor("{}_const", "enum", "Ruby"),
+    Accessor("add_{}", "repeated", "C++"),
+    Accessor("{}_size", "repeated map", "C++"),
+    Accessor("{}_count", "repeated map", "Java, Kotlin"),
+    Accessor("{}_list", "repeated", "Java, Kotlin"),
+    Accessor("{}_array", "repeated", "Objective-C"),
+    Accessor("{}_map", "map", "Java, Kotlin"),
+    Accessor("{}_case", "oneof", "C++, Java, Kotlin, C#, Rust"),
+    Accessor("{}_oneof_case", "oneof", "C#"),
+    Accessor("{}_one_of_case", "oneof", "Objective-C"),
+    Accessor("which_{}", "oneof", "Dart, Go"),
+)
+
+
+def collisions(files: FileDescriptorSet) -> list[str]:
+    """Report fields and oneofs whose names collide with what a generator makes of another one in the same message."""
+    return [
+        problem
+        for file in files.file
+        for item in items(file)
+        if item.kind == "message"
+        for problem in _collisions_in(item.name, item.described)
+    ]
+
+
+def _collisions_in(scope: str, message: DescriptorProto) -> list[str]:
+    named = {field.name: _kinds(field, message) for field in message.field}
+    named |= {oneof.name: {"oneof"} for oneof in _real_oneofs(message)}
+    found = []
+    for name, kinds in named.items():
+        for accessor in ACCESSORS:
+            other = accessor.pattern.format(name)
+            if other in named and kinds & set(accessor.kinds.split()):
+                found.append(f"{scope}.{other}: collides with code generated for `{name}` ({accessor.languages})")
+    joined: dict[str, str] = {}
+    for name in named:
+        first = joined.setdefault(name.replace("_", ""), name)
+        if first != name:
+            found.append(f"{scope}.{name}: differs from `{first}` in underscores only (PHP)")
+    return found
+
+
+def _kinds(field: FieldDescriptorProto, message: DescriptorProto) -> set[str]:
+    """Classify a field: `field` always, and what else generators make accessors for."""
+    kinds = {"field"}
+    if any(entry.options.map_entry and field.type_name.endswith(f".{entry.name}") for entry in message.nested_type):
+        return kinds | {"map"}
+    if field.label == FieldDescriptorProto.LABEL_REPEATED:
+        kinds.add("repeated")
+    elif field.HasField("oneof_index") or field.type == FieldDescriptorProto.TYPE_MESSAGE:
+        kinds.add("presence")
+    match field.type:
+        case FieldDescriptorProto.TYPE_MESSAGE:
+            kinds.add("message")
+        case FieldDescriptorProto.TYPE_STRING | FieldDescriptorProto.TYPE_BYTES:
+            kinds.add("text")
+        case FieldDescriptorProto.TYPE_ENUM:
+            kinds.add("enum")
+    return kinds
+
+
+def _real_oneofs(message: DescriptorProto) -> list[Any]:
+    """List the oneofs that were written as such, not those that `optional` stands for."""
+    synthetic = {field.oneof_index for field in message.field if field.proto3_optional}
+    return [oneof for index, oneof in enumerate(message.oneof_decl) if index not in synthetic]
+
+
+# --- walking a file ---------------------------------------------------------------------------------------------
+
+# Where things are, as field numbers of descriptor.proto: the messages, enums and services of a file, ...
+_MESSAGE, _ENUM, _SERVICE = 4, 5, 6
+# ... the fields, inner messages and inner enums of a message, the values of an enum, and the methods of a service.
+_FIELD, _NESTED, _NESTED_ENUM, _VALUE, _METHOD = 2, 3, 4, 2, 2
+
+
+class Item(NamedTuple):
+    """A message, field, enum, value, service or method of a .proto file.
+
+    Attributes:
+        file: the file that it is in.
+        kind: which of them it is, as written above.
+        name: its full name.
+        described: its descriptor.
+        path: its place in the file, as in `SourceCodeInfo.Location.path`.
+    """
+
+    file: FileDescriptorProto
+    kind: str
+    name: str
+    described: Any
+    path: tuple[int, ...]
 
     @property
     def comment(self) -> str:
-        """The comment above it."""
+        """Return the comment above it."""
         for location in self.file.source_code_info.location:
             if tuple(location.path) == self.path:
                 return location.leading_comments.strip()
@@ -70,7 +219,7 @@ class Item:
 
 
 def items(file: FileDescriptorProto) -> Iterator[Item]:
-    """Everything in a file, outer things before inner ones."""
+    """Walk everything in a file, outer things before inner ones."""
     for index, message in enumerate(file.message_type):
         yield from _message_items(file, message, file.package, (_MESSAGE, index))
     for index, enum in enumerate(file.enum_type):
@@ -89,9 +238,6 @@ def _message_items(
         return
     name = f"{scope}.{message.name}"
     yield Item(file, "message", name, message, path)
-    for index, oneof in enumerate(message.oneof_decl):
-        if not any(field.proto3_optional and field.oneof_index == index for field in message.field):
-            yield Item(file, "oneof", f"{name}.{oneof.name}", oneof, (*path, _ONEOF, index))
     for index, field in enumerate(message.field):
         yield Item(file, "field", f"{name}.{field.name}", field, (*path, _FIELD, index))
     for index, inner in enumerate(message.nested_type):
@@ -109,88 +255,18 @@ def _enum_items(
         yield Item(file, "value", f"{name}.{value.name}", value, (*path, _VALUE, index))
 
 
-# --- style --------------------------------------------------------------------------------------------------
-
-_CAMEL, _SNAKE = re.compile(r"[A-Z][A-Za-z0-9]*"), re.compile(r"[a-z][a-z0-9_]*")
-
-
-def style_problems(files: FileDescriptorSet) -> list[str]:
-    """Everything without a comment, and names that do not follow the style guide of Protocol Buffers."""
-    found = []
-    for file in files.file:
-        if file.package.replace(".", "/") != str(Path(file.name).parent):
-            found.append(f"{file.name}: the package {file.package} is not its folder")
-        for item in items(file):
-            if not item.comment:
-                found.append(f"{item.name}: {item.kind} without a comment")
-            name = item.name.rpartition(".")[2]
-            style = _SNAKE if item.kind in ("field", "oneof") else _CAMEL
-            if item.kind == "enum":
-                found += _enum_problems(item)
-            if item.kind != "value" and not style.fullmatch(name):
-                found.append(f"{item.name}: {item.kind} whose name is not in the usual style")
-    return found
-
-
-def _enum_problems(item: Item) -> list[str]:
-    prefix = re.sub(r"(?<!^)(?=[A-Z])", "_", item.described.name).upper() + "_"
-    found = []
-    if item.described.value[0].name != f"{prefix}UNSPECIFIED" or item.described.value[0].number != 0:
-        found.append(f"{item.name}: the first value must be {prefix}UNSPECIFIED = 0")
-    found += [
-        f"{item.name}.{value.name}: must begin with {prefix}"
-        for value in item.described.value
-        if not value.name.startswith(prefix)
-    ]
-    return found
-
-
-# --- compatibility --------------------------------------------------------------------------------------------
-
-
-def breaking_changes(released: FileDescriptorSet, present: FileDescriptorSet) -> list[str]:
-    """What agents that were built from the released messages would trip over.
-
-    Everything released must still be there, with its number and type; new things may be added.
-    """
-    now = {item.name: item for file in present.file for item in items(file)}
-    found = []
-    for file in released.file:
-        for item in items(file):
-            if item.name not in now:
-                found.append(f"{item.name}: this {item.kind} was released and is gone")
-            elif _shape(item) != _shape(now[item.name]):
-                found.append(f"{item.name}: was released as {_shape(item)}, now is {_shape(now[item.name])}")
-    return found
-
-
-def _shape(item: Item) -> str:
-    """What must not change about a thing."""
-    described = item.described
-    if item.kind == "field":
-        kind = FieldDescriptorProto.Type.Name(described.type).removeprefix("TYPE_").lower()
-        label = FieldDescriptorProto.Label.Name(described.label).removeprefix("LABEL_").lower()
-        presence = " with presence" if described.proto3_optional or described.HasField("oneof_index") else ""
-        return f"{label} {kind} {described.type_name} = {described.number}{presence}"
-    if item.kind == "value":
-        return f"= {described.number}"
-    if item.kind == "method":
-        streams = (described.client_streaming, described.server_streaming)
-        return f"{described.input_type} -> {described.output_type}, streaming {streams}"
-    return item.kind
-
-
 # --- the page ---------------------------------------------------------------------------------------------------
 
 
 def page(files: FileDescriptorSet) -> str:
-    """docs/protocol.md: every service, message and enum of the envelope with its comments."""
+    """Write docs/protocol.md: every service, message and enum of the envelope with its comments."""
     lines = [
         "# The protocol",
         "",
-        "What a referee and an agent say to each other, whatever the game. Written from the comments of `proto/dogana/v1/` by",
-        "`make fmt`; do not edit. [writing_a_bot.md](writing_a_bot.md) tells the story. The messages of each game are in",
-        "`proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
+        "What a referee and an agent say to each other, whatever the game.",
+        "This page is written from the comments in `proto/dogana/v1/` by `make fmt`; do not edit it.",
+        "[writing_a_bot.md](writing_a_bot.md) tells the story.",
+        "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
         "",
     ]
     for file in files.file:
@@ -236,20 +312,20 @@ def _method(method: Any) -> str:
 
 
 def main() -> None:
-    """See the module's text."""
-    present = load(ROOT / "proto")
+    """Do what the module's text says."""
     if sys.argv[1:] == ["--write"]:
-        PAGE.write_text(page(present))
+        buf("format", PROTO, "--write")
+        PAGE.write_text(page(load(PROTO)))
         return
     if sys.argv[1:] == ["--release"]:
-        for file in present.file:
-            file.ClearField("source_code_info")
-        RELEASED.write_bytes(present.SerializeToString())
+        release(PROTO, RELEASED)
         return
-    problems = style_problems(present)
-    problems += breaking_changes(FileDescriptorSet.FromString(RELEASED.read_bytes()), present)
+    present = load(PROTO)
+    problems = style_problems(PROTO) + breaking_changes(PROTO, RELEASED) + collisions(present)
     if not PAGE.exists() or PAGE.read_text() != page(present):
         problems.append("docs/protocol.md is not up to date: run `make fmt`")
+    for name in unreleased(present, RELEASED):
+        print(f"note: proto/{name} is not released, so its numbers may still change (proto/check.py --release)")
     for problem in problems:
         print(problem)
     sys.exit(1 if problems else 0)

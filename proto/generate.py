@@ -1,13 +1,15 @@
-"""Builds the Python messages from the .proto files: `python proto/generate.py`.
+"""Build the Python messages and gRPC stubs from the .proto files: `python proto/generate.py`.
 
-The messages are built, never committed: `pip install` runs this through `proto/hatch_hook.py`, a
-working copy through `make proto`.
+They are built, never committed: `pip install` runs this through `proto/hatch_hook.py`, a working copy through `make proto`.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import sys
+import sysconfig
 import tempfile
 from importlib import resources
 from pathlib import Path
@@ -18,11 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class ProtoError(Exception):
-    """A .proto file does not compile; protoc has said why on standard error."""
+    """The .proto files cannot be built; protoc has said why on standard error, or the text says it."""
 
 
 def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> None:
     """Compile every .proto below `sources` into the Python package folder `target`.
+
+    A file with a service also gets a module `..._pb2_grpc` with its stubs, and their types.
 
     Args:
         sources: the folder that import paths start from; `sources / target.name` holds the files.
@@ -33,13 +37,15 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
         ProtoError: if a file does not compile; `target` is left as it was.
     """
     files = sorted((sources / target.name).rglob("*.proto"))
+    services = [file for file in files if re.search(r"^service ", file.read_text(), re.MULTILINE)]
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
         folders = [sources, *include, Path(str(resources.files("grpc_tools") / "_proto"))]
-        arguments = [f"-I{folder}" for folder in folders]
-        arguments += [f"--python_out={scratch}", f"--pyi_out={scratch}", *map(str, files)]
-        if protoc.main(["protoc", *arguments]) != 0:
-            raise ProtoError(f"the .proto files under {sources} do not compile")
+        common = ["protoc", *(f"-I{folder}" for folder in folders)]
+        _run([*common, f"--python_out={scratch}", f"--pyi_out={scratch}", *map(str, files)], sources)
+        if services:
+            stubs = [f"--grpc_python_out={scratch}", f"--mypy_grpc_out=quiet:{scratch}"]
+            _run([*common, f"--plugin=protoc-gen-mypy_grpc={_plugin()}", *stubs, *map(str, services)], sources)
         built = Path(scratch) / target.name
         for folder in (path for path in built.rglob("*") if path.is_dir()):
             (folder / "__init__.py").write_text('"""Messages generated from the .proto files; do not edit."""\n')
@@ -47,6 +53,23 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
         for folder in built.iterdir():
             shutil.rmtree(target / folder.name, ignore_errors=True)
             folder.rename(target / folder.name)
+
+
+def _run(arguments: list[str], sources: Path) -> None:
+    if protoc.main(arguments) != 0:
+        raise ProtoError(f"the .proto files under {sources} do not compile")
+
+
+def _plugin() -> str:
+    """Find the program of mypy-protobuf that writes the types of stubs.
+
+    It is beside this Python, or, while pip builds a wheel in an environment of its own, on the PATH.
+    """
+    places = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", os.defpath)])
+    found = shutil.which("protoc-gen-mypy_grpc", path=places)
+    if found is None:
+        raise ProtoError("protoc-gen-mypy_grpc is missing: run `make setup` (or: pip install mypy-protobuf)")
+    return found
 
 
 if __name__ == "__main__":

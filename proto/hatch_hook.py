@@ -1,4 +1,4 @@
-"""Lets `pip install` (wheel, sdist and editable alike) build the messages before it packs them."""
+"""Let `pip install` (of a wheel, an sdist or an editable project) build the messages before it packs them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Runs `proto/generate.py`; the name is the one that hatchling looks for."""
+    """Run `proto/generate.py`; the name of this class is the one that hatchling looks for."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called by hatchling before it collects the files of a wheel (also of an editable one)."""
+        """Build the messages, and put the .proto files into the wheel.
+
+        hatchling calls this before it collects the files. In the wheel, `dogana/proto` is a root for `protoc -I` and buf.
+        """
         if self.target_name != "wheel":
             return
         root = Path(self.root)
@@ -21,3 +24,5 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         from generate import generate
 
         generate(root / "proto", root / "dogana")
+        if version != "editable":  # whoever has the sources has the .proto files
+            build_data["force_include"][str(root / "proto" / "dogana")] = "dogana/proto/dogana"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
+
+# As `ladder.__main__` does for the command: gRPC reads these when it is first imported.
+os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -68,7 +68,12 @@ class Table:
     """A match machine, and what it has said."""
 
     def __init__(
-        self, plan: MatchPlan, absent: Mapping[Seat, Fault] | None = None, *, send_seconds: float = 0.0
+        self,
+        plan: MatchPlan,
+        absent: Mapping[Seat, Fault] | None = None,
+        *,
+        send_seconds: float = 0.0,
+        transit: float = 0.0,
     ) -> None:
         self._send_seconds = send_seconds
         chance = LiveChance(plan.seed)
@@ -76,7 +81,7 @@ class Table:
             state: State = plan.game.start(plan.setup, chance)
         else:
             state = plan.game.read_state(plan.setup, Document(plan.position, "position"))
-        self.match = Match(plan, state, chance)
+        self.match = Match(plan, state, chance, transit=transit)
         self.now = 100.0
         self.open: dict[Seat, Decision] = {}
         self.lines: list[dict[str, Any]] = []
@@ -99,12 +104,14 @@ class Table:
     def wait(self, seconds: float) -> list[Effect]:
         """Time passes."""
         self.now += seconds
-        return self._take(self.match.tick(self.now))
+        return self._take(self.match.tick(self.now, self.now))
 
-    def answer(self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None) -> list[Effect]:
+    def answer(
+        self, seat: Seat, choice: int | Sequence[Action] | str, number: int | None = None, waited: float = 0.0
+    ) -> list[Effect]:
         """A seat answers its open decision, or the one of that number."""
         asked = self.open[seat].number if number is None else number
-        effects = self.match.choose(seat, asked, choice, self.now)
+        effects = self.match.choose(seat, asked, choice, self.now, waited)
         if not any(isinstance(effect, Reject) for effect in effects):
             self.open = {
                 other: decision for other, decision in self.open.items() if (other, decision.number) != (seat, asked)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from dataclasses import dataclass, replace
+from typing import Self
 
 import pytest
 from typing_extensions import override
@@ -19,6 +21,8 @@ from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState
 
 ALL = [*games().values(), SEALED]
+SOAK = "DOGANA_SOAK_SECONDS"
+"""An environment variable: how long to change positions of each game; `make soak` sets it."""
 
 
 def values_of(choice: str | bool | range | Distinct) -> tuple[OptionValue, ...]:
@@ -57,16 +61,23 @@ def test_every_sentence_of_the_contract_holds(game: Game, setup: Setup) -> None:
     examine_match(game, setup, seed=setup.seats)
 
 
-SOAK = int(os.environ.get("DOGANA_SOAK", "1"))
-"""How many times as long the tests play that have no natural end (`DOGANA_SOAK=100 pytest ...`)."""
-
-
 @pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
 def test_whatever_a_position_says_it_is_refused_or_played(game: Game) -> None:
     accepted = 0
-    for seed in range(SOAK):
-        for setup in random.Random(seed).sample(setups(game), 3):
-            accepted += examine_positions(game, setup, seed, count=60)
+    for setup in random.Random(0).sample(setups(game), 3):
+        accepted += examine_positions(game, setup, seed=0, count=60)
+    assert accepted > 0
+
+
+@pytest.mark.skipif(SOAK not in os.environ, reason=f"a long run: `make soak`, or set {SOAK}")
+@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+def test_soak_whatever_a_position_says_it_is_refused_or_played(game: Game) -> None:
+    end = time.monotonic() + float(os.environ[SOAK])
+    seed, accepted = 1, 0
+    while time.monotonic() < end:
+        accepted += examine_positions(game, random.Random(seed).choice(setups(game)), seed, count=60)
+        seed += 1
+    print(f"\n{game.name}: {60 * (seed - 1)} positions, {accepted} accepted and played to their end")
     assert accepted > 0
 
 
@@ -136,6 +147,30 @@ def _shallow(self: SealedState) -> SealedState:
     new = SealedState.clone(self)
     new.hands = self.hands
     return new
+
+
+class _Cached(SealedState):
+    """A state with a field that is in no position, and that `clone` forgets."""
+
+    totals: list[int]
+    __slots__ = ("totals",)
+
+    @override
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        new = super().empty(setup)
+        new.totals = [0]
+        return new
+
+
+class _SharedCache(_Cached):
+    __slots__ = ()
+
+    @override
+    def clone(self) -> Self:
+        new = super().clone()
+        new.totals = self.totals
+        return new
 
 
 def _forgets(self: SealedState) -> dict[str, object]:
@@ -265,6 +300,16 @@ def test_a_game_that_stumbles_over_a_position_is_found_out(game: Game) -> None:
     with pytest.raises(BrokenContract) as caught:
         examine_positions(game, game.setup(3, {}, shipped_board(SEALED)), seed=1, count=1000)
     assert caught.value.sentence == 17
+
+
+@pytest.mark.parametrize(
+    ("state_type", "problem"), [(_Cached, "a clone has no totals"), (_SharedCache, "a clone shares its totals")]
+)
+def test_a_clone_without_a_field_of_its_own_is_found_out(state_type: type[SealedState], problem: str) -> None:
+    game = type("CachedGame", (Sealed,), {"state_type": state_type})()
+    with pytest.raises(BrokenContract, match=problem) as caught:
+        _examine_matches(game, game.setup(3, {}, shipped_board(SEALED)))
+    assert caught.value.sentence == 5
 
 
 def test_an_action_that_never_occurs_is_reported() -> None:

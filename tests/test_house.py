@@ -65,6 +65,36 @@ def test_imports_point_downwards(package: str) -> None:
             assert top not in HOUSE or top in MAY_IMPORT[package], f"{path} imports {name}"
 
 
+# The rooms of the referee, from the ground up. A room imports only what stands below it.
+ROOMS = (
+    "errors",
+    "terminal",
+    "files",
+    "kit",
+    "game",
+    "games",
+    "match",
+    "registry",
+    "records",
+    "live",
+    "contract",
+    "commands",
+)
+
+
+def test_no_room_of_the_referee_imports_what_stands_above_it() -> None:
+    assert {path.stem for path in (ROOT / "referee").iterdir() if path.stem.isidentifier()} - {
+        "__init__",
+        "__pycache__",
+        "py",
+    } == set(ROOMS)
+    for floor, room in enumerate(ROOMS):
+        for path in sources(f"referee/{room}") or [ROOT / "referee" / f"{room}.py"]:
+            for name in imports(path):
+                if name.startswith("referee."):
+                    assert ROOMS.index(name.split(".")[1]) <= floor, f"{path} imports {name}"
+
+
 def test_the_sdk_needs_nothing_but_the_messages() -> None:
     for name in imports(ROOT / "dogana" / "sdk.py"):
         assert name.partition(".")[0] not in {"referee", "ladder", "house_bots"}
@@ -110,6 +140,18 @@ def _without_prose(tree: ast.Module) -> ast.Module:
                 part for part in node.body if not (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
             ]
     return tree
+
+
+def test_commands_print_through_the_one_module_that_makes_text_of_strangers_visible() -> None:
+    for path in sources("referee", "ladder"):
+        if path == ROOT / "referee" / "commands" / "output.py":
+            continue
+        assert not {"rich", "rich.console", "rich.text", "rich.markup", "rich.panel"} & set(imports(path)), path
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+                assert ast.unparse(node.func) not in ("print", "sys.stdout.write", "typer.echo"), (
+                    f"{path}:{node.lineno}"
+                )
 
 
 def test_no_module_has_grown_beyond_finding_ones_way() -> None:

@@ -18,12 +18,17 @@ ROOT = Path(__file__).resolve().parent.parent
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of what git tracks, without anything that was built."""
     folder = tmp_path_factory.mktemp("source")
+    copy_sources(folder)
+    return folder
+
+
+def copy_sources(folder: Path) -> None:
+    """Copies what git tracks."""
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
     for name in filter(None, tracked.stdout.split("\0")):
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
-    return folder
 
 
 def build(source: Path, target: Path, kind: str) -> Path:
@@ -42,7 +47,9 @@ def check_wheel(wheel: Path, folder: Path) -> None:
     for wanted in (
         "dogana/v1/referee_pb2.py",
         "dogana/v1/referee_pb2.pyi",
-        "dogana/py.typed",
+        "dogana/v1/referee_pb2_grpc.py",
+        "dogana/v1/referee_pb2_grpc.pyi",
+        *(f"{package}/py.typed" for package in ("dogana", "house_bots", "ladder", "referee")),
         "dogana/games/cargo_noir/v1/cargo_noir_pb2.py",
         "referee/games/cargo_noir/board.toml",
         "referee/games/cargo_noir/RULES.md",
@@ -51,9 +58,18 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "ladder/cli.py",
     ):
         assert wanted in names, wanted
+    assert {name.split("/")[0] for name in names} == {
+        "dogana",
+        "house_bots",
+        "ladder",
+        "referee",
+        f"{wheel.name.partition('-py3')[0]}.dist-info",
+    }
+    protos = {name.removeprefix("dogana/") for name in names if name.endswith(".proto")}
+    assert protos == {str(path.relative_to(ROOT)) for path in (ROOT / "proto").rglob("*.proto")}
     assert not [name for name in names if "/tests/" in name or name.startswith(("tests/", "bench/", "proto/"))]
     zipfile.ZipFile(wheel).extractall(folder)  # noqa: S202 we have just built it
-    program = "from dogana.v1 import referee_pb2; from ladder.cli import app; import dogana; print(dogana.__file__)"
+    program = "from dogana.v1 import referee_pb2, referee_pb2_grpc; from ladder.cli import app; import dogana; print(dogana.__file__)"
     ended = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, env={}, capture_output=True, text=True, check=True
     )

@@ -1,5 +1,5 @@
-// A Dogana agent in Go, on nothing but the generated messages: it plays every game at random, and Cargo Noir a little
-// better, by buying the most valuable card it can.
+// A Dogana agent in Go that uses nothing but the generated messages. It plays every game at random, and Cargo Noir a
+// little better: it buys the most valuable card that it can.
 //
 //	sh agents/go/build.sh
 //	dogana play cargo_noir cmd:agents/go/bin/agent random
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// play joins a match and plays it to its end.
+// play joins a match and plays it to the end.
 func play(address, token string) error {
 	if address == "" || token == "" {
 		return fmt.Errorf("start me with: dogana play GAME cmd:agents/go/bin/agent random")
@@ -59,6 +59,8 @@ func play(address, token string) error {
 			if err := stream.Send(&dogana.AgentMessage{Message: &dogana.AgentMessage_Choose{Choose: choose}}); err != nil {
 				return err
 			}
+		case *dogana.RefereeMessage_NewDeadline:
+			// It answers at once, so no deadline is too early. An agent that thinks would cut its thinking short here.
 		case *dogana.RefereeMessage_Rejected:
 			fmt.Fprintln(os.Stderr, "refused:", said.Rejected.Message)
 		case *dogana.RefereeMessage_GameOver:
@@ -68,7 +70,7 @@ func play(address, token string) error {
 	}
 }
 
-// choice is the index of the most valuable card that can be bought, or of any action.
+// choice returns the index of the most valuable card that can be bought, or of any action if none can.
 func choice(decide *dogana.Decide) uint32 {
 	var legal cargonoir.ActionList
 	best, found := uint32(0), cargonoir.Card_CARD_UNSPECIFIED

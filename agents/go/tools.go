@@ -1,6 +1,6 @@
 //go:build tools
 
-// Names the generator's plugins, so that `go mod tidy` keeps them.
+// This file names the plugins of protoc, so that `go mod tidy` keeps them in go.mod.
 package main
 
 import (

@@ -1,30 +1,62 @@
-"""What the commands share: where tables, JSON and files go."""
+"""What the commands share: where tables, JSON and files go.
+
+All output goes through this module, which makes text of strangers visible (`referee.terminal`): names, details, file names
+and last words of bots cannot reach the terminal as escapes, whatever a command prints.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+from typing_extensions import override
 
-# What is printed has names and texts of others in it: nothing in it is markup, or stands for a picture.
-out = Console(highlight=False, markup=False, emoji=False, width=None if sys.stdout.isatty() else 120)
+from referee.terminal import Remarks, visible, visible_lines
+
+
+class _VisibleConsole(Console):
+    """A console that shows strings as they are: nothing in them is markup, stands for a picture, or is an escape."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(highlight=False, markup=False, emoji=False, **arguments)
+
+    @override
+    def render_str(self, text: str, **arguments: Any) -> Text:
+        return super().render_str(visible(text), **arguments)
+
+    @override
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        # What is no plain string does not pass through `render_str`. Control segments are the console's own.
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
+
+
+out = _VisibleConsole(width=None if sys.stdout.isatty() else 120)
 """For what was asked for."""
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
-"""For progress and remarks."""
+err = _VisibleConsole(file=Remarks(styled=True))
+"""For progress and remarks; printing never waits for a reader."""
+
+
+def styled(*parts: str | tuple[str, str]) -> Text:
+    """Join texts, some of them with a style, into one line."""
+    return Text.assemble(*(visible(part) if isinstance(part, str) else (visible(part[0]), part[1]) for part in parts))
 
 
 def print_json(value: Any) -> None:
-    """Prints one JSON value on a line of its own."""
-    sys.stdout.write(json.dumps(value) + "\n")
+    """Print one JSON value on a line of its own, in ASCII."""
+    sys.stdout.write(json.dumps(value).replace("\x7f", "\\u007f") + "\n")  # the one control that JSON leaves as it is
     sys.stdout.flush()
 
 
 def target(text: str) -> Path:
-    """Reads the name of a file or folder to write; `Path` would take an empty one for the current folder."""
+    """Read the name of a file or folder to write; `Path` would take an empty one for the current folder."""
     if not text:
         raise typer.BadParameter("needs the name of a file or folder")
     return Path(text)

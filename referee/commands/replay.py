@@ -1,4 +1,4 @@
-"""`dogana replay`: shows a record step by step, as text, as drawings, or as the position at one step."""
+"""`dogana replay`: show a record step by step, as text, as drawings, or as the position at one step."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from referee.commands.output import out, print_json, target
+from referee.commands.output import out, print_json, styled, target
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
@@ -37,9 +36,7 @@ def replay(
     svg: Annotated[
         Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR", parser=target)
     ] = None,
-    at: Annotated[
-        int | None, typer.Option(help="Show only the position after so many actions.", metavar="N", min=0)
-    ] = None,
+    at: Annotated[int | None, typer.Option(help="Show only the position after N actions.", metavar="N", min=0)] = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step."),
@@ -95,9 +92,9 @@ def _show_position(
 def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_json: bool) -> None:
     plan = record.plan
     if not as_json:
-        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}")
+        out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
-            out.print(f"seat {seat}: {bot}")
+            out.print(f"seat {seat}: {bot}", soft_wrap=True)
     seen = record.state.observation(viewer)
     if svg is not None:
         write_file(svg / "00000.svg", plan.game.draw(plan.setup, seen))
@@ -120,11 +117,11 @@ class _Knowledge:
         self.look_ahead()
 
     def look_ahead(self) -> None:
-        """Keeps the state before the next step."""
+        """Keep the state before the next step."""
         self._before = self._record.state.clone()
 
     def of(self, step: Step) -> bool:
-        """Whether the viewer knows of a step at once."""
+        """Return whether the viewer knows of a step at once."""
         return step.seat == self._viewer or self._before.is_public(step.seat, step.action)
 
 
@@ -143,12 +140,11 @@ def _print_step(step: Step, known: bool, before: Observation, seen: Observation,
         )
         return
     if known:
-        text = Text.assemble((label(step.action), "bold"), _BY[step.by])
+        out.print(styled(f"{step.n:5}  seat {step.seat}  ", (label(step.action), "bold"), _BY[step.by]), soft_wrap=True)
     elif changed:
-        text = Text("decides in secret")
+        out.print(f"{step.n:5}  seat {step.seat}  decides in secret", soft_wrap=True)
     else:
         return
-    out.print(Text(f"{step.n:5}  seat {step.seat}  ") + text, soft_wrap=True)
     if changed:
         out.print(f"       {'; '.join(changed)}", style="dim", soft_wrap=True)
 
@@ -159,4 +155,4 @@ def _print_result(record: Replay, *, as_json: bool) -> None:
         return
     for seat in sorted(result.seats, key=lambda seat: (seat.rank, seat.seat)):
         outcome = "" if seat.outcome is Outcome.PLAYED else f", out ({seat.outcome.value}): {seat.detail}"
-        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{outcome}")
+        out.print(f"place {seat.rank}: seat {seat.seat}, {seat.bot}, score {seat.score}{outcome}", soft_wrap=True)

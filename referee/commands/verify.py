@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from referee.commands.output import out, print_json
+from referee.commands.output import out, print_json, styled
 from referee.records.record import RecordError
-from referee.records.verify import verified
+from referee.records.verify import Replay
 from referee.registry import find
 
+MAX_NAMED_LINES = 20
+"""How many lines are named one by one; `--json` names all."""
 _STATUS_UNSEALED = 3
 _UNSEALED = "; the seed of its block is not revealed yet: chance is not checked against it"
 
@@ -22,6 +24,9 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each file.")] = False,
 ) -> None:
     """Play records again by the rules, and say where a file is wrong.
+
+    Of a record that holds it says what that proves, and for which lines there is only the referee's word: names, times, and
+    why a seat was struck or out.
 
     The exit status is 0 only if all of them hold; 1 if one is broken; 3 if none is broken, but the seed of one is not
     revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
@@ -35,28 +40,42 @@ def verify(
     broken = unsealed = 0
     for path in files:
         try:
-            record = verified(path, find)
+            replay = Replay(path, find)
+            decisions = sum(1 for _ in replay)
         except RecordError as error:
             broken += 1
             if as_json:
                 print_json({"file": str(path), "holds": False, "line": error.line, "reason": error.reason})
             else:
-                out.print(Text.assemble(("broken", "red"), f" {error}"), soft_wrap=True)
+                out.print(styled(("broken", "red"), f" {error}"), soft_wrap=True)
             continue
+        assert replay.result is not None  # noqa: S101 the iteration came to its end
+        known = replay.trust()
         if as_json:
             print_json(
                 {
                     "file": str(path),
                     "holds": True,
-                    "sealed": record.is_sealed,
-                    "digest": record.result.digest,
-                    "decisions": record.result.decisions,
+                    "sealed": replay.is_sealed,
+                    "digest": replay.result.digest,
+                    "decisions": decisions,
+                    "proved": known.proved,
+                    "referees_word": known.word,
                 }
             )
         else:
-            note = "" if record.is_sealed else _UNSEALED
-            text = Text.assemble(("holds", "green"), f"  {path}: {record.result.decisions} decisions{note}")
-            out.print(text, soft_wrap=True)
-        unsealed += not record.is_sealed
+            note = "" if replay.is_sealed else _UNSEALED
+            out.print(styled(("holds", "green"), f"  {path}: {decisions} decisions{note}"), soft_wrap=True)
+            out.print(f"       proved: {', '.join(known.proved)}", soft_wrap=True)
+            claims = [f"{claim} ({_numbered(lines)})" for claim, lines in known.word.items() if lines]
+            out.print(f"       the referee's word: {', '.join(claims)}", style="dim", soft_wrap=True)
+        unsealed += not replay.is_sealed
     if broken or unsealed:
         raise typer.Exit(1 if broken else _STATUS_UNSEALED)
+
+
+def _numbered(lines: Sequence[int]) -> str:
+    """Name a few lines by their numbers, and count more."""
+    if len(lines) > MAX_NAMED_LINES:
+        return f"{len(lines)} lines"
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections import deque
 from collections.abc import Callable, Sequence
 
 Draw = int | list[int]
@@ -18,12 +19,12 @@ class ChanceError(Exception):
 
 
 class LiveStream:
-    """The luck of one stream of a match, fixed by the seed and the stream's name.
+    """The chance of one stream of a match, fixed by the seed and the stream's name.
 
     The stream is the sequence of 64-bit words (big-endian, four to a block) of the blocks SHA-256(key, i) for i = 0, 1, 2, ...
     as 8 bytes big-endian, where key = SHA-256("dogana chance 1:<seed>:<name>"). A draw below n takes words
     until one is less than the greatest multiple of n that fits, and is that word modulo n. So anybody can
-    recompute a match's luck in any language, and nobody can predict it from what was drawn before.
+    recompute a match's chance in any language, and nobody can predict it from what was drawn before.
     """
 
     def __init__(self, seed: int, name: str, draws: list[tuple[str, Draw]]) -> None:
@@ -34,13 +35,13 @@ class LiveStream:
         self._words: list[int] = []
 
     def below(self, n: int) -> int:
-        """See `referee.game.Stream`."""
+        """Draw an integer from 0 to n - 1."""
         draw = self._below(n)
         self._draws.append((self._name, draw))
         return draw
 
     def pick(self, weights: Sequence[int]) -> int:
-        """See `referee.game.Stream`."""
+        """Draw an index, each with the probability of its weight."""
         place = self._below(sum(weights))
         index = 0
         while place >= weights[index]:
@@ -50,7 +51,7 @@ class LiveStream:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """See `referee.game.Stream`; Fisher and Yates from the last place down."""
+        """Draw an order of 0 to n - 1, by Fisher and Yates from the last place down."""
         order = list(range(n))
         for last in range(n - 1, 0, -1):
             other = self._below(last + 1)
@@ -72,10 +73,10 @@ class LiveStream:
 
 
 class LiveChance:
-    """The luck of a match.
+    """The chance of a match.
 
     Attributes:
-        draws: (stream, draw) of every draw so far, in order; who writes the record empties it.
+        draws: (stream, draw) of every draw so far, in order; whoever writes the record empties it.
     """
 
     def __init__(self, seed: int) -> None:
@@ -84,7 +85,7 @@ class LiveChance:
         self.draws: list[tuple[str, Draw]] = []
 
     def stream(self, name: str) -> LiveStream:
-        """See `referee.game.Chance`."""
+        """Return the stream of a name."""
         if name not in self._streams:
             self._streams[name] = LiveStream(self._seed, name, self.draws)
         return self._streams[name]
@@ -94,13 +95,13 @@ class LiveChance:
 
 
 class ScriptedChance:
-    """Luck that a test has written down: `ScriptedChance(bag=[8, 0])`."""
+    """Chance that a test has written down: `ScriptedChance(bag=[8, 0])`."""
 
     def __init__(self, **draws: Sequence[Draw]) -> None:
         self._draws = {name: list(given) for name, given in draws.items()}
 
     def stream(self, name: str) -> GivenStream:
-        """See `referee.game.Chance`; raises `ChanceError` for a stream that is not in the script."""
+        """Return the stream of a name; raise `ChanceError` if it is not in the script."""
         if name not in self._draws:
             raise ChanceError(f"stream {name} is not in the script")
         return GivenStream(name, lambda: self._take(name), None)
@@ -112,25 +113,25 @@ class ScriptedChance:
 
 
 class ReplayChance:
-    """Luck as it was recorded; the draws must come in the recorded order.
+    """Chance as it was recorded; the draws must come in the recorded order.
 
     Attributes:
-        draws: (stream, draw) of the draws to come; who reads the record fills it.
+        draws: (stream, draw) of the draws to come; whoever reads the record fills it.
     """
 
     def __init__(self, live: LiveChance | None) -> None:
         """With `live`, every recorded draw must also be the one that `live` gives."""
-        self.draws: list[tuple[str, Draw]] = []
+        self.draws: deque[tuple[str, Draw]] = deque()
         self._live = live
 
     def stream(self, name: str) -> GivenStream:
-        """See `referee.game.Chance`."""
+        """Return the stream of a name."""
         return GivenStream(name, lambda: self._take(name), self._live.stream(name) if self._live else None)
 
     def _take(self, name: str) -> Draw:
         if not self.draws:
             raise ChanceError(f"the rules draw from stream {name}, but nothing more is recorded")
-        recorded, draw = self.draws.pop(0)
+        recorded, draw = self.draws.popleft()
         if recorded != name:
             raise ChanceError(f"the rules draw from stream {name}, but stream {recorded} is recorded")
         return draw
@@ -145,13 +146,13 @@ class GivenStream:
         self._live = live
 
     def below(self, n: int) -> int:
-        """See `referee.game.Stream`."""
+        """Draw an integer from 0 to n - 1."""
         index = self._index(n)
         self._compare(index, None if self._live is None else self._live.below(n))
         return index
 
     def pick(self, weights: Sequence[int]) -> int:
-        """See `referee.game.Stream`."""
+        """Draw an index, each with the probability of its weight."""
         index = self._index(len(weights))
         if weights[index] < 1:
             raise ChanceError(f"stream {self._name} cannot give {index} here")
@@ -159,43 +160,47 @@ class GivenStream:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """See `referee.game.Stream`."""
+        """Draw an order of 0 to n - 1."""
         order = self._take()
-        if not isinstance(order, list) or sorted(order) != list(range(n)):
-            raise ChanceError(f"stream {self._name} gives {order!r} where a permutation of {n} is drawn")
+        if not isinstance(order, list) or len(order) != n or sorted(order) != list(range(n)):
+            raise ChanceError(f"stream {self._name} gives {_brief(order)} where a permutation of {n} is drawn")
         self._compare(order, None if self._live is None else self._live.permutation(n))
         return order
 
     def _index(self, n: int) -> int:
         index = self._take()
         if type(index) is not int or not 0 <= index < n:
-            raise ChanceError(f"stream {self._name} gives {index!r} where a number below {n} is drawn")
+            raise ChanceError(f"stream {self._name} gives {_brief(index)} where a number below {n} is drawn")
         return index
 
     def _compare(self, draw: Draw, live: Draw | None) -> None:
         if self._live is not None and draw != live:
-            raise ChanceError(f"stream {self._name} gives {draw}, but by the seed it gives {live}")
+            raise ChanceError(f"stream {self._name} gives {_brief(draw)}, but by the seed it gives {live}")
+
+
+def _brief(draw: Draw) -> str:
+    return f"a list of {len(draw)}" if isinstance(draw, list) and len(draw) > 100 else repr(draw)
 
 
 # --- fast -------------------------------------------------------------------------------------------
 
 
 class FastChance:
-    """Plain fast luck for playouts: one generator for all streams, nothing recorded."""
+    """Plain fast chance for playouts: one generator for all streams, nothing recorded."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 playouts need speed, not secrecy
 
     def stream(self, name: str) -> FastChance:
-        """See `referee.game.Chance`."""
+        """Return the stream of a name."""
         return self
 
     def below(self, n: int) -> int:
-        """See `referee.game.Stream`."""
+        """Draw an integer from 0 to n - 1."""
         return int(self._random.random() * n)
 
     def pick(self, weights: Sequence[int]) -> int:
-        """See `referee.game.Stream`."""
+        """Draw an index, each with the probability of its weight."""
         place = int(self._random.random() * sum(weights))
         index = 0
         while place >= weights[index]:
@@ -204,12 +209,12 @@ class FastChance:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """See `referee.game.Stream`."""
+        """Draw an order of 0 to n - 1."""
         order = list(range(n))
         self._random.shuffle(order)
         return order
 
 
 def commitment(match_id: str, seed: int) -> str:
-    """What the agents are told of the seed before the match: SHA-256 of match id, a colon, the seed in decimal digits."""
+    """Return what the agents are told of the seed before the match: SHA-256 of match id, a colon, the seed in decimal digits."""
     return hashlib.sha256(f"{match_id}:{seed}".encode()).hexdigest()

@@ -1,16 +1,45 @@
-"""Reads a JSON or TOML document that a person wrote, and notes everything that is wrong with it.
+"""Read a JSON or TOML document that a person wrote, and note everything that is wrong with it.
 
-A reader asks for what it needs (`document.integer("turn", 1, 11)`) and always gets a value of the right type;
-where the document has nothing of the kind, the problem is noted with its place (`ports.rio.spaces`) and a
-stand-in is returned. So one reading finds all problems, and no input can make it raise.
+A reader asks for what it needs (`document.integer("turn", 1, 11)`) and always gets a value of the right type. Where the
+document has no such value, the problem is noted with its place (`ports.rio.spaces`) and a stand-in is returned. So one
+reading finds all problems, and no input can make it raise.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
+
+MAX_UNKNOWN = 20
+"""How many unknown entries of one table are named; the others are counted."""
+
+
+def parse_json(data: bytes) -> object:
+    """Parse JSON as RFC 8259 has it: UTF-8, no name twice in one object, no NaN or infinity.
+
+    Raises:
+        ValueError: if it is anything else, or nested too deeply.
+    """
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_refuse_constant)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the name {_shown(twice)} is there twice in one object")
+    return table
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number")
 
 
 class _Required:
@@ -24,11 +53,11 @@ class Document:
     """A table (JSON object) of a document.
 
     Attributes:
-        problems: what is wrong so far, a line each, shared by all tables of a document.
+        problems: what is wrong so far, one text for each problem, shared by all tables of a document.
     """
 
     def __init__(self, data: object, where: str, problems: list[str] | None = None) -> None:
-        """Wraps a table; `where` is how messages call its place."""
+        """Wrap a table; `where` is what messages call its place."""
         self.problems: list[str] = [] if problems is None else problems
         self._where = where
         self._seen: set[str] = set()
@@ -40,15 +69,15 @@ class Document:
             self.problems.append(f"{where} must be a table, not {_shown(data)}")
 
     def note(self, key: str, problem: str) -> None:
-        """Notes a problem of the entry `key` (of the table itself if it is empty)."""
+        """Note a problem of the entry `key`, or of the table itself if `key` is empty."""
         self.problems.append(f"{self._place(key)} {problem}")
 
     def has(self, key: str) -> bool:
-        """Whether there is such an entry."""
+        """Return whether there is such an entry."""
         return key in self._data
 
     def integer(self, key: str, low: int, high: int, default: int | _Required = REQUIRED) -> int:
-        """An integer from `low` to `high`."""
+        """Read an integer from `low` to `high`."""
         value = self._get(key, default)
         if type(value) is int and low <= value <= high:
             return value
@@ -57,7 +86,7 @@ class Document:
         return low if isinstance(default, _Required) else default
 
     def boolean(self, key: str, default: bool | _Required = REQUIRED) -> bool:
-        """`true` or `false`."""
+        """Read `true` or `false`."""
         value = self._get(key, default)
         if isinstance(value, bool):
             return value
@@ -66,7 +95,7 @@ class Document:
         return False if isinstance(default, _Required) else default
 
     def text(self, key: str, default: str | _Required = REQUIRED) -> str:
-        """A string."""
+        """Read a string."""
         value = self._get(key, default)
         if isinstance(value, str):
             return value
@@ -75,7 +104,7 @@ class Document:
         return "" if isinstance(default, _Required) else default
 
     def choice(self, key: str, choices: Mapping[str, T], default: T | _Required = REQUIRED) -> T:
-        """One of some words; returns what the word stands for."""
+        """Read one of the words in `choices`; return what it stands for."""
         if not isinstance(default, _Required) and self._is_missing(key):
             return default
         value = self._get(key, REQUIRED)
@@ -86,7 +115,7 @@ class Document:
         return next(iter(choices.values())) if isinstance(default, _Required) else default
 
     def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
-        """A list of some words, each at most once; returns what the words stand for."""
+        """Read a list of words in `choices`, each at most once; return what they stand for."""
         chosen: list[T] = []
         if not isinstance(default, _Required) and self._is_missing(key):
             return list(default)
@@ -107,7 +136,7 @@ class Document:
         length: int | None = None,
         default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
-        """A list of integers from `low` to `high`, of a given length if there is one."""
+        """Read a list of integers from `low` to `high`; of exactly `length` entries unless that is None."""
         if not isinstance(default, _Required) and self._is_missing(key):
             return list(default)
         values = []
@@ -124,7 +153,7 @@ class Document:
         return values
 
     def texts(self, key: str) -> list[str]:
-        """A list of strings."""
+        """Read a list of strings."""
         values = []
         for place, value in self._list(key):
             if isinstance(value, str):
@@ -134,9 +163,9 @@ class Document:
         return values
 
     def counts(self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None) -> list[int]:
-        """How many there are of each name, written as a table with the names that are not 0.
+        """Read how many there are of each name, from a table of the names that are not 0.
 
-        With a default, the entry may be missing.
+        Return the counts in the order of `names`. With a default, the entry may be missing.
         """
         if default is not None and self._is_missing(key):
             return list(default)
@@ -144,7 +173,7 @@ class Document:
         return [table.integer(name, 0, high, 0) for name in names]
 
     def table(self, key: str) -> Document:
-        """A table inside this one; an empty one if the entry is missing or something else."""
+        """Read a table inside this one; return an empty one if the entry is missing or something else."""
         value = self._get(key, REQUIRED)
         if isinstance(value, _Required):
             return Document({}, self._place(key), [])
@@ -153,25 +182,27 @@ class Document:
         return inner
 
     def tables(self, key: str) -> list[Document]:
-        """A list of tables."""
+        """Read a list of tables."""
         inner = [Document(value, self._place(place), self.problems) for place, value in self._list(key)]
         self._tables += inner
         return inner
 
     def raw(self, key: str, default: object) -> object:
-        """An entry as it is, whatever it is."""
+        """Return an entry as it is, of whatever type."""
         return self._get(key, default)
 
     def keys(self) -> Iterable[str]:
-        """The names of all entries."""
+        """Return the names of all entries."""
         return self._data.keys()
 
     def finish(self) -> None:
-        """Notes every entry that nobody asked for, here and in all tables inside."""
-        for key in self._data:
-            if key not in self._seen:
-                known = ", ".join(sorted(self._seen))
-                self.note(_shortened(key), f"is not known here; known are: {known}")
+        """Note the entries that nobody asked for, here and in all tables inside."""
+        unknown = [key for key in self._data if key not in self._seen]
+        known = ", ".join(sorted(self._seen))
+        for key in unknown[:MAX_UNKNOWN]:
+            self.note(_shortened(key), f"is not known here; known are: {known}")
+        if len(unknown) > MAX_UNKNOWN:
+            self.note("", f"has {len(unknown) - MAX_UNKNOWN} more entries that are not known here")
         for inner in self._tables:
             inner.finish()
 

@@ -18,14 +18,17 @@ from referee.live import wire
 from referee.live.driver import MatchDriver
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.result import Fault, Outcome, Result
+from referee.terminal import visible
 
 _log = logging.getLogger(__name__)
 
 MESSAGES_AT_FIRST = 64
 MESSAGES_PER_DECISION = 16
-"""An agent may send so many messages, and so many more for each decision it is asked."""
+"""An agent may send `MESSAGES_AT_FIRST` messages, and `MESSAGES_PER_DECISION` more for each decision it is asked."""
 MAX_UNREAD_MESSAGES = 256
-"""An agent that leaves so many messages unread is cut off."""
+"""An agent that leaves this many messages unread is cut off."""
+MAX_STATUS_CHARACTERS = 1000
+"""How much is said at the end of a stream; HTTP/2 takes 8 kB."""
 
 Context: TypeAlias = "ServicerContext[bytes, bytes]"
 
@@ -53,7 +56,7 @@ class AgentSeat:
         self._allowance = MESSAGES_AT_FIRST
 
     def begin(self, driver: MatchDriver) -> None:
-        """Gives the seat its match."""
+        """Give the seat its match."""
         self._driver = driver
         if self._stream is None:
             driver.lost(self.seat)  # it has joined, and left before the others were there
@@ -63,35 +66,39 @@ class AgentSeat:
     # what the driver says (`referee.live.driver.Connection`)
 
     def ask(self, decision: Decision) -> None:
-        """Sends a decision."""
+        """Send a decision."""
         driver = self._driver
         self._allowance += MESSAGES_PER_DECISION
         if self._stream is None or driver is None:
             return  # it is asked again when it comes back
-        spent = max(0.0, asyncio.get_running_loop().time() - decision.asked_at)
-        data = wire.decide(driver.codec, decision, self._stream.labels, spent)
+        now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
+        data = wire.decide(driver.codec, decision, self._stream.labels, now)
         self._stream.send(data, lambda: driver.sent(self.seat, decision.number))
 
     def reject(self, reject: Reject) -> None:
-        """Sends a refusal."""
+        """Send a refusal."""
         self._say(wire.rejected(reject))
 
     def withdraw(self, withdraw: Withdraw) -> None:
-        """Sends a withdrawal."""
+        """Send a withdrawal."""
         self._say(wire.withdrawn(withdraw))
 
+    def new_deadline(self, decision: Decision) -> None:
+        """Send the new deadline of an open decision."""
+        self._say(wire.new_deadline(decision, asyncio.get_running_loop().time()))
+
     def dismiss(self, fault: Fault) -> None:
-        """Ends the connection of a seat that is out."""
+        """End the connection of a seat that is out."""
         self._end(grpc.StatusCode.ABORTED, f"the seat is out ({fault.outcome.value}): {fault.detail}")
         self.when_out()
 
     def finish(self, result: Result) -> None:
-        """Sends the result and ends the connection."""
+        """Send the result and end the connection."""
         self._say(pb.RefereeMessage(game_over=wire.game_over(result)).SerializeToString())
         self._end(grpc.StatusCode.OK, "")
 
     def void(self, reason: str) -> None:
-        """Ends the connection without a result."""
+        """End the connection without a result."""
         self._end(grpc.StatusCode.ABORTED, f"the match was voided: {reason}")
 
     def _say(self, data: bytes) -> None:
@@ -105,7 +112,7 @@ class AgentSeat:
     # what the agent says
 
     async def serve(self, context: Context, join: pb.Join) -> None:
-        """Serves the stream of an agent that has shown the token, to its end."""
+        """Serve the stream of an agent that has shown the token, to its end."""
         self._end(grpc.StatusCode.ABORTED, "replaced by a newer stream with the same token")
         stream = self._stream = _Stream(context, self._receive, labels=join.labels)
         driver = self._driver
@@ -155,7 +162,7 @@ class AgentSeat:
             driver.answer(self.seat, message.choose.decision, choice)
 
     def break_off(self, detail: str) -> None:
-        """Ends a connection that does not keep to the protocol."""
+        """End a connection that does not keep to the protocol."""
         fault = Fault(Outcome.PROTOCOL, detail)
         if self._driver is not None:
             self._driver.fault(self.seat, fault)
@@ -176,25 +183,25 @@ class _Stream:
         self._status: tuple[grpc.StatusCode, str] = (grpc.StatusCode.OK, "")
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    def send(self, data: bytes, then: Callable[[], None] | None = None) -> None:
-        """Sends a message in the background, and calls `then` when it has gone out."""
+    def send(self, data: bytes, at_handover: Callable[[], None] | None = None) -> None:
+        """Send a message in the background; call `at_handover` when it is handed to the transport."""
         if self._ended.done():
             return
         if len(self._outbox) >= MAX_UNREAD_MESSAGES:
             self.end(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MAX_UNREAD_MESSAGES} messages are waiting to be read")
             return
-        self._outbox.append((data, then))
+        self._outbox.append((data, at_handover))
         if self._idle.is_set() and not self._receiving:
             self._writer = asyncio.create_task(self._write())
 
     def end(self, code: grpc.StatusCode, text: str) -> None:
-        """Ends the stream when everything has gone out that was sent."""
+        """End the stream once every message that was sent has gone out."""
         if not self._ended.done():
-            self._status = (code, text)
+            self._status = (code, visible(text, MAX_STATUS_CHARACTERS))
             self._ended.set_result(None)
 
     async def serve(self) -> None:
-        """Serves the stream to its end."""
+        """Serve the stream to its end."""
         reader = asyncio.create_task(self._read())
         try:
             await self._ended
@@ -223,10 +230,10 @@ class _Stream:
         self._idle.clear()
         try:
             while self._outbox:
-                data, then = self._outbox.popleft()
+                data, at_handover = self._outbox.popleft()
+                if at_handover is not None:
+                    at_handover()
                 await self._context.write(data)
-                if then is not None:
-                    then()
         except grpc.aio.BaseError:
             self._outbox.clear()  # the agent is gone; the reader finds out by itself
         finally:

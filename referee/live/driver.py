@@ -3,13 +3,13 @@
 Its duties, in the order of each effect list (`referee/match/effects.py`):
 
 1. `Store`: all lines of the list are in the record file before any other effect is carried out.
-2. `Ask`, `Reject`, `Withdraw`, `Dismiss`: handed to the seat. A question counts from when it has gone out: `Match.sent`.
-3. `Show`: spectators get what they may see, if anything of it is new to them.
+2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: handed to the seat. The seat calls `MatchDriver.sent` when it hands
+   a question to the transport: from then on the agent's time runs.
+3. `Show`: spectators get what they may see, if any of it is new to them.
 4. `Finish`: everybody is told, and the match is done.
 
-Times are those of the event loop's monotonic clock. The driver looks every few milliseconds whether the loop keeps up; when
-it does not, the referee is slow, and `Match.credit` gives the time back. An exception in here or in the rules is
-the referee's fault: the match is void, whatever the agents did.
+Times are those of the event loop's monotonic clock. `referee/live/lateness.py` tells how long an answer may have waited to be
+read. An exception in here or in the rules is the referee's fault: the match is void, whatever the agents did.
 """
 
 from __future__ import annotations
@@ -26,7 +26,21 @@ from referee.game import Action, Observation, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.codec import Codec, codec
 from referee.live.house import HouseBotFailed
-from referee.match.effects import Ask, Decision, Dismiss, Effect, Finish, Played, Reject, Show, Store, Withdraw
+from referee.live.lateness import Lateness, Sample
+from referee.match.clock import TRANSIT_SECONDS
+from referee.match.effects import (
+    Ask,
+    Decision,
+    Dismiss,
+    Effect,
+    Finish,
+    NewDeadline,
+    Played,
+    Reject,
+    Show,
+    Store,
+    Withdraw,
+)
 from referee.match.house import HouseBot
 from referee.match.machine import Match
 from referee.match.plan import MatchPlan
@@ -35,9 +49,8 @@ from referee.records.record import RecordWriter, header
 
 _log = logging.getLogger(__name__)
 
-_BEAT_SECONDS = 0.01
-_LAG_SECONDS = 0.004
-"""Less than this is the normal jitter of an event loop."""
+_READING_SECONDS = 0.3
+"""How long after a deadline the referee reads on before it calls time: an answer may have arrived without having been read."""
 
 
 class MatchVoid(DoganaError):
@@ -48,27 +61,31 @@ class Connection(Protocol):
     """The way to an agent outside of the referee's process. No method blocks."""
 
     def ask(self, decision: Decision) -> None:
-        """Sends a decision, then calls `MatchDriver.sent`."""
+        """Send a decision; call `MatchDriver.sent` when it is handed to the transport."""
         ...
 
     def reject(self, reject: Reject) -> None:
-        """Sends a refusal."""
+        """Send a refusal."""
         ...
 
     def withdraw(self, withdraw: Withdraw) -> None:
-        """Sends a withdrawal."""
+        """Send a withdrawal."""
+        ...
+
+    def new_deadline(self, decision: Decision) -> None:
+        """Send the new deadline of an open decision."""
         ...
 
     def dismiss(self, fault: Fault) -> None:
-        """Ends the connection of a seat that is out."""
+        """End the connection of a seat that is out."""
         ...
 
     def finish(self, result: Result) -> None:
-        """Sends the result and ends the connection."""
+        """Send the result and end the connection."""
         ...
 
     def void(self, reason: str) -> None:
-        """Ends the connection without a result."""
+        """End the connection without a result."""
         ...
 
 
@@ -93,11 +110,11 @@ class MatchDriver:
         connections: Mapping[Seat, Connection],
         record: RecordWriter | None,
     ) -> None:
-        """Prepares a match; nothing happens before `start`.
+        """Prepare a match; nothing happens before `start`.
 
         Args:
             plan: what is fixed.
-            chance: the luck, as it is after the state was set up.
+            chance: the chance of the match, as it is after the state was set up.
             state: where the match starts.
             house: the seats of house bots.
             connections: all other seats.
@@ -107,7 +124,7 @@ class MatchDriver:
         self.codec: Codec = codec(plan.game)
         self._loop = asyncio.get_running_loop()
         self.done: asyncio.Future[Result] = self._loop.create_future()
-        self._match = Match(plan, state, chance)
+        self._match = Match(plan, state, chance, transit=TRANSIT_SECONDS)
         self._house = house
         self._connections = connections
         self._record = record
@@ -116,55 +133,68 @@ class MatchDriver:
         self._shown: Observation | None = None
         self._unshown: list[Played] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._beat: asyncio.TimerHandle | None = None
-        self._next_beat = 0.0
+        self._last_reading: asyncio.TimerHandle | None = None
+        self._lateness: Lateness | None = None
+        self._heard: dict[Seat, Sample] = {}  # taken when a seat was asked, or its last message had been judged
 
     # what happens
 
     def start(self, absent: Mapping[Seat, Fault]) -> None:
-        """Begins to play, without the seats that are `absent`; returns when everybody who is to act has been asked."""
-        self._next_beat = self._loop.time() + _BEAT_SECONDS
+        """Begin to play without the seats that are `absent`; return when everybody who is to act has been asked.
+
+        Raises:
+            NoStatistics: if there are agents, and this kernel does not count what is needed to time them.
+        """
         if self._connections:
-            self._beat = self._loop.call_at(self._next_beat, self._heartbeat)
+            self._lateness = Lateness(self._match.lagged)
         if self._record is not None:
             self._record.append(header(self.plan))
         self._handle(lambda now: self._match.start(now, absent))
 
     def sent(self, seat: Seat, number: int) -> None:
-        """A question has gone out."""
+        """Start the time of a seat: its question is handed to the transport now."""
         self._match.sent(seat, number, self._loop.time())
+        if self._lateness is not None:
+            self._heard[seat] = self._lateness.sample()
 
     def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
-        """An answer has come in."""
-        self._handle(lambda now: self._match.choose(seat, number, choice, now))
+        """Judge an answer that was read just now."""
+        waited = 0.0
+        if self._lateness is not None and seat in self._heard:
+            waited = self._lateness.waited(self._lateness.sample(), self._heard[seat])
+        self._handle(lambda now: self._match.choose(seat, number, choice, now, waited))
+        if self._lateness is not None and not self.done.done():
+            self._heard[seat] = (
+                self._lateness.sample()
+            )  # what the referee does with one answer is no credit for the next
 
     def fault(self, seat: Seat, fault: Fault) -> None:
-        """A seat cannot go on."""
+        """Put a seat out that cannot go on."""
         self._handle(lambda now: self._match.fault(seat, fault, now))
 
     def lost(self, seat: Seat) -> None:
-        """A remote seat has lost its connection and may come back."""
+        """Note that a remote seat has lost its connection; it may come back."""
         self._match.lost(seat)
 
     def back(self, seat: Seat) -> None:
-        """A remote seat has come back."""
+        """Ask a remote seat again that has come back."""
         self._handle(lambda now: self._match.back(seat))
 
     def is_out(self, seat: Seat) -> bool:
-        """Whether a seat is out."""
+        """Tell whether a seat is out."""
         return self._match.is_out(seat)
 
     def void(self, reason: str) -> None:
-        """Ends the match without a result; it is nobody's fault but the referee's."""
+        """End the match without a result; it is nobody's fault but the referee's."""
         if self.done.done():
             return
         self.done.set_exception(MatchVoid(reason))
-        self._stop_timers()
+        self.stop()
         for connection in self._connections.values():
             connection.void(reason)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Shows a spectator how the match stands and whatever happens from now on; returns how to leave."""
+        """Show a spectator how the match stands and whatever happens from now on; return how to leave."""
         self._show(())
         self._watchers.append(watcher)
         seen = self._match.state.observation(None)
@@ -183,10 +213,7 @@ class MatchDriver:
         if self.done.done():
             return
         try:
-            now = self._loop.time()
-            if self._connections:
-                self._credit_lag(now)
-            self._carry_out(event(now))
+            self._carry_out(event(self._loop.time()))
             while self._house_asks and not self.done.done():
                 self._ask_house(self._house_asks.popleft())
             self._set_timer()
@@ -218,6 +245,9 @@ class MatchDriver:
                         self._connections[seat].withdraw(effect)
                     else:  # another has overtaken it before its turn came
                         self._house_asks = deque(asked for asked in self._house_asks if asked.seat != seat)
+                case NewDeadline(decision):
+                    if decision.seat in self._connections:
+                        self._connections[decision.seat].new_deadline(decision)
                 case Dismiss(seat, fault):
                     if seat in self._connections:
                         self._connections[seat].dismiss(fault)
@@ -233,10 +263,8 @@ class MatchDriver:
             reason = f"{type(error).__name__}: {error}"
             raise self._house_bot_failed(seat, decision.number, reason) from error
         # A house bot thinks in the referee's process: if that is stopped or suspended meanwhile, the bot is not at fault.
-        now = min(self._loop.time(), self._match.deadline(decision))
+        now = min(self._loop.time(), decision.deadline)
         self._carry_out(self._match.choose(seat, decision.number, choice, now))
-        if self._connections:
-            self._credit_lag(now)
 
     def _house_bot_failed(self, seat: Seat, number: int, reason: str) -> HouseBotFailed:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason)
@@ -251,7 +279,7 @@ class MatchDriver:
                 watcher(shown, seen, None)
 
     def _finish(self, result: Result) -> None:
-        self._stop_timers()
+        self.stop()
         for seat, connection in self._connections.items():
             if not self._match.is_out(seat):
                 connection.finish(result)
@@ -262,35 +290,31 @@ class MatchDriver:
 
     # time
 
-    def _credit_lag(self, now: float) -> None:
-        late = now - self._next_beat
-        if late > _LAG_SECONDS:
-            self._match.credit(late)
-        if late > 0:
-            self._next_beat = now + _BEAT_SECONDS
-
-    def _heartbeat(self) -> None:
-        now = self._loop.time()
-        self._credit_lag(now)
-        self._next_beat = now + _BEAT_SECONDS
-        self._beat = self._loop.call_at(self._next_beat, self._heartbeat)
-
     def _set_timer(self) -> None:
-        """One timer for all deadlines, moved only when a deadline comes before it; it looks again when it fires."""
+        """Keep one timer for all deadlines; it moves only when an earlier deadline comes, and looks again when it fires."""
         deadline = self._match.next_deadline()
-        if deadline is None or not self._connections or self.done.done():
+        if deadline is None or not self._connections or self._last_reading is not None or self.done.done():
             return
         if self._timer is None or deadline < self._timer.when():
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer = self._loop.call_at(deadline + 0.001, self._look_at_time)
+            self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
-    def _look_at_time(self) -> None:
+    def _read_on(self) -> None:
+        """A deadline may have passed: read whatever has arrived until now, then call time."""
         self._timer = None
-        self._handle(lambda now: self._match.tick(now))
+        self._last_reading = self._loop.call_later(_READING_SECONDS, self._call_time, self._loop.time())
 
-    def _stop_timers(self) -> None:
-        for handle in (self._timer, self._beat):
+    def _call_time(self, read_until: float) -> None:
+        self._last_reading = None
+        self._handle(lambda now: self._match.tick(now, read_until))
+
+    def stop(self) -> None:
+        """Stop looking at the time; a match that is abandoned before its end must be stopped, too."""
+        for handle in (self._timer, self._last_reading):
             if handle is not None:
                 handle.cancel()
-        self._timer = self._beat = None
+        self._timer = self._last_reading = None
+        if self._lateness is not None:
+            self._lateness.close()
+            self._lateness = None

@@ -6,15 +6,17 @@ Only translation happens here: bytes into calls of the match driver, and what th
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_grpc
+from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
@@ -22,19 +24,19 @@ from referee.game import Observation
 from referee.live import wire
 from referee.live.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
 from referee.live.driver import MatchDriver
+from referee.live.lobby import Lobby, Places
 from referee.live.socket_folder import SocketFolder
 from referee.match.effects import Played
 from referee.match.result import Result
+from referee.terminal import visible
 
 SERVICE = "dogana.v1.Referee"
-MAX_FRAME_BYTES = 4 * 1024 * 1024
-"""A larger message is not even read: the stream ends."""
-JOIN_SECONDS = 10.0
-"""How long a stream may stay without a Join."""
-MAX_STREAMS = 256
-"""So many streams are served at a time."""
+MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
+"""A larger message is not even read: the call ends."""
+MAX_STREAMS_PER_CONNECTION = 256
+"""How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
 MAX_WATCHERS = 64
-"""So many spectators are served at a time."""
+"""How many spectators are served at a time, how many calls watch the health, and how many reflect."""
 
 
 class PortInUse(DoganaError):
@@ -53,10 +55,10 @@ class Listen:
     """Its private key, as PEM."""
 
     def __post_init__(self) -> None:
-        """Checks the address.
+        """Check the address.
 
         Raises:
-            PortInUse: if it cannot be one.
+            PortInUse: if it is not a host and a port.
         """
         host, _, port = self.address.rpartition(":")
         if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
@@ -70,13 +72,12 @@ class RefereeServer:
     """
 
     def __init__(self, listen: Listen | None = None) -> None:
-        """Prepares a server on a Unix domain socket, and with `listen` on TCP as well."""
+        """Prepare a server on a Unix domain socket, and with `listen` on TCP as well."""
         self._listen = listen
         self._seats: dict[str, AgentSeat] = {}
         self._matches: dict[str, MatchDriver] = {}
-        self.streams = 0
-        """How many agents' streams are open."""
-        self._watchers = 0
+        self._lobby = Lobby()
+        self._watchers = Places(MAX_WATCHERS, "spectators")
         self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
         self.local_address = ""
@@ -85,7 +86,7 @@ class RefereeServer:
         """The TCP port, if the server listens on one."""
 
     async def __aenter__(self) -> RefereeServer:
-        """Starts to listen.
+        """Start to listen.
 
         Raises:
             PortInUse: if that is not possible.
@@ -94,25 +95,24 @@ class RefereeServer:
         server = self._server = grpc.aio.server(
             options=[
                 ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
-                ("grpc.max_concurrent_streams", MAX_STREAMS),
+                ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
+                ("grpc.server_handshake_timeout_ms", 10_000),
+                ("grpc.max_connection_idle_ms", 60_000),
                 ("grpc.so_reuseport", 0),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
                 ("grpc.http2.max_ping_strikes", 4),
             ]
         )
-        # Play takes and gives bytes, so that what an agent sends is judged here and not inside of gRPC.
+        # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
         play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
-        watch = grpc.unary_stream_rpc_method_handler(
-            self._watch,
-            request_deserializer=pb.WatchRequest.FromString,
-            response_serializer=pb.Happened.SerializeToString,
-        )
+        watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Play": play, "Watch": watch})
         server.add_generic_rpc_handlers((handlers,))
-        healthy = health.aio.HealthServicer()
+        healthy = _Health()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
-        reflection.enable_server_reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server)
+        reflecting = _Reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME))
+        reflection_pb2_grpc.add_ServerReflectionServicer_to_server(reflecting, server)
         self.local_address = f"unix:{self._folder.socket}"
         server.add_insecure_port(self.local_address)
         if self._listen is not None:
@@ -137,7 +137,7 @@ class RefereeServer:
         return server.add_secure_port(listen.address, credentials)
 
     async def __aexit__(self, *_: object) -> None:
-        """Ends every stream and stops to listen."""
+        """End every stream and stop listening."""
         if self._server is not None:
             await self._server.stop(grace=0.5)
             self._server = None
@@ -146,51 +146,42 @@ class RefereeServer:
             self._folder = None
 
     def add_seat(self, seat: AgentSeat) -> None:
-        """Lets an agent join with the seat's token."""
+        """Let an agent join with the seat's token."""
         self._seats[seat.token] = seat
 
     def remove_seat(self, seat: AgentSeat) -> None:
-        """Makes the seat's token worthless."""
+        """Refuse the seat's token from now on."""
         self._seats.pop(seat.token, None)
 
     def add_match(self, driver: MatchDriver) -> None:
-        """Lets spectators watch a match."""
+        """Offer a match to spectators."""
         self._matches[driver.plan.match_id] = driver
 
     def remove_match(self, driver: MatchDriver) -> None:
-        """Ends that."""
+        """Stop offering the match to spectators."""
         self._matches.pop(driver.plan.match_id, None)
 
     # Play
 
     async def _play(self, _: object, context: Context) -> None:
-        if self.streams >= MAX_STREAMS:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than {MAX_STREAMS} streams")
-        self.streams += 1
-        try:
-            join = await self._read_join(context)
-            seat = self._seats.get(join.token)
-            if seat is None:
-                await context.abort(
-                    grpc.StatusCode.UNAUTHENTICATED,
-                    "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
-                )
-                return
-            if not seat.may_come_back:
-                self.remove_seat(seat)
-            await seat.serve(context, join)
-        finally:
-            self.streams -= 1
+        join = await self._read_join(context)
+        seat = self._seats.get(join.token)
+        if seat is None:
+            await context.abort(
+                grpc.StatusCode.UNAUTHENTICATED,
+                "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
+            )
+            return
+        if not seat.may_come_back:
+            self.remove_seat(seat)
+        await seat.serve(context, join)
 
     async def _read_join(self, context: Context) -> pb.Join:
+        data = await self._lobby.first_message(context)
         try:
-            data = await asyncio.wait_for(context.read(), JOIN_SECONDS)
-            if not isinstance(data, bytes):  # grpc.aio.EOF
-                raise wire.MalformedMessage("none")
             message = wire.read_agent_message(data)
-        except (TimeoutError, wire.MalformedMessage) as error:
-            seen = str(error) or f"none within {JOIN_SECONDS:g} s"
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {seen}")
+        except wire.MalformedMessage as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {error}")
             raise
         if message.WhichOneof("message") != "join":
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose")
@@ -203,56 +194,88 @@ class RefereeServer:
 
     # Watch
 
-    async def _watch(self, request: pb.WatchRequest, context: Any) -> None:
+    async def _watch(self, data: bytes, context: Any) -> None:
+        try:
+            request = pb.WatchRequest.FromString(data)
+        except DecodeError:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no dogana.v1.WatchRequest")
+            return
         driver = self._matches.get(request.match_id)
         if not request.match_id and len(self._matches) == 1:
             driver = next(iter(self._matches.values()))
         if driver is None:
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"no match {request.match_id!r} is running here")
+            name = visible(request.match_id, 64)
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"no match '{name}' is running here")
             return
-        if self._watchers >= MAX_WATCHERS:
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, f"more than {MAX_WATCHERS} spectators")
-        self._watchers += 1
-        queue: asyncio.Queue[pb.Happened] = asyncio.Queue(MAX_UNREAD_MESSAGES)
-        too_slow = asyncio.Event()
+        async with self._watchers.one(context):
+            await _show_match(driver, context, labels=request.labels)
 
-        def show(played: Sequence[Played], seen: Observation, result: Result | None) -> None:
-            message = wire.happened(driver.plan, driver.codec, played, request.labels, seen, result)
-            try:
-                queue.put_nowait(message)
-            except asyncio.QueueFull:
-                too_slow.set()
 
-        leave = driver.watch(show)
-        try:
-            first = True
-            while not too_slow.is_set():
-                message = await _next_message(queue, driver)
-                if message is None:
-                    await context.abort(grpc.StatusCode.ABORTED, "the match was voided")
-                    return
-                if first:
-                    message.options.update(wire.options_text(driver.plan))
-                    message.board.CopyFrom(wire.board_struct(driver.plan))
-                    first = False
-                await context.write(message)
+async def _show_match(driver: MatchDriver, context: Any, *, labels: bool) -> None:
+    """Write what happens in a match to a spectator until it is over."""
+    waiting: deque[pb.Happened] = deque()
+    news = asyncio.Event()
+    too_slow = False
+
+    def show(played: Sequence[Played], seen: Observation, result: Result | None) -> None:
+        nonlocal too_slow
+        if len(waiting) < MAX_UNREAD_MESSAGES:
+            waiting.append(wire.happened(driver.plan, driver.codec, played, labels, seen, result))
+        else:
+            too_slow = True
+        news.set()
+
+    def end(_: object) -> None:
+        news.set()
+
+    leave = driver.watch(show)
+    driver.done.add_done_callback(end)
+    try:
+        waiting[0].options.update(wire.options_text(driver.plan))
+        waiting[0].board.CopyFrom(wire.board_struct(driver.plan))
+        while not too_slow:
+            await news.wait()
+            news.clear()
+            while waiting and not too_slow:
+                message = waiting.popleft()
+                await context.write(message.SerializeToString())
                 if message.HasField("game_over"):
                     return
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this spectator reads too slowly")
-        finally:
-            leave()
-            self._watchers -= 1
+            if driver.done.done() and not waiting:
+                await context.abort(grpc.StatusCode.ABORTED, "the match was voided")
+        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this spectator reads too slowly")
+    finally:
+        leave()
+        driver.done.remove_done_callback(end)
 
 
-async def _next_message(queue: asyncio.Queue[pb.Happened], driver: MatchDriver) -> pb.Happened | None:
-    """The next thing to show; None if the match ends without one."""
-    if queue.empty():
-        waiting = asyncio.ensure_future(queue.get())
-        futures: set[asyncio.Future[Any]] = {waiting, driver.done}
-        await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
-        if waiting.done():
-            return waiting.result()
-        waiting.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await waiting
-    return None if queue.empty() else queue.get_nowait()
+# --- what gRPC programs expect of every server --------------------------------------------------------
+
+
+class _Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package has no types
+    """Health checks; only a limited number of calls may watch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._places = Places(MAX_WATCHERS, "calls that watch the health")
+
+    @override
+    async def Watch(self, request: health_pb2.HealthCheckRequest, context: Any) -> None:
+        async with self._places.one(context):
+            await super().Watch(request, context)
+
+
+class _Reflection(reflection.aio.ReflectionServicer):  # type: ignore[misc]  # the package has no types
+    """Reflection, for a limited number of calls."""
+
+    def __init__(self, services: Sequence[str]) -> None:
+        super().__init__(services)
+        self._places = Places(MAX_WATCHERS, "calls that reflect")
+
+    @override
+    async def ServerReflectionInfo(
+        self, requests: AsyncIterable[reflection_pb2.ServerReflectionRequest], context: Any
+    ) -> AsyncIterator[reflection_pb2.ServerReflectionResponse]:
+        async with self._places.one(context):
+            async for answer in super().ServerReflectionInfo(requests, context):
+                yield answer

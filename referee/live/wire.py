@@ -1,4 +1,4 @@
-"""Puts the envelope messages together and takes them apart (`proto/dogana/v1/referee.proto` describes them)."""
+"""Build and parse the envelope messages (`proto/dogana/v1/referee.proto` describes them)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Observation, Seat, label
 from referee.kit.chance import commitment
 from referee.live.codec import Codec, CodecError
-from referee.match.effects import Decision, Played, Reject, Withdraw
+from referee.match.effects import Decision, Played, Reject, Timing, Withdraw
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
@@ -24,28 +24,28 @@ MAX_MESSAGE_BYTES = 64 * 1024
 
 
 class MalformedMessage(ValueError):
-    """Bytes that are no message of the protocol; the text says why."""
+    """The bytes are not a message of the protocol; the text says why."""
 
 
 def read_agent_message(data: bytes) -> pb.AgentMessage:
-    """Parses what an agent sent.
+    """Parse what an agent sent.
 
     Raises:
-        MalformedMessage: if the bytes are none, too many, or neither Join nor Choose.
+        MalformedMessage: if the bytes are not an `AgentMessage`, too many, or neither Join nor Choose.
     """
     if len(data) > MAX_MESSAGE_BYTES:
         raise MalformedMessage(f"a message of {len(data)} bytes; at most {MAX_MESSAGE_BYTES} are accepted")
     try:
         message = pb.AgentMessage.FromString(data)
     except DecodeError as error:
-        raise MalformedMessage("a message that is no dogana.v1.AgentMessage") from error
+        raise MalformedMessage("a message that is not a dogana.v1.AgentMessage") from error
     if message.WhichOneof("message") is None:
         raise MalformedMessage("a message that is neither Join nor Choose")
     return message
 
 
 def read_choice(codec: Codec, choose: pb.Choose) -> int | list[Action] | str:
-    """The index or the actions of an answer, or a text that says why it has neither."""
+    """Return the index or the actions of an answer, or a text that says why it has neither."""
     which = choose.WhichOneof("choice")
     if which == "index":
         return choose.index
@@ -60,19 +60,19 @@ def read_choice(codec: Codec, choose: pb.Choose) -> int | list[Action] | str:
 
 
 def options_text(plan: MatchPlan) -> dict[str, str]:
-    """All options of a match, as they would be written on the command line."""
+    """Return all options of a match as they would be written on the command line."""
     return {name: str(value).lower() for name, value in plan.setup.options.items()}
 
 
 def board_struct(plan: MatchPlan) -> Struct:
-    """The printed numbers of a match."""
+    """Return the printed numbers of a match."""
     board = Struct()
     board.update(dict(plan.setup.board_data))
     return board
 
 
 def welcome(plan: MatchPlan, seat: Seat) -> bytes:
-    """The answer to Join."""
+    """Answer a Join."""
     control = plan.control
     return pb.RefereeMessage(
         welcome=pb.Welcome(
@@ -93,10 +93,22 @@ def welcome(plan: MatchPlan, seat: Seat) -> bytes:
     ).SerializeToString()
 
 
-def decide(codec: Codec, decision: Decision, labels: bool, spent: float) -> bytes:
-    """A question. `spent` is how much of its time is gone already, in seconds: for a seat that has come back."""
-    window = decision.window_left
-    budget = decision.budget if window is None else min(decision.budget, window)
+def clock(decision: Decision, now: float) -> pb.Clock:
+    """Tell a seat its clock at the time `now`, which is later than the question for a seat that has come back."""
+    window = None if decision.window is None else max(0.0, decision.window_deadline - now)
+    previous = decision.previous or Timing(0.0, 0.0, 0.0)
+    return pb.Clock(
+        bank_ms=max(0.0, decision.bank - (now - decision.asked_at)) * 1000,
+        budget_ms=max(0.0, decision.deadline - now) * 1000,
+        window_ms=None if window is None else window * 1000,
+        charged_ms=previous.charged * 1000,
+        wall_ms=previous.wall * 1000,
+        lag_ms=previous.lag * 1000,
+    )
+
+
+def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
+    """Put a question at the time `now`, which is later than `decision.asked_at` for a seat that has come back."""
     return pb.RefereeMessage(
         decide=pb.Decide(
             decision=decision.number,
@@ -105,19 +117,14 @@ def decide(codec: Codec, decision: Decision, labels: bool, spent: float) -> byte
             action_count=len(decision.actions),
             labels=map(label, decision.actions) if labels else (),
             played=played(codec, decision.played, labels),
-            clock=pb.Clock(
-                bank_ms=max(0.0, decision.bank - spent) * 1000,
-                budget_ms=max(0.0, budget - spent) * 1000,
-                charged_ms=decision.charged * 1000,
-                window_ms=None if window is None else max(0.0, window - spent) * 1000,
-            ),
+            clock=clock(decision, now),
             dropped=decision.dropped,
         )
     ).SerializeToString()
 
 
 def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
-    """What was played."""
+    """Tell what was played."""
     return pb.Played(
         seats=[entry.seat for entry in actions],
         actions=Any(type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])),
@@ -126,7 +133,7 @@ def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
 
 
 def rejected(reject: Reject) -> bytes:
-    """A refusal."""
+    """Refuse an answer."""
     return pb.RefereeMessage(
         rejected=pb.Rejected(
             decision=reject.number,
@@ -140,13 +147,19 @@ def rejected(reject: Reject) -> bytes:
 
 
 def withdrawn(withdraw: Withdraw) -> bytes:
-    """A withdrawal."""
+    """Withdraw a decision."""
     message = pb.Withdrawn(decision=withdraw.number, reason=f"REASON_{withdraw.reason.name}")
     return pb.RefereeMessage(withdrawn=message).SerializeToString()
 
 
+def new_deadline(decision: Decision, now: float) -> bytes:
+    """Tell the deadline that an open decision has from now on."""
+    message = pb.NewDeadline(decision=decision.number, clock=clock(decision, now))
+    return pb.RefereeMessage(new_deadline=message).SerializeToString()
+
+
 def game_over(result: Result) -> pb.GameOver:
-    """The end of a match."""
+    """Tell how a match ended."""
     return pb.GameOver(
         seats=[
             pb.SeatResult(
@@ -170,7 +183,7 @@ def happened(
     observation: Observation,
     result: Result | None,
 ) -> pb.Happened:
-    """What spectators are shown."""
+    """Tell spectators what happened."""
     return pb.Happened(
         match_id=plan.match_id,
         game=plan.game.name,

@@ -5,6 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+TRANSIT_SECONDS = 0.1
+"""How long after its deadline an answer from outside of the referee's process still counts.
+
+On its way, a question and its answer wait for the machine at places that the referee cannot see. What is used of this time is
+charged like any other: it is missing from the bank afterwards.
+"""
 _NUMBER = r"(\d{1,7}(?:\.\d{1,6})?)"
 
 
@@ -13,7 +19,7 @@ class TimeControl:
     """How long a seat may think: `bank+increment/cap`, in seconds, such as `60+0.5/10`.
 
     When a seat is asked, the increment is added to its bank. The decision may take what is then in the bank, but no
-    longer than the cap. What it took is taken out of the bank.
+    longer than the cap. What it took is subtracted from the bank.
     """
 
     bank: float
@@ -22,14 +28,14 @@ class TimeControl:
 
     @staticmethod
     def parse(text: str) -> TimeControl:
-        """Reads `bank+increment/cap`.
+        """Read `bank+increment/cap`.
 
         Raises:
-            ValueError: if the text is of another form, or leaves no time to answer.
+            ValueError: if the text has another form, or leaves no time to answer.
         """
         match = re.fullmatch(rf"{_NUMBER}\+{_NUMBER}/{_NUMBER}", text, re.ASCII)
         if match is None:
-            raise ValueError(f"{text!r} is no clock; write bank+increment/cap in seconds, such as 60+0.5/10")
+            raise ValueError(f"{text!r} is not a clock; write bank+increment/cap in seconds, such as 60+0.5/10")
         control = TimeControl(*map(float, match.groups()))
         if control.cap == 0 or control.bank + control.increment == 0:
             raise ValueError(f"clock {text} leaves no time to answer")
@@ -43,26 +49,20 @@ class SeatClock:
     """What one seat has left.
 
     Attributes:
-        bank: seconds in the bank.
-        charged: seconds that the last decision was charged.
-        total: seconds that all decisions were charged.
+        bank: what is in the bank, in seconds; negative while time is owed that a decision took beyond it.
     """
 
-    __slots__ = ("_control", "bank", "charged", "total")
+    __slots__ = ("_control", "bank")
 
     def __init__(self, control: TimeControl) -> None:
         self._control = control
         self.bank = control.bank
-        self.charged = 0.0
-        self.total = 0.0
 
     def ask(self) -> float:
-        """Adds the increment for a decision; returns the seconds that it may take."""
+        """Add the increment for a decision; return how long the decision may take, in seconds."""
         self.bank += self._control.increment
-        return min(self.bank, self._control.cap)
+        return max(0.0, min(self.bank, self._control.cap))
 
     def charge(self, seconds: float) -> None:
-        """Takes what a decision took out of the bank."""
-        self.charged = seconds
-        self.total += seconds
-        self.bank = max(0.0, self.bank - seconds)
+        """Take what a decision took out of the bank."""
+        self.bank -= seconds

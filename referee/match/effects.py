@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
-from referee.game import Action, Observation, Seat, State
+from referee.game import Action, Observation, Seat, State, Window
 from referee.match.clock import SeatClock
 from referee.match.result import Fault, Result
 
@@ -46,6 +47,18 @@ class Played(NamedTuple):
     action: Action
 
 
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What a decision took, in seconds: `wall - lag <= charged <= wall`."""
+
+    charged: float
+    """From handing the question to the transport to the arrival of the answer."""
+    wall: float
+    """From the moment that the seat was to be asked to the moment that its answer was read."""
+    lag: float
+    """How late the referee was meanwhile, given back or not."""
+
+
 class Decision:
     """A decision that is put to a seat.
 
@@ -55,13 +68,15 @@ class Decision:
         actions: the legal actions.
         played: what was played since the seat was last asked, as far as it may know.
         dropped: why the rest of its last answer was not played; empty if all of it was.
-        asked_at: when the question went out, in seconds.
-        is_sent: whether the question has gone out.
+        put_at: when the machine put the question, in seconds.
+        asked_at: when the question was handed to the transport, in seconds; `put_at` until then.
+        is_sent: whether the question has been handed to the transport.
         budget: how long the decision may take, in seconds, without the window.
-        bank: what is in the seat's bank, in seconds.
-        credited: how long the referee itself was slow meanwhile, in seconds; the seat is not charged for it.
-        charged: what its previous decision was charged, in seconds.
-        window_left: what was left of the shared window when the decision was put, in seconds, or None.
+        bank: what was in the seat's bank when it was asked, in seconds.
+        previous: what the seat's previous decision took; None before the first.
+        lag: how late the referee has been since the question was put, in seconds.
+        window: the window that the decision shares with other seats, or None.
+        window_deadline: when that window closes, in seconds.
     """
 
     __slots__ = (
@@ -71,31 +86,48 @@ class Decision:
         "asked_at",
         "bank",
         "budget",
-        "charged",
-        "credited",
         "dropped",
         "is_sent",
+        "lag",
         "number",
         "played",
+        "previous",
+        "put_at",
         "seat",
-        "window_left",
-        "window_name",
+        "window",
+        "window_deadline",
     )
 
-    def __init__(self, number: int, seat: Seat, state: State, actions: list[Action], clock: SeatClock) -> None:
+    def __init__(
+        self,
+        number: int,
+        seat: Seat,
+        state: State,
+        actions: list[Action],
+        clock: SeatClock,
+        now: float,
+        *,
+        previous: Timing | None = None,
+        played: Sequence[Played] = (),
+        dropped: str = "",
+        window: Window | None = None,
+        window_deadline: float = 0.0,
+    ) -> None:
+        """Put a decision at the time `now`; this starts the seat's clock."""
         self.number = number
         self.seat = seat
         self.actions = actions
-        self.played: list[Played] = []
-        self.dropped = ""
-        self.asked_at = 0.0
+        self.played = played
+        self.dropped = dropped
+        self.put_at = now
+        self.asked_at = now
         self.is_sent = False
-        self.budget = 0.0
+        self.budget = clock.ask()
         self.bank = clock.bank
-        self.charged = clock.charged
-        self.credited = 0.0
-        self.window_left: float | None = None
-        self.window_name = ""
+        self.previous = previous
+        self.lag = 0.0
+        self.window = window
+        self.window_deadline = window_deadline
         self._state = state
         self._observation: Observation | None = None
 
@@ -107,9 +139,14 @@ class Decision:
         return self._observation
 
     @property
+    def ends_with_window(self) -> bool:
+        """Whether the window closes no later than the seat's own time is up."""
+        return self.window is not None and self.window_deadline <= self.asked_at + self.budget
+
+    @property
     def deadline(self) -> float:
-        """When the seat's own time for this decision is up."""
-        return self.asked_at + self.budget
+        """When the decision must have been answered: the end of the seat's own time, or of the window."""
+        return self.window_deadline if self.ends_with_window else self.asked_at + self.budget
 
 
 # --- effects ------------------------------------------------------------------------------------------
@@ -153,6 +190,13 @@ class Withdraw:
 
 
 @dataclass(slots=True)
+class NewDeadline:
+    """Tell a seat that its open decision has another deadline; the decision itself is unchanged."""
+
+    decision: Decision
+
+
+@dataclass(slots=True)
 class Dismiss:
     """A seat is out: nothing more will be asked of it."""
 
@@ -174,4 +218,4 @@ class Finish:
     result: Result
 
 
-Effect = Store | Ask | Reject | Withdraw | Dismiss | Show | Finish
+Effect = Store | Ask | Reject | Withdraw | NewDeadline | Dismiss | Show | Finish

@@ -26,14 +26,14 @@ class HouseBot(Protocol):
     """A bot that plays one seat of one match."""
 
     def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
-        """Sits down. All chance a bot uses is derived from these arguments, so that matches can be repeated."""
+        """Take a seat. A bot derives all chance it uses from these arguments, so that matches can be repeated."""
         ...
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Whether the bot can play a game."""
+        """Tell whether the bot can play a game."""
         ...
 
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
-        """Answers: an index into the legal actions, or actions to be played in a row."""
+        """Answer with an index into the legal actions, or with actions to be played in a row."""
         ...

@@ -2,41 +2,48 @@
 
 Theory of operation
 -------------------
-The one driver (`referee/live/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock;
-each of these methods returns *effects*, in the order in which the driver must carry them out:
+The one driver (`referee/live/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock.
+Each of these methods returns *effects*, which the driver must carry out in their order:
 
-    start       the match begins                    choose      an answer came in
-    sent        a question has gone out             tick        time has passed
+    start       the match begins                    choose      an answer was read
+    sent        a question was handed over          tick        time has passed
     fault       a seat cannot go on                 lost, back  a remote seat's connection
-    credit      the referee itself was slow         void        the referee itself failed
+    lagged      the referee was late
 
     Store       append a line to the record: always before anything that depends on it is sent
     Ask         put a decision to a seat            Reject      refuse an answer
-    Withdraw    take a decision back                Dismiss     a seat is out: end its connection
-    Show        tell the spectators                 Finish      the match is over
+    Withdraw    take a decision back                NewDeadline an open decision has another deadline
+    Dismiss     a seat is out: end its connection   Show        tell the spectators
+    Finish      the match is over
 
-A seat that is to act is in one of these conditions, and in no other once a method has returned:
+A seat that is to act is in one of two conditions once a method has returned:
 
     asked    it has an open decision, with a number and a deadline
     out      the rules' default has been played for it
 
-A decision with one legal action is played without asking. All seats to act are asked at once.
+A decision with one legal action is played without asking. All seats to act are asked at once. An open decision stays open
+until it is answered, its deadline passes, or other seats change what the seat may do. A new deadline (a sand timer that
+starts or stops) does not close it.
 
-What happens to an answer (first line that fits):
+What a decision is charged: the time from handing the question to the transport to the arrival of the answer. The driver
+says how long the answer waited to be read. Handing over counts as late for at most `MAX_SENDING_SECONDS`, so that an agent
+that does not read gains no time. Nothing else is given back. An answer counts until a moment after its deadline
+(`TRANSIT_SECONDS`), for the way there and back; that is charged, and missing from the bank afterwards. How late the referee was while the decision was open is
+recorded beside the charge (`Timing`).
+
+What happens to an answer (the first line that applies):
 
     the seat has no open decision of that number           Reject STALE, no strike
-    it came after the deadline                             timeout (as by tick), then Reject STALE
-    it names no action, or what is none of this game       Reject MALFORMED, a strike
+    it arrived after the deadline                          timeout (as by tick), then Reject STALE
+    it names no action, or an action of another game       Reject MALFORMED, a strike
     its (first) action is not legal                        Reject ILLEGAL, a strike
     otherwise                                              played; then its further actions while the seat stays to act and
                                                            each is legal; the rest is dropped without a strike
 
-What happens at a deadline: the rules' default is played (`clock`), or several, if the rules say so (`State.default_goes_on`); a
-strike, unless it was a shared window that closed. A seat that is away (lost its connection) at its deadline is out. At the last
-strike a seat is out. An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first
-out last.
-
-A fault of the referee's own voids the match: it has no result.
+What happens at a deadline: the rules' default is played (`clock`) for the decision that expired. If that decision was a step
+of a larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
+shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is out.
+An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first out last.
 """
 
 from __future__ import annotations
@@ -55,23 +62,25 @@ from referee.match.effects import (
     Dismiss,
     Effect,
     Finish,
+    NewDeadline,
     Played,
     Refusal,
     Reject,
     Show,
     Store,
+    Timing,
     Withdraw,
     Withdrawal,
 )
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
-from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks
+from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks, milliseconds
 
 STRIKES_ALLOWED = 3
 """At this strike a seat is out."""
 MAX_SENDING_SECONDS = 0.1
-"""Getting a question out takes the referee no longer than this."""
+"""The most that handing a question to the transport can be late, in seconds."""
 STATE_DIGEST_EVERY = 32
-"""Every so many actions the record holds a digest of the state."""
+"""How many actions there are between two digests of the state in a record."""
 
 
 @dataclass(slots=True)
@@ -80,12 +89,18 @@ class _SeatState:
 
     clock: SeatClock
     asked: int = 0
-    """How many decisions it was asked for. Each seat's are numbered for itself: numbers of all would tell how often others are asked."""
+    """How many decisions it was asked for. Each seat has its own numbers: shared ones would tell how often others are asked."""
     open: Decision | None = None
+    previous: Timing | None = None
+    """What its last closed decision took."""
+    charged: float = 0.0
+    wall: float = 0.0
+    lag: float = 0.0
+    """Sums over its closed decisions, in seconds."""
     strikes: int = 0
     fault: Fault | None = None
     out_order: int = 0
-    """How many seats were out before this one."""
+    """How many seats were out before this one, if it is out."""
     away: bool = False
     decisions: int = 0
     played: list[Played] = field(default_factory=list)
@@ -100,18 +115,20 @@ class Match:
         result: None until the match is over.
     """
 
-    def __init__(self, plan: MatchPlan, state: State, chance: LiveChance) -> None:
-        """Prepares a match.
+    def __init__(self, plan: MatchPlan, state: State, chance: LiveChance, *, transit: float = 0.0) -> None:
+        """Prepare a match.
 
         Args:
             plan: what is fixed.
             state: where the match starts; made with `chance`, whose draws so far are recorded as the start's.
-            chance: the luck of the match.
+            chance: the chance of the match.
+            transit: how long after its deadline an answer still counts, in seconds (`referee.match.clock.TRANSIT_SECONDS`).
         """
         self.plan = plan
         self.state = state
         self.result: Result | None = None
         self._chance = chance
+        self._transit = transit
         self._seats = [_SeatState(SeatClock(plan.control)) for _ in range(plan.setup.seats)]
         self._actions = 0
         self._digest = MatchDigest(plan)
@@ -125,7 +142,7 @@ class Match:
     # what happened, told by the driver
 
     def start(self, now: float, absent: Mapping[Seat, Fault]) -> list[Effect]:
-        """Begins the match, without the seats that are `absent` from the start; call it once."""
+        """Begin the match without the seats that are `absent` from the start; call it once."""
         draws = self._take_draws()
         self._effects.append(Store({"type": "start", "chance": draws, "state": state_digest(self.state)}))
         self._digest.note_draws(draws)
@@ -136,49 +153,72 @@ class Match:
         return self._take_effects()
 
     def sent(self, seat: Seat, number: int, now: float) -> None:
-        """A question has gone out at `now`, for the first time: the seat's time runs from then on.
+        """Start the time of a decision: its question is handed to the transport, for the first time.
 
-        But not from much later than it was put: an agent that does not read must not gain time by it.
+        An agent that does not read can delay that. So no more than `MAX_SENDING_SECONDS` of the delay count as the referee's.
         """
         decision = self._seats[seat].open
         if decision is not None and decision.number == number and not decision.is_sent:
             decision.is_sent = True
-            decision.asked_at = min(now, decision.asked_at + MAX_SENDING_SECONDS)
+            decision.asked_at = min(now, decision.put_at + MAX_SENDING_SECONDS)
 
-    def choose(self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float) -> list[Effect]:
-        """An answer came in at `now`.
+    def lagged(self, seconds: float, now: float) -> None:
+        """Note that the referee was late by `seconds` until `now`. It is recorded; no deadline moves."""
+        for player in self._seats:
+            decision = player.open
+            if decision is not None:
+                decision.lag = min(decision.lag + seconds, now - decision.put_at)
+
+    def choose(
+        self, seat: Seat, number: int, choice: int | Sequence[Action] | str, now: float, waited: float = 0.0
+    ) -> list[Effect]:
+        """Judge an answer.
 
         Args:
             seat: who answers.
             number: the decision that is answered.
             choice: an index into the legal list, or actions to be played in a row, or (a text) why it is neither.
-            now: when it came in.
+            now: when it was read, in seconds.
+            waited: how long it had been waiting to be read, in seconds.
         """
         self._now = now
-        player = self._seats[seat]
-        if player.open is not None and player.open.number == number and now > self.deadline(player.open):
-            self._tick()
         if self.result is not None:
             return self._take_effects()
+        player = self._seats[seat]
+        arrived = now - waited
+        if player.open is not None and player.open.number == number and arrived > self._end(player.open):
+            self._expire(player.open)
+            self._go_on()
         decision = player.open
-        if decision is None or decision.number != number:
+        if self.result is None and (decision is None or decision.number != number):
             asked = f"; decision {decision.number} is open" if decision is not None else ""
             message = f"decision {number} is not open (any more){asked}"
             self._effects.append(self._reject(seat, number, Refusal.STALE, "", message))
-            return self._take_effects()
-        actions = self._read_choice(decision, choice)
-        if actions is not None:
-            self._play_answer(decision, actions)
+        elif self.result is None and decision is not None:
+            actions = self._read_choice(decision, choice)
+            if actions is not None:
+                self._play_answer(decision, actions, arrived)
         return self._take_effects()
 
-    def tick(self, now: float) -> list[Effect]:
-        """Time has passed: closes every decision whose deadline is before `now`."""
+    def tick(self, now: float, read_until: float) -> list[Effect]:
+        """Close every decision that ended before `read_until`: all answers that arrived until then have been read."""
         self._now = now
-        self._tick()
+        while self.result is None:
+            late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
+            if not late:
+                break
+            decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
+            if decision.ends_with_window:
+                for player in self._seats:  # together: what one seat is closed with must not depend on the next
+                    if player.open is not None and player.open.window == decision.window:
+                        self._expire(player.open)
+            else:
+                self._expire(decision)
+            self._go_on()
         return self._take_effects()
 
     def fault(self, seat: Seat, fault: Fault, now: float) -> list[Effect]:
-        """A seat cannot go on: it is out from now on."""
+        """Put a seat out that cannot go on."""
         self._now = now
         if self.result is None and self._seats[seat].fault is None:
             self._put_out(seat, fault)
@@ -186,52 +226,34 @@ class Match:
         return self._take_effects()
 
     def lost(self, seat: Seat) -> None:
-        """A remote seat has lost its connection; its clock runs on, and it may come back."""
+        """Note that a remote seat has lost its connection; its clock runs on, and it may come back."""
         self._seats[seat].away = True
 
     def back(self, seat: Seat) -> list[Effect]:
-        """A remote seat has come back: its open decision is put again, with the time that is left."""
+        """Put its open decision again to a remote seat that has come back, with the time that is left."""
         player = self._seats[seat]
         player.away = False
         return [] if player.open is None else [Ask(player.open)]
 
-    def credit(self, seconds: float) -> None:
-        """The referee itself was slow for so long: nobody is charged for it.
-
-        One decision is credited no more than its budget and a second, so that an agent which keeps the machine busy cannot
-        think for ever.
-        """
-        for player in self._seats:
-            decision = player.open
-            if decision is not None:
-                credit = min(seconds, decision.budget + 1 - decision.credited)
-                decision.credited += credit
-                decision.asked_at += credit
-        self._window_deadline += seconds
-
     # what the driver may ask
 
-    def deadline(self, decision: Decision) -> float:
-        """Until when an open decision can be answered: its own clock's end, or that of the window."""
-        return min(decision.deadline, self._window_deadline) if decision.window_name else decision.deadline
-
     def next_deadline(self) -> float | None:
-        """When `tick` must be called at the latest, if nothing else happens; None if nobody's time runs."""
-        deadlines = [self.deadline(player.open) for player in self._seats if player.open is not None]
+        """Return when the first open decision ends, in seconds; None if no decision is open."""
+        deadlines = [self._end(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
     def is_out(self, seat: Seat) -> bool:
-        """Whether a seat is out."""
+        """Tell whether a seat is out."""
         return self._seats[seat].fault is not None
 
     def strikes(self, seat: Seat) -> int:
-        """How many strikes a seat has."""
+        """Count the strikes of a seat."""
         return self._seats[seat].strikes
 
     # answers
 
     def _read_choice(self, decision: Decision, choice: int | Sequence[Action] | str) -> list[Action] | None:
-        """The actions of an answer, of which the first is legal; None if it was refused."""
+        """Return the actions of an answer, of which the first is legal; None if the answer was refused."""
         seat = decision.seat
         if isinstance(choice, str):
             self._strike(decision, Refusal.MALFORMED, "", choice)
@@ -258,11 +280,10 @@ class Match:
             return error.reason, error.rule
         raise AssertionError(f"{label(action)} is not listed, but the rules accept it")
 
-    def _play_answer(self, decision: Decision, actions: list[Action]) -> None:
+    def _play_answer(self, decision: Decision, actions: list[Action], arrived: float) -> None:
         seat = decision.seat
         player = self._seats[seat]
-        seconds = self._close(decision)
-        self._apply(seat, actions[0], Decider.AGENT, seconds)
+        self._apply(seat, actions[0], Decider.AGENT, self._close(decision, arrived, self._now))
         rest = actions[1:]
         while rest:
             self._settle(seat, rest)
@@ -278,16 +299,32 @@ class Match:
                     f"{len(rest)} of {len(actions)} actions dropped: {label(rest[0])} is not legal: {reason}{rule}"
                 )
                 break
-            self._apply(seat, rest.pop(0), Decider.AGENT, 0.0)
+            self._apply(seat, rest.pop(0), Decider.AGENT)
         self._go_on()
 
-    def _close(self, decision: Decision) -> float:
-        """Ends an open decision and charges the seat; returns the seconds."""
+    def _end(self, decision: Decision) -> float:
+        """Until when an answer counts. A seat that has no time left at all gets none for the way either."""
+        return decision.deadline + (self._transit if decision.budget > 0 else 0.0)
+
+    def _close(self, decision: Decision, arrived: float, now: float) -> Timing:
+        """End an open decision and charge the seat.
+
+        Args:
+            decision: the decision.
+            arrived: when its answer arrived, or its deadline passed, in seconds.
+            now: when that was read, in seconds.
+        """
         player = self._seats[decision.seat]
         player.open = None
-        seconds = max(0.0, self._now - decision.asked_at)
-        player.clock.charge(seconds)
-        return seconds
+        charged, wall = max(0.0, arrived - decision.asked_at), now - decision.put_at
+        lag = max(min(decision.lag, wall), wall - charged)
+        # What is charged is what is recorded, to the microsecond: so the bank can be recomputed from the record.
+        timing = player.previous = Timing(round(charged, 6), round(wall, 6), round(lag, 6))
+        player.clock.charge(timing.charged)
+        player.charged += timing.charged
+        player.wall += timing.wall
+        player.lag += timing.lag
+        return timing
 
     def _strike(self, decision: Decision, refusal: Refusal, rule: str, message: str) -> None:
         seat = decision.seat
@@ -303,67 +340,53 @@ class Match:
 
     def _reject(self, seat: Seat, number: int, refusal: Refusal, rule: str, message: str) -> Reject:
         player = self._seats[seat]
-        left = max(0.0, self.deadline(player.open) - self._now) if player.open is not None else 0.0
+        left = max(0.0, player.open.deadline - self._now) if player.open is not None else 0.0
         return Reject(seat, number, refusal, rule, message, player.strikes, left)
 
     # time
 
-    def _tick(self) -> None:
-        while self.result is None:
-            late = [player.open for player in self._seats if player.open and self.deadline(player.open) < self._now]
-            if not late:
-                return
-            decision = min(late, key=lambda decision: (self.deadline(decision), decision.seat))
-            if decision.window_name and self._window_deadline <= decision.deadline:
-                self._close_window()
-            else:
-                self._time_out(decision)
-            self._go_on()
-
-    def _time_out(self, decision: Decision) -> None:
+    def _expire(self, decision: Decision) -> None:
+        """Close a decision whose deadline has passed, and play what the rules say for it."""
         seat = decision.seat
-        player = self._seats[seat]
-        seconds = self._close(decision)
+        deadline = decision.deadline
+        timing = self._close(decision, deadline, deadline)
+        if decision.ends_with_window:
+            self._effects.append(Withdraw(seat, decision.number, Withdrawal.WINDOW))
+            window = decision.window
+            self._apply(seat, self.state.default_action(seat), Decider.CLOCK, timing)
+            while seat in self.state.seats_to_act() and self.state.window() == window:
+                self._apply(seat, self.state.default_action(seat), Decider.CLOCK)
+            return
         self._effects.append(Withdraw(seat, decision.number, Withdrawal.TIMEOUT))
+        player = self._seats[seat]
         if player.away:
-            self._put_out(seat, Fault(Outcome.DISCONNECT, "lost its connection and did not come back in time"))
+            detail = "lost its connection and did not come back in time"
+            self._put_out(seat, Fault(Outcome.DISCONNECT, detail), timing)
             return
         player.strikes += 1
         detail = f"decision {decision.number} took more than its {decision.budget:.3f} s"
         self._effects.append(Store({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""}))
         if player.strikes >= STRIKES_ALLOWED:
-            self._put_out(seat, Fault(Outcome.TIMEOUT, detail))
+            self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
             return
-        self._apply(seat, self.state.default_action(seat), Decider.CLOCK, seconds)
-        while seat in self.state.seats_to_act() and self.state.default_goes_on(seat):
-            self._apply(seat, self.state.default_action(seat), Decider.CLOCK, 0.0)
-
-    def _close_window(self) -> None:
-        """Every seat that shares the window gets the rules' default until the window has closed for it."""
-        window = self._window
-        for seat, player in enumerate(self._seats):
-            decision = player.open
-            if decision is None or window is None or decision.window_name != window.name:
-                continue
-            seconds = self._close(decision)
-            self._effects.append(Withdraw(seat, decision.number, Withdrawal.WINDOW))
-            while seat in self.state.seats_to_act() and self.state.window() == window:
-                self._apply(seat, self.state.default_action(seat), Decider.CLOCK, seconds)
-                seconds = 0.0
+        whole = self.state.part_of(seat)
+        self._apply(seat, self.state.default_action(seat), Decider.CLOCK, timing)
+        while whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole:
+            self._apply(seat, self.state.default_action(seat), Decider.CLOCK)
 
     # going on
 
-    def _put_out(self, seat: Seat, fault: Fault) -> None:
+    def _put_out(self, seat: Seat, fault: Fault, timing: Timing | None = None) -> None:
         player = self._seats[seat]
         player.open = None
         player.fault = fault
         player.out_order = self._outs
         self._outs += 1
-        line = {"type": "out", "seat": seat, "reason": fault.outcome.value, "detail": fault.detail}
+        line = {"type": "out", "seat": seat, "reason": fault.outcome.value, "detail": fault.detail, **_times(timing)}
         self._effects += [Store(line), Dismiss(seat, fault)]
 
     def _go_on(self) -> None:
-        """Plays what needs no answer, then asks every seat that is to act and not yet asked."""
+        """Play what needs no answer, then ask every seat that is to act and has no open decision."""
         if self.result is not None:
             return
         overtaken = True
@@ -378,7 +401,7 @@ class Match:
         asked = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
         if len(seats) > 1:
             for decision in asked:
-                _ = decision.observation  # all are shown the same moment, whoever is faster
+                _ = decision.observation  # all are shown the same moment, whoever answers first
         self._effects += map(Ask, asked)
 
     def _look_at_window(self) -> None:
@@ -388,38 +411,47 @@ class Match:
         self._window = window
 
     def _withdraw_overtaken(self) -> bool:
-        """Withdraws what others have overtaken: the seat is not to act any more, or its list or window is another."""
+        """Withdraw every open decision of a seat that is not to act any more, or whose legal actions have changed.
+
+        An open decision that stays is told its new deadline if a window has opened or closed.
+        """
         seats = self.state.seats_to_act()
-        name = self._window.name if self._window is not None else ""
         found = False
         for seat, player in enumerate(self._seats):
             decision = player.open
             if decision is None:
                 continue
-            if seat in seats and name == decision.window_name and self.state.legal_actions(seat) == decision.actions:
+            if seat in seats and self.state.legal_actions(seat) == decision.actions:
+                if decision.window != self._window:
+                    decision.window, decision.window_deadline = self._window, self._window_deadline
+                    self._effects.append(NewDeadline(decision))
                 continue
-            self._close(decision)
-            self._effects.append(Withdraw(seat, decision.number, Withdrawal.OVERTAKEN))
+            self._withdraw(decision)
             found = True
         return found
 
-    def _settle(self, answering: Seat | None = None, rest: list[Action] | None = None) -> None:
-        """Plays forced actions and the defaults of out seats until none is left.
+    def _withdraw(self, decision: Decision) -> None:
+        timing = self._close(decision, self._now, self._now)
+        self._effects.append(Store({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
+        self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
 
-        Actions of an answer that were forced anyway are taken off `rest`, which belongs to the seat `answering`.
+    def _settle(self, answering: Seat | None = None, rest: list[Action] | None = None) -> None:
+        """Play forced actions and the defaults of out seats until none is left.
+
+        Forced actions that an answer names are removed from `rest`, which belongs to the seat `answering`.
         """
         while True:
             for seat in self.state.seats_to_act():
                 player = self._seats[seat]
                 if player.fault is not None:
-                    self._apply(seat, self.state.default_action(seat), Decider.DEFAULT, 0.0)
+                    self._apply(seat, self.state.default_action(seat), Decider.DEFAULT)
                     break
                 if player.open is None:
                     legal = self._legal[seat] = self.state.legal_actions(seat)
                     if len(legal) == 1:
                         if rest and seat == answering and rest[0] == legal[0]:
                             rest.pop(0)
-                        self._apply(seat, legal[0], Decider.FORCED, 0.0)
+                        self._apply(seat, legal[0], Decider.FORCED)
                         break
             else:
                 return
@@ -428,19 +460,24 @@ class Match:
         player = self._seats[seat]
         player.asked += 1
         legal = self._legal.pop(seat, None) or self.state.legal_actions(seat)
-        decision = Decision(player.asked, seat, self.state, legal, player.clock)
-        decision.budget = player.clock.ask()
-        decision.bank = player.clock.bank
-        decision.asked_at = self._now
-        decision.played, player.played = player.played, []
-        decision.dropped, player.dropped = player.dropped, ""
-        if self._window is not None:
-            decision.window_name = self._window.name
-            decision.window_left = max(0.0, self._window_deadline - self._now)
+        decision = Decision(
+            player.asked,
+            seat,
+            self.state,
+            legal,
+            player.clock,
+            self._now,
+            previous=player.previous,
+            played=player.played,
+            dropped=player.dropped,
+            window=self._window,
+            window_deadline=self._window_deadline,
+        )
+        player.played, player.dropped = [], ""
         player.open = decision
         return decision
 
-    def _apply(self, seat: Seat, action: Action, by: Decider, seconds: float) -> None:
+    def _apply(self, seat: Seat, action: Action, by: Decider, timing: Timing | None = None) -> None:
         public = self.state.is_public(seat, action)
         self._legal.clear()
         self.state.apply(seat, action, self._chance)
@@ -455,7 +492,7 @@ class Match:
             "seat": seat,
             "action": label(action),
             "by": by.value,
-            "ms": round(seconds * 1000, 3),
+            **_times(timing),
         }
         if draws:
             line["chance"] = draws
@@ -471,6 +508,9 @@ class Match:
         self._effects.append(Show((played,) if public else ()))
 
     def _finish(self) -> None:
+        for player in self._seats:
+            if player.open is not None:
+                self._withdraw(player.open)
         ranks = self._final_ranks()
         scores = self.state.scores()
         digest = self._digest.close(ranks, scores)
@@ -485,12 +525,12 @@ class Match:
                     score=scores[seat],
                     outcome=Outcome.PLAYED if fault is None else fault.outcome,
                     decisions=player.decisions,
-                    think_seconds=player.clock.total,
+                    think_seconds=player.charged,
+                    wall_seconds=player.wall,
+                    lag_seconds=player.lag,
                     detail="" if fault is None else fault.detail,
                 )
             )
-            if player.open is not None:
-                self._close(player.open)
         seed = self.plan.seed if self.plan.reveals_seed else None
         self.result = Result(tuple(seats), self._actions, digest, seed)
         self._effects += [Store(line) for line in closing_lines(self.result, state_digest(self.state))]
@@ -508,3 +548,14 @@ class Match:
     def _take_effects(self) -> list[Effect]:
         effects, self._effects = self._effects, []
         return effects
+
+
+def _times(timing: Timing | None) -> dict[str, float]:
+    """The times in the line that ends a decision, in milliseconds; none in other lines."""
+    if timing is None:
+        return {}
+    return {
+        "ms": milliseconds(timing.charged),
+        "wall_ms": milliseconds(timing.wall),
+        "lag_ms": milliseconds(timing.lag),
+    }

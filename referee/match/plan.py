@@ -37,12 +37,12 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical(value: object) -> bytes:
-    """JSON in one form: sorted keys, no spaces, ASCII."""
+    """Encode a value as canonical JSON: sorted keys, no spaces, ASCII."""
     return _encode(value).encode()
 
 
 def state_digest(state: State) -> str:
-    """SHA-256 of a state's canonical JSON, in hexadecimal."""
+    """Return the SHA-256 of a state's canonical JSON, in hexadecimal."""
     return hashlib.sha256(canonical(state.to_json())).hexdigest()
 
 
@@ -72,12 +72,12 @@ class MatchDigest:
         self._seats[seat].update(label(action).encode() + b"\n")
 
     def note_draws(self, draws: Sequence[tuple[str, Draw]]) -> None:
-        """Add draws."""
+        """Add draws, as (stream, draw)."""
         for name, draw in draws:
             self._streams.setdefault(name, []).append(draw)
 
     def close(self, ranks: Sequence[int], scores: Sequence[int]) -> str:
-        """Return the digest, in hexadecimal."""
+        """Return the digest of a match that ended with these places and scores, in hexadecimal."""
         whole = hashlib.sha256(self._head)
         for seat in self._seats:
             whole.update(seat.digest())

@@ -9,6 +9,9 @@ from typing import Any
 
 from referee.game import Seat
 
+MAX_LAG_SHARE = 0.1
+"""A match in which the referee was late for a larger share of the time is flagged (`Result.lagged`)."""
+
 
 class Outcome(Enum):
     """How a seat came through a match; the values are the words of records and tables."""
@@ -43,6 +46,11 @@ class SeatResult:
     decisions: int
     """How many actions were played for the seat."""
     think_seconds: float
+    """What all its decisions were charged."""
+    wall_seconds: float
+    """What they took by the referee's clock."""
+    lag_seconds: float
+    """How late the referee was meanwhile."""
     detail: str
     """The fault's detail; empty for a seat that played to the end."""
 
@@ -57,19 +65,35 @@ class Result:
     seed: int | None
     """The seed, if the end of the match reveals it."""
 
+    @property
+    def lag_share(self) -> float:
+        """How much of the time that seats were deciding the referee was late, from 0 to 1."""
+        wall = sum(seat.wall_seconds for seat in self.seats)
+        return min(1.0, sum(seat.lag_seconds for seat in self.seats) / wall) if wall else 0.0
+
+    @property
+    def lagged(self) -> bool:
+        """Whether the referee was late for so much of the match that its times prove little."""
+        return self.lag_share > MAX_LAG_SHARE
+
 
 def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[int]:
-    """The places of a match in which some seats went out.
+    """Rank the seats of a match in which some seats went out.
 
     Args:
         ranks: the places by the rules of the game.
-        out_order: for each seat, how many were out before it went out; None for a seat that played to the end.
+        out_order: for each seat, how many were out before it; None for a seat that played to the end.
 
     Returns:
         The seats that played to the end in the order of the rules, then the others, first out last.
     """
     keys = [(0, rank) if out is None else (1, -out) for rank, out in zip(ranks, out_order, strict=True)]
     return [1 + sum(other < key for other in keys) for key in keys]
+
+
+def milliseconds(seconds: float) -> float:
+    """Convert a time to what records hold: milliseconds with three decimals."""
+    return round(seconds * 1000, 3)
 
 
 def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
@@ -86,7 +110,9 @@ def closing_lines(result: Result, digest_of_state: str) -> list[dict[str, Any]]:
                     "score": seat.score,
                     "outcome": seat.outcome.value,
                     "decisions": seat.decisions,
-                    "think_ms": round(seat.think_seconds * 1000, 3),
+                    "think_ms": milliseconds(seat.think_seconds),
+                    "wall_ms": milliseconds(seat.wall_seconds),
+                    "lag_ms": milliseconds(seat.lag_seconds),
                 }
                 for seat in result.seats
             ],

@@ -6,7 +6,6 @@ one that ships) and `state`, whose entries each game's RULES.md describes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,15 +14,15 @@ from typing import Any
 from referee.errors import DoganaError
 from referee.files import read_file
 from referee.game import Game, Setup, SetupError, State
-from referee.kit.document import Document
+from referee.kit.document import Document, parse_json
 from referee.registry import UnknownGame, shipped_board
 
 MAX_BYTES = 1024 * 1024
-"""No position is longer."""
+"""No position file is longer."""
 
 
 class PositionError(DoganaError):
-    """A file is no position that can be played; `problems` has a line for each thing that is wrong."""
+    """A file is not a position that can be played; `problems` has a line for each thing that is wrong."""
 
     def __init__(self, path: Path, problems: list[str]) -> None:
         more = f" (and {len(problems) - 1} more; `dogana position {path}` lists them)" if len(problems) > 1 else ""
@@ -41,14 +40,14 @@ class Position:
 
 
 def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
-    """Reads a position file.
+    """Read a position file.
 
     Args:
         path: the file.
         find_game: gives the game of a name; raises `UnknownGame`.
 
     Raises:
-        PositionError: if it is none, or cannot be played, with everything that is wrong.
+        PositionError: if the file is no position, or cannot be played, with everything that is wrong.
     """
     document = Document(_load(path), "position")
     name = document.text("game")
@@ -74,7 +73,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
 
 
 def _table(document: Document, key: str) -> dict[str, Any]:
-    """An entry that is handed on as it is; an empty table if it is missing."""
+    """Return a table as it is, to be checked elsewhere; an empty one if it is missing."""
     value = document.raw(key, {})
     if isinstance(value, dict):
         return value
@@ -84,15 +83,15 @@ def _table(document: Document, key: str) -> dict[str, Any]:
 
 def _load(path: Path) -> object:
     try:
-        return json.loads(read_file(path, MAX_BYTES))
+        return parse_json(read_file(path, MAX_BYTES))
     except OSError as error:
         raise PositionError(path, [f"cannot be read: {error.strerror}"]) from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise PositionError(path, [f"is not JSON: {error}"]) from error
 
 
 def write_position(game: Game, setup: Setup, state: State) -> dict[str, Any]:
-    """A position as `read_position` reads it."""
+    """Return a position in the form that `read_position` reads."""
     defaults = {option.name: option.default for option in game.options}
     options = {name: value for name, value in setup.options.items() if value != defaults[name]}
     position: dict[str, Any] = {"game": game.name, "seats": setup.seats, "options": options}

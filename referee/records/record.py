@@ -21,15 +21,17 @@ from typing import Any, BinaryIO
 from referee.errors import DoganaError
 from referee.files import check_regular, open_private, read_file, sync_folder, unfinished, write_all, write_private
 from referee.kit.chance import commitment
+from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
+from referee.terminal import visible
 
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
-FORMAT = 1
+FORMAT = 2
 """The version of the record format."""
 FIRST_HASH = "0" * 64
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -38,13 +40,20 @@ _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """RFC 8878, 3.1.1: how a Zstandard frame begins."""
 MAX_BYTES = 64 * 1024 * 1024
 """The size of the longest record, compressed and not; a file that claims more is not read."""
+MAX_LINES = 20_000
+"""No record has more lines; the longest matches have about 2,000 decisions."""
+MAX_LINE_BYTES = 8 * 1024 * 1024
+"""No line of a record is longer; a header has a board and a position, of 1 MiB each as they were read."""
+MAX_REASON_CHARACTERS = 500
+"""How much is said about what is wrong with a record, which may quote it."""
 
 
 class RecordError(DoganaError):
-    """A file is not a record that holds; the text names the file, the line and the reason."""
+    """A file is not a valid record; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """`line` counts from 1; 0 is the file as a whole."""
+        """Say what is wrong in a line, counted from 1; 0 is the file as a whole."""
+        reason = visible(reason, MAX_REASON_CHARACTERS)
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
         self.line = line
@@ -82,7 +91,7 @@ class RecordWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """Open a uniquely named temporary file, so that two writers never collide. A link is followed."""
+        """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed."""
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
         self._file: BinaryIO | None = open_private(self._part)
@@ -102,7 +111,7 @@ class RecordWriter:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Give the complete file its name; return the hash of its last line, which stands for the whole."""
+        """Give the complete file its name; return the hash of its last line, which stands for the whole record."""
         try:
             self._close(sync=True)
             self._part.rename(self.path)
@@ -128,7 +137,7 @@ class RecordWriter:
 
 
 def may_replace(path: Path) -> bool:
-    """Tell whether a file is a record by its beginning, or empty: then a new record may take its place.
+    """Tell whether a file begins like a record, or is empty: then a new record may take its place.
 
     Raises:
         OSError: if it cannot be read or is no regular file.
@@ -158,11 +167,12 @@ class Line:
     """Its hash, which stands for the record up to here."""
 
 
+_TAIL_BYTES = len(',"hash":""}') + 64
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 def read_lines(path: Path) -> list[Line]:
-    """Read a record, compressed or not, and check its chain.
+    """Read a record, compressed or not, and check its chain of hashes.
 
     Raises:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
@@ -195,11 +205,15 @@ def _unpacked(path: Path, data: bytes) -> bytes:
 def _lines_of(path: Path, data: bytes) -> list[Line]:
     if not data:
         raise RecordError(path, 0, "is empty")
+    if data.count(b"\n") > MAX_LINES:
+        raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
     *whole, rest = data.split(b"\n")
     lines = []
     previous = FIRST_HASH
     for number, raw in enumerate(whole, start=1):
-        tail = _TAIL.search(raw)
+        if len(raw) > MAX_LINE_BYTES:
+            raise RecordError(path, number, f"has more than {MAX_LINE_BYTES} bytes; no line of a record has")
+        tail = _TAIL.search(raw, max(0, len(raw) - _TAIL_BYTES))
         if tail is None:
             raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
         body = raw[: tail.start()] + b"}"
@@ -245,8 +259,8 @@ def seal(path: Path, sealed: Path, seed: int, record_hash: str) -> None:
 
 def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:
     try:
-        data = json.loads(body)
-    except (ValueError, RecursionError) as error:
+        data = parse_json(body)
+    except ValueError as error:
         raise RecordError(path, number, f"is not JSON: {error}") from error
     if not isinstance(data, dict):
         raise RecordError(path, number, "is not a JSON object")

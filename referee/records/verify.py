@@ -1,12 +1,13 @@
-"""Plays a record again by the rules, and compares everything that it claims.
+"""Verify records: play each again by the rules, and compare everything that it claims.
 
-A record that verifies was played by the rules, with the luck that its seed gives and that was committed to before the
-match, and its result is the one that follows. What it cannot show is how long agents thought, and who they were.
+A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
+match, and its result is the one that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +16,20 @@ from typing import Any
 from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
 from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
 from referee.kit.document import Document
-from referee.match.clock import TimeControl
-from referee.match.effects import Decider
+from referee.match.clock import TRANSIT_SECONDS, SeatClock, TimeControl
+from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
+from referee.records.trust import Trust, trust
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
 _FAULTS = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.PLAYED}
 _MOST = 1 << 62
+_TIMES = ("ms", "wall_ms", "lag_ms")
+"""The entries of a line that ends a decision."""
 _ENTRIES = {
     "header": {
         "format",
@@ -42,12 +46,13 @@ _ENTRIES = {
         "position",
     },
     "start": {"chance", "state"},
-    "action": {"n", "seat", "action", "by", "ms", "chance", "state"},
+    "action": {"n", "seat", "action", "by", "chance", "state", *_TIMES},
     "strike": {"seat", "reason", "detail", "rule"},
-    "out": {"seat", "reason", "detail"},
+    "out": {"seat", "reason", "detail", *_TIMES},
+    "withdrawn": {"seat", *_TIMES},
 }
-_ROUNDING_MS = 0.01
-"""Times are written in milliseconds with three decimals."""
+_ROUNDING = 0.00001
+"""How far times may be apart, in seconds: they are written with three decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +65,14 @@ class Step:
     action: Action
     by: Decider
     seconds: float
-    """What the seat was charged."""
+    """What the seat was charged; 0 unless the action ends a decision that the seat was asked for."""
     draws: list[tuple[str, Draw]]
-    """(stream, outcome) of the luck that came with it."""
+    """The draws that came with it, as (stream, draw)."""
 
 
 @dataclass(slots=True)
 class _SeatRecord:
+    clock: SeatClock
     strikes: int = 0
     last_strike: str = ""
     outcome: Outcome = Outcome.PLAYED
@@ -74,13 +80,17 @@ class _SeatRecord:
     detail: str = ""
     decisions: int = 0
     timed_out: bool = False
-    """Whether its time ran out and nothing has been played for it since."""
-    milliseconds: float = 0.0
-    """What its actions were charged."""
+    """Whether its time ran out, and the default has not been played yet."""
+    completing: str = ""
+    """The larger decision that defaults complete since its time ran out (`State.part_of`)."""
+    charged: float = 0.0
+    wall: float = 0.0
+    lag: float = 0.0
+    """Sums over its decisions, in seconds."""
 
 
 class Replay:
-    """Plays a record again. Iterate over it: each step has then been applied to `state`, and holds.
+    """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
         plan: what was fixed before the match; its seed is -1 if it is not known.
@@ -96,11 +106,11 @@ class Replay:
 
         Args:
             path: the record.
-            find_game: gives the game of a name; raises `UnknownGame`.
+            find_game: looks up a game by name; raises `UnknownGame`.
             seed: the seed, if it is known from elsewhere.
 
         Raises:
-            RecordError: if the file is no record, or its beginning does not hold.
+            RecordError: if the file is not a record, or its beginning does not hold.
         """
         self._path = path
         self._lines = read_lines(path)
@@ -113,14 +123,15 @@ class Replay:
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
-        self._seats = [_SeatRecord() for _ in range(self.plan.setup.seats)]
+        self._seats = [_SeatRecord(SeatClock(self.plan.control)) for _ in range(self.plan.setup.seats)]
         self._actions = 0
         self._outs = 0
+        self._answering: tuple[Seat, Decider] | None = None  # of the last action with times
         self.result: Result | None = None
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[Step]:
-        """Plays on.
+        """Play on.
 
         Raises:
             RecordError: at the first line that does not hold.
@@ -135,9 +146,19 @@ class Replay:
                 self._read_strike(line)
             elif kind == "out":
                 self._read_out(line)
+            elif kind == "withdrawn":
+                self._read_withdrawn(line)
             else:
-                raise self._fail(line, "is not of type action, strike or out, but the match is not over")
+                raise self._fail(line, "is not of type action, strike, out or withdrawn, but the match is not over")
+        while self._at < len(self._lines) and self._lines[self._at].data.get("type") == "withdrawn":
+            line = self._take("withdrawn")
+            self._check_entries(line)
+            self._read_withdrawn(line)
         self._read_end()
+
+    def trust(self) -> Trust:
+        """Return what the record proves; call it when the iteration has come to its end."""
+        return trust(self._lines, seed_is_known=self._seed is not None)
 
     # lines
 
@@ -164,12 +185,13 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
-        self._check_entries(line)
         if type(line.data.get("format")) is not int or line.data["format"] != FORMAT:
             raise self._fail(
                 line,
-                f"is in format {line.data.get('format')!r}; this version of Dogana reads format {FORMAT}",
+                f"is in format {line.data.get('format')!r}, written by Dogana {line.data.get('dogana')!r}; "
+                f"this version reads format {FORMAT}: verify it with the version that wrote it",
             )
+        self._check_entries(line)
         document = Document(line.data, "header")
         match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
         seats = document.integer("seats", 1, 100)
@@ -210,8 +232,8 @@ class Replay:
             new = plan.position is None
             state = plan.game.start(plan.setup, self._chance) if new else self._read_position(line)
         except ChanceError as error:
-            raise self._fail(line, f"the luck does not hold: {error}") from error
-        self._check_luck_is_used(line)
+            raise self._fail(line, f"the chance does not hold: {error}") from error
+        self._check_draws_are_used(line)
         self._check_state(line, state)
         return state
 
@@ -227,29 +249,31 @@ class Replay:
     def _read_action(self, line: Line) -> Step:
         data = line.data
         seat, text, by = self._seat(line), data.get("action"), _DECIDERS.get(str(data.get("by")))
-        seconds = _seconds(data.get("ms"))
         if type(data.get("n")) is not int or data["n"] != self._actions + 1:
             raise self._fail(line, f"is action {data.get('n')!r}, but action {self._actions + 1} comes here")
-        if not isinstance(text, str) or by is None or seconds is None:
-            raise self._fail(line, "needs an action, who decided, and the milliseconds")
+        if not isinstance(text, str) or by is None:
+            raise self._fail(line, "needs an action, and who decided")
         try:
             action = self.plan.game.parse_action(text)
         except ValueError as error:
             raise self._fail(line, str(error)) from error
         self._check_decider(line, seat, action, by)
-        self._check_time(line, seat, by, seconds * 1000)
+        seconds = self._read_action_times(line, seat, by)
+        record = self._seats[seat]
+        whole = record.completing or (self.state.part_of(seat) if record.timed_out else "")
         draws = self._give_draws(line)
         try:
             self.state.apply(seat, action, self._chance)
         except IllegalAction as error:
             raise self._fail(line, f"{text} of seat {seat} is not legal: {error}") from error
         except ChanceError as error:
-            raise self._fail(line, f"the luck does not hold: {error}") from error
-        self._check_luck_is_used(line)
+            raise self._fail(line, f"the chance does not hold: {error}") from error
+        self._check_draws_are_used(line)
         self._actions += 1
-        self._seats[seat].decisions += 1
-        again = seat in self.state.seats_to_act() and self.state.default_goes_on(seat)
-        self._seats[seat].timed_out = by is Decider.CLOCK and again
+        record.decisions += 1
+        record.timed_out = False
+        goes_on = whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole
+        record.completing = whole if goes_on else ""
         self._digest.note_action(seat, action)
         if self._actions % STATE_DIGEST_EVERY == 0:
             self._check_state(line, self.state)
@@ -262,9 +286,10 @@ class Replay:
         is_out = record.out_order is not None
         if record.strikes >= STRIKES_ALLOWED and not is_out:
             raise self._fail(line, f"seat {seat} plays on, but had its {STRIKES_ALLOWED}rd strike")
-        if record.timed_out and by is not Decider.CLOCK:
+        must_be_clock = record.timed_out or record.completing
+        if must_be_clock and by is not Decider.CLOCK:
             raise self._fail(line, f"the time of seat {seat} ran out, but {by.value} decided")
-        if by is Decider.CLOCK and not record.timed_out and self.state.window() is None:
+        if by is Decider.CLOCK and not must_be_clock and self.state.window() is None:
             raise self._fail(line, f"clock decided, but the time of seat {seat} had not run out")
         if is_out != (by is Decider.DEFAULT):
             raise self._fail(line, f"seat {seat} is {'out' if is_out else 'not out'}, but {by.value} decided")
@@ -275,13 +300,46 @@ class Replay:
         elif (len(self.state.legal_actions(seat)) == 1) != (by is Decider.FORCED):
             raise self._fail(line, f"{by.value} decided, which does not fit the number of legal actions")
 
-    def _check_time(self, line: Line, seat: Seat, by: Decider, milliseconds: float) -> None:
-        cap = self.plan.control.cap * 1000 + _ROUNDING_MS
-        if by is Decider.AGENT and milliseconds > cap:
-            raise self._fail(line, f"seat {seat} took {milliseconds:.0f} ms, more than its clock allows")
-        if by in (Decider.FORCED, Decider.DEFAULT) and milliseconds:
-            raise self._fail(line, f"{by.value} decided, so seat {seat} took no time")
-        self._seats[seat].milliseconds += milliseconds
+    def _read_action_times(self, line: Line, seat: Seat, by: Decider) -> float:
+        """Check the times of an action; return what the seat was charged, in seconds.
+
+        Times belong to the action that ends a decision. Further actions of the same answer, or of the same default, have none.
+        """
+        record = self._seats[seat]
+        if by in (Decider.FORCED, Decider.DEFAULT) or record.completing:
+            if _is_timed(line):
+                raise self._fail(line, f"{by.value} decided without asking, so there are no times")
+            return 0.0
+        if self._answering == (seat, by) and not _is_timed(line):
+            return 0.0
+        self._answering = (seat, by)
+        return self._read_times(line, record, expired=record.timed_out).charged
+
+    def _read_times(self, line: Line, record: _SeatRecord, *, expired: bool) -> Timing:
+        """Read the times of a decision that has ended, and check them against each other and the seat's clock."""
+        charged, wall, lag = (_seconds(line.data.get(key)) for key in _TIMES)
+        if charged is None or wall is None or lag is None:
+            raise self._fail(line, f"ends a decision, so it needs the milliseconds: {', '.join(_TIMES)}")
+        budget = record.clock.ask()
+        transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
+        if charged > budget + transit + _ROUNDING:
+            raise self._fail(line, f"{charged * 1000:.0f} ms were charged, more than the clock allows")
+        if expired and charged < budget - _ROUNDING:
+            raise self._fail(line, f"the time ran out after {charged * 1000:.0f} ms, but {budget * 1000:.0f} were left")
+        if not wall - lag - _ROUNDING <= charged <= wall + _ROUNDING or lag > wall + _ROUNDING:
+            raise self._fail(line, "has times that do not fit: wall_ms - lag_ms <= ms <= wall_ms must hold")
+        record.clock.charge(charged)
+        record.charged += charged
+        record.wall += wall
+        record.lag += lag
+        return Timing(charged, wall, lag)
+
+    def _read_withdrawn(self, line: Line) -> None:
+        record = self._seats[self._seat(line)]
+        if record.out_order is not None:
+            raise self._fail(line, "withdraws a decision of a seat that is out")
+        self._read_times(line, record, expired=False)
+        self._answering = None
 
     def _read_strike(self, line: Line) -> None:
         record = self._seats[self._seat(line)]
@@ -293,16 +351,25 @@ class Replay:
         record.strikes += 1
         record.last_strike = reason
         record.timed_out = reason == "timeout"
+        self._answering = None
 
     def _read_out(self, line: Line) -> None:
         record = self._seats[self._seat(line)]
         outcome = _FAULTS.get(str(line.data.get("reason")))
         if outcome is None or record.out_order is not None:
             raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
+        if outcome is Outcome.START and self._actions:
+            raise self._fail(line, "out for start, but the match has begun")
         by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
         if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
             raise self._fail(line, f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
+        if outcome is Outcome.TIMEOUT or (outcome is Outcome.DISCONNECT and _is_timed(line)):
+            self._read_times(line, record, expired=True)
+        elif _is_timed(line):
+            raise self._fail(line, f"ends no decision, so it has no times; the seat is out for {outcome.value}")
         record.timed_out = False
+        record.completing = ""
+        self._answering = None
         record.outcome = outcome
         record.detail = str(line.data.get("detail", ""))
         record.out_order = self._outs
@@ -316,7 +383,7 @@ class Replay:
         may_end = self._at == len(self._lines) and not self.plan.reveals_seed
         if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
-        result = self._result(line, None if may_end else self._seed)
+        result = self._result(None if may_end else self._seed)
         expected = closing_lines(result, state_digest(self.state))
         if _canonical(line.data) != _canonical(expected[0]):
             wrong = [key for key, value in expected[0].items() if _canonical(line.data.get(key)) != _canonical(value)]
@@ -330,16 +397,7 @@ class Replay:
             raise self._fail(self._lines[self._at], "comes after the end of the match")
         self.result = result
 
-    def _result(self, line: Line, seed: int | None) -> Result:
-        claimed = line.data.get("seats")
-        entries = claimed if isinstance(claimed, list) else []
-        times = [_seconds(entry.get("think_ms")) for entry in entries if isinstance(entry, dict)]
-        if len(times) != len(self._seats):
-            raise self._fail(line, "needs an entry for every seat")
-        for seat, (record, time) in enumerate(zip(self._seats, times, strict=True)):
-            least = record.milliseconds - _ROUNDING_MS * (record.decisions + 1)
-            if time is not None and time * 1000 < least:
-                raise self._fail(line, f"seat {seat} thought for less time than its actions took")
+    def _result(self, seed: int | None) -> Result:
         ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats])
         scores = self.state.scores()
         seats = tuple(
@@ -350,7 +408,9 @@ class Replay:
                 score=scores[seat],
                 outcome=record.outcome,
                 decisions=record.decisions,
-                think_seconds=times[seat] or 0.0,
+                think_seconds=record.charged,
+                wall_seconds=record.wall,
+                lag_seconds=record.lag,
                 detail=record.detail,
             )
             for seat, record in enumerate(self._seats)
@@ -374,13 +434,13 @@ class Replay:
             if not (isinstance(draw, list) and len(draw) == 2 and isinstance(draw[0], str) and _is_draw(draw[1])):
                 raise self._fail(line, "chance must have pairs of stream and draw")
             draws.append((draw[0], draw[1]))
-        self._chance.draws = draws[:]
+        self._chance.draws = deque(draws)
         self._digest.note_draws(draws)
         return draws
 
-    def _check_luck_is_used(self, line: Line) -> None:
+    def _check_draws_are_used(self, line: Line) -> None:
         if self._chance.draws:
-            raise self._fail(line, "luck is recorded that the rules do not draw")
+            raise self._fail(line, "chance is recorded that the rules do not draw")
 
     def _check_state(self, line: Line, state: State) -> None:
         if line.data.get("state") != state_digest(state):
@@ -393,8 +453,12 @@ def _seconds(milliseconds: Any) -> float | None:
     return None
 
 
+def _is_timed(line: Line) -> bool:
+    return any(key in line.data for key in _TIMES)
+
+
 def _canonical(value: Any) -> str:
-    """As JSON: `True` is not 1 there, and 12.0 is not 12."""
+    """Write a value as JSON, where `True` is not 1 and 12.0 is not 12."""
     return json.dumps(value, sort_keys=True)
 
 
@@ -427,7 +491,7 @@ def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = No
 
     Args:
         path: the record.
-        find_game: gives the game of a name; raises `UnknownGame`.
+        find_game: looks up a game by name; raises `UnknownGame`.
         seed: the seed, if it is known from elsewhere; a record that reveals another one does not hold.
 
     Raises:

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 def agent() -> Path:
     """The agent's program, built if a source is newer: by one of pytest-xdist's workers, while the others wait."""
     program = GO / "bin" / "agent"
-    sources = [*GO.glob("*.go"), *GO.glob("*.mod"), *(GO.parents[1] / "proto").rglob("*.proto")]
+    sources = [*GO.glob("*.go"), *GO.glob("go.*"), GO / "build.sh", *(GO.parents[1] / "proto").rglob("*.proto")]
     program.parent.mkdir(exist_ok=True)
     with (program.parent / "build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -16,7 +16,6 @@ from referee.game import Game
 from referee.live.driver import MatchVoid
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
-from referee.match.house import HouseDecision
 from referee.match.result import Outcome, Result
 from referee.records.position import read_position
 from referee.registry import find, games, house_bots
@@ -100,18 +99,18 @@ class Failing(RandomBot):
 
     asked = 0
 
-    def choose(self, decision: HouseDecision) -> int:
+    def pick(self, count: int) -> int:
         self.asked += 1
         if self.asked == 3:
             raise ValueError("max() of\nnothing")
-        return super().choose(decision)
+        return super().pick(count)
 
 
 class Illegal(RandomBot):
-    """Answers with an action that is not in the list."""
+    """Answers with an index that is not in the list."""
 
-    def choose(self, decision: HouseDecision) -> int:
-        return len(decision.actions)
+    def pick(self, count: int) -> int:
+        return count
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from referee.live.play import Command, House, MatchReport, Player, play_match
 from referee.live.server import RefereeServer
 from referee.match.result import Outcome
 from tests.tables import plan_of
+from tests.toy.games.sealed import GAME as SEALED
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -174,6 +175,59 @@ def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], 
     assert ended.returncode == 1
     assert message in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tmp_path: Path) -> None:
+    """Rule T4 of the toy game: the first seat that commits starts a sand timer for the others."""
+    (tmp_path / "thinks.py").write_text(
+        "import time\nfrom dogana.sdk import play\n"
+        "def choose(decision):\n"
+        "    if decision.number == 1:\n"
+        "        before = decision.seconds_left()\n"
+        "        while decision.seconds_left() > 100:\n"
+        "            time.sleep(0.01)\n"
+        "        print('noticed', before > 500, decision.withdrawn, flush=True)\n"
+        "    return decision.action_count - 1\n"
+        "play(choose)\n"
+    )
+    (tmp_path / "commits.py").write_text(
+        "from dogana.sdk import play\nplay(lambda decision: decision.action_count - 1)\n"
+    )
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+
+    async def match() -> MatchReport:
+        async with RefereeServer() as server:
+            plan = plan_of(SEALED, 2, options={"timer": 60}, clock="600+0/600")
+            bots = [Command([sys.executable, name], environment, tmp_path) for name in ("thinks.py", "commits.py")]
+            return await play_match(plan, bots, server=server)
+
+    report = asyncio.run(asyncio.wait_for(match(), 60))
+    assert report.logs[0] == "noticed True False\n"
+    assert played(report)
+
+
+def test_a_bot_that_thinks_notices_that_its_time_is_up_and_sends_no_stale_answer(tmp_path: Path) -> None:
+    program = (
+        "import time\nfrom dogana.sdk import play\n"
+        "def choose(decision):\n"
+        "    while decision.number == 1 and not decision.withdrawn:\n"
+        "        time.sleep(0.01)\n"
+        "    if decision.number == 1:\n"
+        "        print('withdrawn', decision.seconds_left() <= 0, flush=True)\n"
+        "    return 0\n"
+        "play(choose)\n"
+    )
+    report = play(program, tmp_path, clock="600+0/2")
+    assert report.logs[0].splitlines()[0] == "withdrawn True"
+    assert "decision 1 refused" not in report.logs[0]
+
+
+def test_an_exception_in_choose_ends_the_bot_with_its_traceback(tmp_path: Path) -> None:
+    report = play("from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n", tmp_path)
+    assert report.result.seats[0].outcome is Outcome.CRASH
+    assert "exited with status 1" in report.result.seats[0].detail
+    assert report.logs[0].startswith("Traceback")
+    assert "ZeroDivisionError" in report.logs[0]
 
 
 def test_the_sdk_is_typed(tmp_path: Path) -> None:

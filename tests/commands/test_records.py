@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.commands.conftest import Dogana
+from tests.commands.conftest import ROOT, Dogana
 
 
 @pytest.fixture
@@ -29,6 +30,23 @@ def test_verify_has_status_0_only_if_all_records_hold(dogana: Dogana, record: Pa
         json.loads(line) for line in dogana("verify", record, "bad.jsonl", "--json", status=1).stdout.splitlines()
     ]
     assert [(entry["holds"], entry.get("line")) for entry in as_json] == [(True, None), (False, 5)]
+
+
+def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_word(
+    dogana: Dogana, tmp_path: Path
+) -> None:
+    seat = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
+    dogana("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
+    holds, proved, word = dogana("verify", "match.jsonl").stdout.splitlines()
+    assert holds.startswith("holds  match.jsonl: ")
+    assert "proved: every action by the rules, chance by the seed that was committed to, whose decision" in proved
+    lines = [json.loads(line) for line in (tmp_path / "match.jsonl").read_bytes().splitlines()]
+    [out] = [number for number, line in enumerate(lines, start=1) if line["type"] == "out"]
+    assert f"out for crash (line {out})" in word
+    assert "names (line 1), times (" in word
+    as_json = json.loads(dogana("verify", "match.jsonl", "--json").stdout)
+    assert as_json["referees_word"]["out for crash"] == [out]
+    assert len(as_json["proved"]) == 4
 
 
 def test_replay_shows_every_step_and_the_result(dogana: Dogana, record: Path) -> None:

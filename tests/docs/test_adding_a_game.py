@@ -77,5 +77,5 @@ def test_its_code_is_in_the_projects_style(copy: Path) -> None:
     run(copy, "-m", "ruff", "format", "--check", "referee/games/nim")
     run(copy, "-m", "ruff", "check", "referee/games/nim")
     run(copy, "-m", "mypy", "--strict", "-p", "referee.games.nim")
-    style = "import sys; sys.path.insert(0, 'proto'); import check, pathlib; print(check.style_problems(check.load(pathlib.Path('proto'))))"
-    assert run(copy, "-c", style) == "[]\n"
+    style = "import sys; sys.path.insert(0, 'proto'); import check, pathlib; print(check.style_problems(pathlib.Path('proto')), check.collisions(check.load(pathlib.Path('proto'))))"
+    assert run(copy, "-c", style) == "[] []\n"

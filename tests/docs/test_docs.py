@@ -56,8 +56,9 @@ def test_every_path_that_is_named_exists() -> None:
 
 
 def test_every_make_target_is_explained() -> None:
-    targets = set(re.findall(r"^([a-z]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert targets == {"help", "setup", "proto", "demo", "test", "check", "fmt", "bench", "games"}
+    makefile = (ROOT / "Makefile").read_text()
+    [targets] = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert targets.split() == re.findall(r"^([a-z-]+):.*## \w", makefile, re.MULTILINE)
 
 
 @pytest.mark.parametrize("game", games())

@@ -15,6 +15,7 @@ from ladder.running import run
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
 from ladder.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
+from referee.match import result
 from referee.registry import find
 from tests.ladder.test_pool import PLAIN, WORKER
 
@@ -135,3 +136,13 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
         assert store.unfinished("cargo_noir") == []
         comparison = compare(home, store)
         assert comparison.broken + comparison.differences == []
+
+
+def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home")
+    (tmp_path / "mybot.py").write_text(PLAIN)
+    submit(home, tmp_path / "mybot.py", "mybot", "me")
+    monkeypatch.setattr(result, "MAX_LAG_SHARE", 1.0)
+    assert "the referee was late" not in played(home, 1)
+    monkeypatch.setattr(result, "MAX_LAG_SHARE", -1.0)
+    assert "matches the referee was late for more than" in played(home, 1)

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shutil
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 ROOT = Path(__file__).resolve().parents[2]
+RELEASED = [
+    file.name
+    for file in FileDescriptorSet.FromString((ROOT / "proto" / "released.binpb").read_bytes()).file
+    if file.package.startswith("dogana.")
+]
 GOOD = """syntax = "proto3";
 
 // A package.
@@ -39,7 +48,13 @@ message Thing {
 // A service.
 service Things {
   // A call.
-  rpc Get(Thing) returns (stream Thing);
+  rpc Get(Thing) returns (stream Other);
+}
+
+// Another message.
+message Other {
+  // A thing.
+  Thing thing = 1;
 }
 """
 
@@ -50,46 +65,62 @@ def check() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules["check"] = module
     spec.loader.exec_module(module)
     return module
 
 
-def compiled(check: ModuleType, folder: Path, text: str) -> object:
+def written(folder: Path, text: str) -> Path:
+    """A folder of messages with one file of this text."""
     file = folder / "dogana" / "v9" / "thing.proto"
-    file.parent.mkdir(parents=True, exist_ok=True)
+    file.parent.mkdir(parents=True)
     file.write_text(text)
-    return check.load(folder)
+    shutil.copy(ROOT / "proto" / "buf.yaml", folder)
+    return folder
 
 
 def test_the_projects_own_messages_are_in_order(check: ModuleType) -> None:
-    present = check.load(ROOT / "proto")
-    released = check.FileDescriptorSet.FromString(check.RELEASED.read_bytes())
-    assert check.style_problems(present) == []
-    assert check.breaking_changes(released, present) == []
+    present = check.load(check.PROTO)
+    assert check.style_problems(check.PROTO) == []
+    assert check.breaking_changes(check.PROTO, check.RELEASED) == []
+    assert check.collisions(present) == []
     assert check.PAGE.read_text() == check.page(present)
 
 
+# --- style ------------------------------------------------------------------------------------------------------
+
+
 def test_a_good_file_has_no_problems(check: ModuleType, tmp_path: Path) -> None:
-    assert check.style_problems(compiled(check, tmp_path, GOOD)) == []
+    assert check.style_problems(written(tmp_path, GOOD)) == []
 
 
 @pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
-        ("  // A number.\n", "", "Thing.number: field without a comment"),
-        ("// A message.\n", "", "Thing: message without a comment"),
-        ("  // A call.\n", "", "Things.Get: method without a comment"),
-        ("    // Big.\n", "", "KIND_BIG: value without a comment"),
-        ("  // One of two.\n", "", "Thing.choice: oneof without a comment"),
-        ("uint32 number", "uint32 theNumber", "theNumber: field whose name is not in the usual style"),
-        ("KIND_UNSPECIFIED", "KIND_NONE", "the first value must be KIND_UNSPECIFIED = 0"),
-        ("KIND_BIG", "BIG", "BIG: must begin with KIND_"),
-        ("package dogana.v9", "package dogana.v8", "the package dogana.v8 is not its folder"),
+        ("  // A number.\n", "", 'Field "number" should have a non-empty comment'),
+        ("// A message.\n", "", 'Message "Thing" should have a non-empty comment'),
+        ("  // A call.\n", "", 'RPC "Get" should have a non-empty comment'),
+        ("    // Big.\n", "", 'Enum value "KIND_BIG" should have a non-empty comment'),
+        ("  // One of two.\n", "", 'Oneof "choice" should have a non-empty comment'),
+        ("uint32 number", "uint32 theNumber", 'Field name "theNumber" should be lower_snake_case'),
+        ("KIND_UNSPECIFIED", "KIND_NONE", 'zero value name "KIND_NONE" should be suffixed with "_UNSPECIFIED"'),
+        ("KIND_BIG", "BIG", 'Enum value name "BIG" should be prefixed with "KIND_"'),
+        ("package dogana.v9", "package dogana.v8", 'package "dogana.v8" must be within a directory "dogana/v8"'),
+        ("  uint32 number", "   uint32 number", "not formatted: run `make fmt`"),
     ],
 )
 def test_style_problems_are_found(check: ModuleType, tmp_path: Path, old: str, new: str, problem: str) -> None:
-    problems = check.style_problems(compiled(check, tmp_path, GOOD.replace(old, new)))
+    problems = check.style_problems(written(tmp_path, GOOD.replace(old, new)))
     assert any(problem in found for found in problems), problems
+
+
+def test_a_file_that_does_not_compile_ends_the_check_with_its_place(check: ModuleType, tmp_path: Path) -> None:
+    folder = written(tmp_path, GOOD.replace("bool that = 4", "bool that = 3"))
+    with pytest.raises(SystemExit, match=r"thing\.proto:24:"):
+        check.load(folder)
+
+
+# --- compatibility ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -102,20 +133,151 @@ def test_style_problems_are_found(check: ModuleType, tmp_path: Path, old: str, n
         ("optional string text", "string text"),
         ("KIND_BIG = 1", "KIND_BIG = 2"),
         ("KIND_BIG = 1", "KIND_HUGE = 1"),
-        ("returns (stream Thing)", "returns (Thing)"),
+        ("returns (stream Other)", "returns (Other)"),
         ("rpc Get(", "rpc Fetch("),
-        ("message Thing {", "message Other {\n  // x.\n  uint32 x = 1;\n}\n// A message.\nmessage Thing2 {"),
+        ("Other", "Another"),
     ],
 )
 def test_breaking_changes_are_found(check: ModuleType, tmp_path: Path, old: str, new: str) -> None:
-    released = compiled(check, tmp_path / "old", GOOD)
-    text = GOOD.replace(old, new)
-    if "Thing2" in new:
-        text = text.replace("(Thing)", "(Thing2)").replace("stream Thing)", "stream Thing2)")
-    assert check.breaking_changes(released, compiled(check, tmp_path / "new", text))
+    released = tmp_path / "released.binpb"
+    check.release(written(tmp_path / "old", GOOD), released)
+    assert check.breaking_changes(written(tmp_path / "new", GOOD.replace(old, new)), released)
 
 
 def test_growth_is_no_breaking_change(check: ModuleType, tmp_path: Path) -> None:
-    released = compiled(check, tmp_path / "old", GOOD)
+    released = tmp_path / "released.binpb"
+    check.release(written(tmp_path / "old", GOOD), released)
     grown = GOOD.replace("uint32 number = 1;", "uint32 number = 1;\n  // More.\n  bool more = 7;")
-    assert check.breaking_changes(released, compiled(check, tmp_path / "new", grown)) == []
+    assert check.breaking_changes(written(tmp_path / "new", grown), released) == []
+
+
+@pytest.mark.parametrize("name", RELEASED)
+def test_each_released_file_is_guarded(check: ModuleType, tmp_path: Path, name: str) -> None:
+    """In each file, an enum value that is 1 is made another number."""
+    copy = tmp_path / "proto"
+    shutil.copytree(check.PROTO, copy)
+    text = (copy / name).read_text()
+    changed = re.sub(r"^( +[A-Z0-9_]+) = 1;", r"\1 = 7777;", text, count=1, flags=re.MULTILINE)
+    assert changed != text
+    (copy / name).write_text(changed)
+    [problem] = check.breaking_changes(copy, check.RELEASED)
+    assert f"{name}:" in problem
+    assert 'enum value "1"' in problem
+
+
+def test_the_envelope_and_the_games_are_released() -> None:
+    assert len(RELEASED) >= 5
+
+
+def test_a_file_that_is_not_released_is_named(check: ModuleType, tmp_path: Path) -> None:
+    folder, released = written(tmp_path / "new", GOOD), tmp_path / "released.binpb"
+    assert check.unreleased(check.load(folder), check.RELEASED) == ["dogana/v9/thing.proto"]
+    check.release(folder, released)
+    assert check.unreleased(check.load(folder), released) == []
+
+
+# --- names that collide -----------------------------------------------------------------------------------------
+
+# How `x` is declared, for each kind of field that generators make accessors for.
+DECLARED = {
+    "field": "uint32 x = 1;",
+    "presence": "optional uint32 x = 1;",
+    "message": "Other x = 1;",
+    "text": "string x = 1;",
+    "enum": "Kind x = 1;",
+    "repeated": "repeated Other x = 1;",
+    "map": "map<string, uint32> x = 1;",
+    "oneof": "oneof x { uint32 one = 1; }",
+}
+
+
+def declaring(check: ModuleType, folder: Path, *fields: str) -> list[str]:
+    """The collisions in a message with these fields."""
+    text = f"""syntax = "proto3"; package dogana.v9; message Other {{}} enum Kind {{ KIND_UNSPECIFIED = 0; }}
+        message Thing {{ {" ".join(fields)} }}"""
+    found: list[str] = check.collisions(check.load(written(folder, text)))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "other", "language"),
+    [
+        ("presence", "has_x", "C++"),
+        ("presence", "has_x", "C#"),
+        ("presence", "has_x", "Objective-C"),
+        ("presence", "has_x", "Dart"),
+        ("presence", "has_x", "Rust"),
+        ("message", "has_x", "C++"),
+        ("oneof", "has_x", "C++"),
+        ("field", "clear_x", "C++"),
+        ("field", "clear_x", "Ruby"),
+        ("presence", "clear_x", "C#"),
+        ("oneof", "clear_x", "C#"),
+        ("field", "set_x", "C++"),
+        ("repeated", "set_x", "Rust"),
+        ("field", "get_x", "Go"),
+        ("field", "x_field_number", "C#"),
+        ("presence", "x_opt", "Rust"),
+        ("message", "x_mut", "Rust"),
+        ("text", "mutable_x", "C++"),
+        ("repeated", "mutable_x", "C++"),
+        ("message", "release_x", "C++"),
+        ("text", "set_allocated_x", "C++"),
+        ("message", "unsafe_arena_release_x", "C++"),
+        ("message", "unsafe_arena_set_allocated_x", "C++"),
+        ("message", "ensure_x", "Dart"),
+        ("message", "x_builder", "Java"),
+        ("message", "x_or_builder", "Kotlin"),
+        ("repeated", "x_builder_list", "Java"),
+        ("repeated", "x_or_builder_list", "Java"),
+        ("text", "x_bytes", "Java"),
+        ("enum", "x_value", "Java"),
+        ("enum", "x_value_list", "Java"),
+        ("enum", "x_const", "Ruby"),
+        ("repeated", "add_x", "C++"),
+        ("repeated", "x_size", "C++"),
+        ("map", "x_size", "C++"),
+        ("repeated", "x_count", "Java"),
+        ("map", "x_count", "Java"),
+        ("repeated", "x_list", "Java"),
+        ("repeated", "x_array", "Objective-C"),
+        ("map", "x_map", "Java"),
+        ("oneof", "x_case", "C++"),
+        ("oneof", "x_case", "C#"),
+        ("oneof", "x_oneof_case", "C#"),
+        ("oneof", "x_one_of_case", "Objective-C"),
+        ("oneof", "which_x", "Go"),
+    ],
+)
+def test_a_name_that_generated_code_needs_is_refused(
+    check: ModuleType, tmp_path: Path, kind: str, other: str, language: str
+) -> None:
+    [problem] = declaring(check, tmp_path, DECLARED[kind], f"uint32 {other} = 9;")
+    assert problem.startswith(f"dogana.v9.Thing.{other}: collides with code generated for `x` (")
+    assert language in re.split(r", |\(|\)", problem)
+
+
+def test_names_that_differ_in_underscores_only_are_refused(check: ModuleType, tmp_path: Path) -> None:
+    [problem] = declaring(check, tmp_path, "uint32 foo_bar = 1;", "uint32 foobar = 2;")
+    assert problem == "dogana.v9.Thing.foobar: differs from `foo_bar` in underscores only (PHP)"
+
+
+@pytest.mark.parametrize(
+    ("declared", "other"),
+    [
+        ("uint32 x = 1;", "has_x"),  # no presence, so nothing is generated for it
+        ("uint32 x = 1;", "x_count"),
+        ("string x = 1;", "x_value"),
+        ("repeated uint32 dis = 1;", "discount"),
+        ("optional uint32 x = 1;", "x_case"),  # the oneof that `optional` stands for is called otherwise
+    ],
+)
+def test_a_name_that_generated_code_does_not_need_is_allowed(
+    check: ModuleType, tmp_path: Path, declared: str, other: str
+) -> None:
+    assert declaring(check, tmp_path, declared, f"uint32 {other} = 9;") == []
+
+
+def test_collisions_are_found_in_inner_messages(check: ModuleType, tmp_path: Path) -> None:
+    [problem] = declaring(check, tmp_path, "message Inner { repeated uint32 x = 1; uint32 x_count = 2; }")
+    assert problem.startswith("dogana.v9.Thing.Inner.x_count: ")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
 
 import pytest
 from hypothesis import given
@@ -66,7 +66,7 @@ def test_replayed_luck_must_come_from_the_recorded_stream_and_be_possible() -> N
         ([("bag", 1)], "cannot give 1"),
     ):
         chance = ReplayChance(None)
-        chance.draws = draws  # type: ignore[assignment]
+        chance.draws = deque(draws)
         with pytest.raises(ChanceError, match=message):
             chance.stream("bag").pick([1, 0, 1])
 
@@ -75,10 +75,10 @@ def test_replayed_luck_must_be_what_the_seed_gives() -> None:
     live = LiveChance(9)
     true = live.stream("bag").below(10)
     chance = ReplayChance(LiveChance(9))
-    chance.draws = [("bag", true)]
+    chance.draws = deque([("bag", true)])
     assert chance.stream("bag").below(10) == true
     forged = ReplayChance(LiveChance(9))
-    forged.draws = [("bag", (true + 1) % 10)]
+    forged.draws = deque([("bag", (true + 1) % 10)])
     with pytest.raises(ChanceError, match="by the seed"):
         forged.stream("bag").below(10)
 

@@ -43,8 +43,10 @@ def test_a_seat_saves_what_it_does_not_use() -> None:
     assert clock.bank == 13
 
 
-def test_a_bank_never_falls_below_nothing() -> None:
-    clock = SeatClock(TimeControl(1, 0, 5))
-    clock.ask()
-    clock.charge(3)
-    assert (clock.bank, clock.ask(), clock.total) == (0, 0, 3)
+def test_what_is_used_beyond_the_bank_is_owed_and_never_more_time() -> None:
+    clock = SeatClock(TimeControl(1, 0.5, 5))
+    assert clock.ask() == 1.5
+    clock.charge(2.25)
+    assert clock.bank == -0.75
+    assert clock.ask() == 0
+    assert clock.ask() == 0.25

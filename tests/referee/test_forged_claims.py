@@ -48,12 +48,44 @@ def test_what_the_referee_writes_of_strikes_and_times_holds(timeouts: int, tmp_p
     assert result.seats[0].outcome is (Outcome.TIMEOUT if timeouts == 3 else Outcome.PLAYED)
 
 
+def untimed(lines: Lines) -> None:
+    for key in ("ms", "wall_ms", "lag_ms"):
+        actions(lines, "agent")[0].pop(key)
+
+
+OUT = {"type": "out", "seat": 1, "reason": "crash", "detail": "", "ms": 0.0, "wall_ms": 0.0, "lag_ms": 0.0}
+WITHDRAWN = {"type": "withdrawn", "seat": 1, "ms": 20.0, "wall_ms": 20.0, "lag_ms": 0.0}
 FORGERIES: list[tuple[str, Callable[[Lines], Any], str]] = [
     ("no strike", lambda lines: [line for line in lines if line["type"] != "strike"], "had not run out"),
     ("the agent after a timeout", lambda lines: actions(lines, "clock")[0].update(by="agent"), "ran out, but agent"),
-    ("longer than the cap", lambda lines: actions(lines, "agent")[0].update(ms=1e9), "more than its clock allows"),
-    ("time for a forced action", lambda lines: actions(lines, "forced")[0].update(ms=5e5), "took no time"),
-    ("no time at all", lambda lines: lines[-2]["seats"][0].update(think_ms=0), "thought for less time"),
+    (
+        "longer than the cap",
+        lambda lines: actions(lines, "agent")[0].update(ms=1e9, wall_ms=1e9),
+        "more than the clock allows",
+    ),
+    ("time for a forced action", lambda lines: actions(lines, "forced")[0].update(ms=5e5), "decided without asking"),
+    ("no time at all", lambda lines: lines[-2]["seats"][0].update(think_ms=0), "differs in seats"),
+    ("no wall time", lambda lines: actions(lines, "agent")[0].pop("wall_ms"), "needs the milliseconds"),
+    ("more charged than it took", lambda lines: actions(lines, "agent")[0].update(ms=5.0), "times that do not fit"),
+    (
+        "less charged without lag",
+        lambda lines: actions(lines, "clock")[0].update(wall_ms=11e3),
+        "times that do not fit",
+    ),
+    ("more lag than it took", lambda lines: actions(lines, "agent")[0].update(lag_ms=5.0), "times that do not fit"),
+    (
+        "a time-out before its time",
+        lambda lines: actions(lines, "clock")[0].update(ms=9e3, lag_ms=1e3),
+        "10000 were left",
+    ),
+    ("an answer that took no time to think", untimed, "needs the milliseconds"),
+    ("times for a seat that crashed", lambda lines: [*lines[:3], OUT, *lines[3:]], "ends no decision"),
+    (
+        "a withdrawal without times",
+        lambda lines: lines.insert(3, {"type": "withdrawn", "seat": 1}),
+        "needs the milliseconds",
+    ),
+    ("a withdrawal that nobody knows of", lambda lines: lines.insert(3, WITHDRAWN), "differs in seats"),
     ("a true rank", lambda lines: lines[-2]["seats"][0].update(rank=True), "differs in seats"),
     (
         "a score with a point",
@@ -86,3 +118,13 @@ def test_a_forged_claim_is_found_out(change: Callable[[Lines], Any], reason: str
     forged = change(lines)
     with pytest.raises(RecordError, match=reason):
         verify(written(forged if isinstance(forged, list) else lines, tmp_path), find)
+
+
+def test_more_than_the_bank_holds_is_found_out(tmp_path: Path) -> None:
+    lines = played(0)
+    for line in actions(lines, "agent"):
+        if line["seat"] == 0 and "ms" in line:
+            line.update(ms=9e3, wall_ms=9e3)
+    assert len([line for line in actions(lines, "agent") if line["seat"] == 0 and "ms" in line]) * 9 > 60
+    with pytest.raises(RecordError, match="more than the clock allows"):
+        verify(written(lines, tmp_path), find)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -238,3 +239,39 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
     assert ended.returncode == 0, ended.stderr
     assert "Traceback" not in ended.stderr
     assert wait_until_dead(int((tmp_path / "left").read_text()))
+
+
+@pytest.mark.parametrize("answer_after", [0.9, 1.2], ids=["answers while it is stopped", "answers afterwards"])
+def test_an_agent_that_stops_the_referee_gains_no_time(answer_after: float, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(
+        "import os, signal, time\nfrom pathlib import Path\nfrom dogana.sdk import play\n"
+        "supervisor = os.getppid()\n"
+        "referee = int(Path(f'/proc/{supervisor}/stat').read_text().rsplit(')', 1)[1].split()[1])\n"
+        "def choose(decision):\n"
+        "    if decision.number == 1:\n"
+        "        if os.fork() == 0:\n"
+        "            time.sleep(1)\n"
+        "            os.kill(referee, signal.SIGCONT)\n"
+        "            os._exit(0)\n"
+        "        os.kill(referee, signal.SIGSTOP)\n"
+        f"        time.sleep({answer_after})\n"
+        "    return 0\n"
+        "play(choose)\n"
+    )
+    record = tmp_path / "match.jsonl"
+    match = ["cargo_noir", f"cmd:{sys.executable} {bot}", "random", "-o", "last_turn=3", "-o", "first_player=0"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "ladder", "play", *match, "--clock", "60+0/0.2", "--record", str(record)],
+        env=ENVIRONMENT,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    lines = [json.loads(line) for line in record.read_bytes().splitlines()]
+    first = next(line for line in lines if line.get("seat") == 0 and "ms" in line)
+    assert (first["by"], first["ms"]) == ("clock", 200)
+    assert first["lag_ms"] > 100  # that the referee did not run is on record

@@ -21,7 +21,7 @@ from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Seat
 from referee.kit.chance import commitment
-from referee.live import agent, wire
+from referee.live import agent, lobby, wire
 from referee.live import server as server_module
 from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.server import Listen, PortInUse, RefereeServer
@@ -226,7 +226,7 @@ def test_simultaneous_seats_are_asked_at_once() -> None:
     run(scene())
 
 
-def test_a_window_is_announced_with_its_time() -> None:
+def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_answered() -> None:
     async def scene() -> None:
         async with hall(plan_of(SEALED, 2, options={"timer": 60}), [Remote(20)] * 2) as room:
             one, two = await room.agent(0), await room.agent(1)
@@ -234,9 +234,12 @@ def test_a_window_is_announced_with_its_time() -> None:
             first, second = await one.decide(), await two.decide()
             assert not first.clock.HasField("window_ms")
             await one.choose(first.decision, first.action_count - 1)
-            withdrawn = (await two.read("withdrawn")).withdrawn
-            assert (withdrawn.decision, withdrawn.reason) == (second.decision, pb.Withdrawn.REASON_OVERTAKEN)
-            assert (await two.decide()).clock.window_ms == pytest.approx(60_000, abs=500)
+            told = (await two.read("new_deadline")).new_deadline
+            assert told.decision == second.decision
+            assert 0 < told.clock.window_ms <= 60_000
+            assert 0 < told.clock.budget_ms < second.clock.budget_ms
+            await two.choose(second.decision, second.action_count - 1)
+            assert (await two.decide()).decision == second.decision + 1
 
     run(scene())
 
@@ -348,7 +351,7 @@ def test_three_illegal_answers_put_the_seat_out_and_the_match_is_played_to_its_e
 @pytest.mark.parametrize(
     ("data", "detail"),
     [
-        (b"\xff\xff\xff\xff", "no dogana.v1.AgentMessage"),
+        (b"\xff\xff\xff\xff", "not a dogana.v1.AgentMessage"),
         (b"", "neither Join nor Choose"),
         (b"\x12\x00" + b"\x00" * (wire.MAX_MESSAGE_BYTES + 1), "at most 65536 are accepted"),
         (pb.AgentMessage(join=pb.Join(protocol=1)).SerializeToString(), "second Join"),
@@ -445,28 +448,15 @@ def test_what_comes_first_must_be_a_join(data: bytes) -> None:
 
 
 def test_a_stream_that_never_joins_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "JOIN_SECONDS", 0.2)
+    monkeypatch.setattr(lobby, "JOIN_SECONDS", 0.2)
 
     async def scene() -> None:
         async with hall() as room:
             bot = await room.agent()
             assert (await bot.read()) is grpc.aio.EOF
-            assert (await bot.status())[0] is grpc.StatusCode.INVALID_ARGUMENT
-
-    run(scene())
-
-
-def test_only_so_many_streams_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scene() -> None:
-        async with hall() as room:
-            monkeypatch.setattr(server_module, "MAX_STREAMS", 3)
-            idle = [await room.agent() for _ in range(3)]
-            while room.server.streams < 3:
-                await asyncio.sleep(0.01)
-            late = await room.agent()
-            assert (await late.read()) is grpc.aio.EOF
-            assert (await late.status())[0] is grpc.StatusCode.RESOURCE_EXHAUSTED
-            await idle[0].join()
+            code, details = await bot.status()
+            assert code is grpc.StatusCode.INVALID_ARGUMENT
+            assert "none within 0.2 s" in details
 
     run(scene())
 
@@ -549,6 +539,58 @@ def test_a_silent_agent_runs_out_of_time_three_times_and_the_match_goes_on() -> 
             result = (await room.report()).result
             assert result.seats[0].outcome is Outcome.TIMEOUT
             assert 0.8 < result.seats[0].think_seconds < 2
+
+    run(scene())
+
+
+def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
+    program = (
+        "import time\nfrom dogana.sdk import play\n"
+        "def choose(decision):\n"
+        "    print('asked', flush=True)\n"
+        "    while not decision.withdrawn:\n"
+        "        time.sleep(0.01)\n"
+        "    return 0\n"
+        "play(choose)\n"
+    )
+
+    async def scene() -> None:
+        async with hall(plan_of(options={"first_player": 0}, clock="600+0/600")) as room:
+            await room.announced.wait()
+            bot = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                program,
+                env={
+                    "DOGANA_ADDRESS": room.server.local_address,
+                    "DOGANA_TOKEN": room.tokens[0],
+                    "PYTHONPATH": str(ROOT),
+                },
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            assert bot.stdout is not None
+            assert await bot.stdout.readline() == b"asked\n"
+        _, said = await bot.communicate()
+        assert bot.returncode == 1
+        assert said.startswith(b"dogana bot: ")
+        assert b"Traceback" not in said
+
+    run(scene())
+
+
+def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time() -> None:
+    def watched() -> list[str]:
+        links = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+        return [link for link in links if link.endswith("schedstat")]
+
+    async def scene() -> None:
+        async with hall() as room:
+            bot = await room.agent()
+            await bot.join()
+            await bot.decide()
+            assert watched()
+        assert not watched()
 
     run(scene())
 
@@ -684,9 +726,10 @@ def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lo
         async with hall(plan, [Remote(20), Remote(20)]) as room:
             early = await room.agent(0)
             await early.send(join=pb.Join(token=early.token, protocol=1))
-            await room.server._seats[early.token].joined
+            seat = room.server._seats[early.token]
+            await seat.joined
             early.call.cancel()
-            while room.server.streams:
+            while seat._stream is not None:
                 await asyncio.sleep(0.01)
             late = await room.agent(1)
             await late.join()

@@ -1,68 +1,57 @@
 """Plays Venezia: weighs the majorities that pigeons, cards and births may win against what rivals are likely to lay there.
 
-Every place has an outlook: for each rival, how many pigeons he may end with and how likely. What an own pigeon is worth there
-follows from it; plans, cards and reinforcements take the best sum.
+Every place has an outlook: for each rival, how many pigeons may come and how likely that is.
+What an own pigeon is worth there follows from it; plans, cards and reinforcements take the best sum.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import pairwise, product
-from typing import NamedTuple, cast
+from typing import cast
 
+from house_bots.greedy.venezia_outlook import (
+    BORN,
+    HELD_ROUNDS,
+    HOLD,
+    Outlook,
+    View,
+    gains,
+    kept,
+    newborn,
+    on_piazza,
+    outlooks,
+    rounds_left,
+    share_out,
+    with_count,
+    worth,
+)
 from referee.game import Action, Seat, Setup
 from referee.games.venezia import actions as act
 from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.grid import ALL_AXES, STRAIGHT_AXES, Grid, bits, grid_of
 from referee.games.venezia.names import DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
-from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
+from referee.games.venezia.observation import PlanView, VeneziaObservation
+
+_, FAM, FEH, UEB, GIF, RAU, MIC, SAU, WEI = ActionCard
 
 # Judgements, tuned in matches against earlier versions. Worth is in points of the match, pigeons on the Piazza in newborn ones.
 
-HOLD = 0.45  # worth of a majority in a later round, as a share of its worth now: pigeons stay, but rivals react
-HELD_ROUNDS = 2  # later rounds in which it is thought to hold at most
-KEPT_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
-KEPT_ROUND = 0.15  # what each further round adds to that
-BORN = 1.7  # pigeons that one on an empty Piazza bears in a round
-CROWDED = 0.93  # how much of that each further one bears, as they share the tourists
+CROWDED = 0.93  # what each further pigeon on the Piazza bears, as a share of the one before: they share the tourists
 LATE_BIRTH = 0.2  # worth of a pigeon born in the last round, which can only reinforce the home
-RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
-LAID = 0.7  # share of his reserve that a rival lays on districts
-LAID_LAST = 0.85  # the same in the last round
-SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are thought equally likely
-LURE = 2.0  # how much likelier a rival lays pigeons where he can score most: in the home of another
-SGM_LURE = 0.3  # how likely he does in San Giorgio Maggiore, compared with a district
-REINFORCED = 0.6  # the chance that he sends his newborn home
 OWN_NEST = 0.5  # share of the newborn expected that a plan takes for own reinforcements
-OWN_WAY = 0.15  # worth of a step along an order of the places, another for each seat: who think alike should not meet
+OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
 CAPTURE = 2.0  # worth of a capture in a match of two
 RISK = 0.6  # what it costs to stand where a rival may capture
 CENTRE = 0.03  # worth of each square near a pigeon, for the rounds to come
 CARD_FLOOR = 0.8  # what a card has to promise as long as there are no more cards than rounds
-POINTS_A_ROUND = 11  # what the leading seat gains in a round, to guess how long an open match lasts
-RECOVERED = tuple(map(ActionCard, (8, 3, 7, 2, 5, 6, 4, 1)))  # cards by what they are worth: WEI, UEB, SAU, FEH, ...
-
-Chances = tuple[tuple[int, float], ...]  # numbers of pigeons, each with its probability
-
-
-class View(NamedTuple):
-    """What a decision looks at."""
-
-    setup: Setup
-    seen: VeneziaObservation
-    actions: Sequence[Action]
-    board: VeneziaBoard
-    grid: Grid
-    seat: Seat
-    me: SeatView
-    left: int  # rounds after this one, as far as can be guessed
-    weight: float  # worth of a majority in this round and later ones, in terms of this one
+RECOVERED = (WEI, UEB, SAU, FEH, RAU, MIC, GIF, FAM)  # cards by what they are worth
 
 
 def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) -> list[Action]:
-    """The actions to play in a row, of which the first is legal.
+    """Return the actions to play in a row, of which the first is legal.
 
     Args:
         setup: what was agreed before the match.
@@ -75,165 +64,21 @@ def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) ->
     left = rounds_left(setup, board, seen)
     weight = 1 + HOLD * min(left, HELD_ROUNDS)
     view = View(setup, seen, actions, board, grid, seat, seen.seats[seat], left, weight)
-    decide = _DECISIONS.get(seen.phase)
-    plan = decide(view) if decide else []
-    # The first action does where nothing is better, and for who takes over in the midst of a plan if another is due.
-    return plan if plan and plan[0] in actions else [actions[0]]
+    return _DECISIONS[seen.phase](view)
 
 
-def rounds_left(setup: Setup, board: VeneziaBoard, seen: VeneziaObservation) -> int:
-    """How many rounds are likely to follow this one."""
-    left = seen.last_round - seen.round
-    missing = board.win_points - max(has.score for has in seen.seats)
-    return left if setup.options["end_rule"] == "fixed4" else max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
-
-
-def kept(view: View, passed: int = 0) -> float:
-    """Points for a pigeon that is in the reserve after this round, or after some more have passed."""
-    left = view.left - passed
-    return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0
-
-
-def on_piazza(view: View, seat: Seat) -> int:
-    """How many pigeons of a seat stand on the Piazza."""
-    return sum(pigeon.seat == seat for pigeon in view.seen.piazza)
-
-
-def newborn(view: View, seat: Seat) -> int:
-    """How many pigeons those of a seat on the Piazza are likely to bear."""
-    return min(view.seen.seats[seat].supply, round(BORN * on_piazza(view, seat)))
-
-
-class Outlook(NamedTuple):
-    """What may come to lie in a place, and what its majority is worth."""
-
-    counts: tuple[int, ...]  # pigeons there now, by seat; own ones with what is planned
-    added: tuple[Chances, ...]  # what the other seats may add
-    points: tuple[float, ...]  # worth of the majority for each seat; what rivals win is negative
-    seat: Seat
-
-
-@lru_cache(maxsize=1 << 15)
-def worth(outlook: Outlook) -> float:
-    """Expected points from the majority in a place, less those of rivals."""
-    counts, added, points, me = outlook
-    ends = [[(count + more, part) for more, part in more_of] for count, more_of in zip(counts, added, strict=True)]
-    total = 0.0
-    for seat, own in enumerate(ends):
-        for end, chance in own:
-            if chance and (end > counts[me] or (seat == me and end)):
-                for other, theirs in enumerate(ends):
-                    if other != seat:
-                        chance *= sum([part for count, part in theirs if count < end])
-                total += points[seat] * chance
-    return total
-
-
-def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
-    """The outlook of every place with own pigeons that will be added: if not given, those on the own district cards."""
-    seen, seat, seats = view.seen, view.seat, range(len(view.seen.seats))
-    slots = seen.plan.slots if seen.plan is not None else ()
-    laid = dict(zip(Place, mine, strict=True)) if mine else dict(zip(slots, view.me.piles, strict=False))
-    added = [additions(view, other) for other in seats]
-    signs = [1 if other == seat else -1 / (len(seats) - 1) for other in seats]
-    found = []
-    for place in Place:
-        counts = [*seen.places[place].pigeons]
-        counts[seat] += laid.get(place, 0)
-        if seen.grey_owner is not None:
-            counts[seen.grey_owner] += seen.places[place].grey
-        each = tuple(chances[place] for chances in added)
-        points = tuple(sign * place_points(view, place, other) for other, sign in enumerate(signs))
-        found.append(Outlook(tuple(counts), each, points, seat))
-    return found
-
-
-def place_points(view: View, place: Place, seat: Seat) -> float:
-    """What the majority in a place is worth to a seat, in this round and in later ones."""
-    seen = view.seen
-    if place == seen.raptor:
-        return 0.0
-    if place is Place.SGM:
-        return RECOVERY if view.left and any(seen.seats[seat].discard) else 0.0
-    home = any(has.home == place for other, has in enumerate(seen.seats) if other != seat)
-    now = view.board.enemy_home_points if home else view.board.majority_points
-    return now * view.weight
-
-
-def additions(view: View, seat: Seat) -> list[Chances]:
-    """What a rival may add to each place in this round; nothing for the own seat."""
-    seen, has = view.seen, view.seen.seats[seat]
-    if seat == view.seat:
-        return [((0, 1.0),)] * len(Place)
-    nest = has.nest
-    sizes: list[tuple[int, float]] = []
-    if seen.phase is Phase.PLAN:
-        cards = view.board.district_cards
-        mean = has.reserve * (LAID if view.left else LAID_LAST) / cards
-        sizes = [(round(mean * size), cards / len(SPREAD)) for size in SPREAD]
-        nest = newborn(view, seat)
-    elif not has.pile_places:
-        more = has.first_count / len(has.piles) if has.piles and has.first is not FirstCard.PIAZZA else 0
-        sizes = [(round(pile + more), 1.0) for pile in has.piles]
-    if seen.phase > Phase.REINFORCE:
-        nest = 0
-    homes = {other.home for other in seen.seats} - {has.home}
-    lures = [SGM_LURE if place is Place.SGM else LURE if place in homes else 1.0 for place in Place]
-    found = []
-    for place, lure in zip(Place, lures, strict=True):
-        part = min(lure / sum(lures), 1 / max(1, view.board.district_cards))
-        chances = tuple((size, number * part) for size, number in sizes)
-        chances = (*chances, (0, 1.0 - sum(chance for _, chance in chances)))
-        if nest and place == has.home:
-            both = ((0, 1 - REINFORCED), (nest, REINFORCED))
-            chances = tuple((count + born, chance * part) for count, chance in chances for born, part in both)
-        found.append(chances)
-    return found
-
-
-def with_count(outlook: Outlook, seat: Seat, change: int) -> Outlook:
-    """The outlook with more or fewer pigeons of a seat."""
-    counts = tuple(count + change * (other == seat) for other, count in enumerate(outlook.counts))
-    return outlook._replace(counts=counts)
-
-
-def gains(outlook: Outlook, most: int) -> list[float]:
-    """What 0, 1, 2 and so on further own pigeons gain, up to where more cannot help."""
-    counts, added, _, seat = outlook
-    ends = (count + more for count, more_of in zip(counts, added, strict=True) for more, _ in more_of)
-    enough, now = max(ends) + 1 - counts[seat], worth(outlook)
-    return [worth(with_count(outlook, seat, more)) - now for more in range(min(most, enough) + 1)]
-
-
-def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: float) -> tuple[float, list[int]]:
-    """The best way to lay pigeons: its gain, and the pigeons for each row.
-
-    Rows have what 0, 1, 2 ... pigeons gain in each place, and then perhaps on the Piazza, which needs none of the cards.
-    """
-    best: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {(0, 0): (0.0, ())}
-    for index, row in enumerate(rows):
-        useful = [(0, 0.0)]
-        for count, gain in enumerate(row):
-            if gain - price * count > useful[-1][1]:
-                useful.append((count, gain - price * count))
-        found: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {}
-        for (used, laid), (total, counts) in best.items():
-            for count, gain in useful:
-                key = (used + (count > 0 and index < len(Place)), laid + count)
-                if key[0] <= cards and key[1] <= pigeons and total + gain > found.get(key, (-math.inf,))[0]:
-                    found[key] = (total + gain, (*counts, count))
-        best = found
-    value, counts = max(best.values())
-    return value, list(counts)
+def first_action(view: View) -> list[Action]:
+    """Choose the first action: any free home, and as few pigeons from the reserve as possible."""
+    return [view.actions[0]]
 
 
 def last_action(view: View) -> list[Action]:
-    """The last there is: the end of a chain that somebody else began, and all pigeons from the cemetery."""
+    """Choose the last action: the end of a chain that somebody else began, or all pigeons from the cemetery."""
     return [view.actions[-1]]
 
 
 def make_plan(view: View) -> list[Action]:
-    """The whole plan of a round; who takes over in its midst lays all pigeons on the next card."""
+    """Make the whole plan of a round; in the midst of somebody else's plan, lay all pigeons on the next card."""
     seen, reserve, cards = view.seen, view.me.reserve, view.board.district_cards
     if seen.plan is None or seen.plan.step is not Step.FIRST:
         return last_action(view)
@@ -258,7 +103,7 @@ def make_plan(view: View) -> list[Action]:
 
 
 def piazza_gains(view: View, room: int) -> list[float]:
-    """What pigeons gain on the Piazza: those that they will bear."""
+    """Return what pigeons gain on the Piazza: those that they will bear."""
     there, rounds = on_piazza(view, view.seat), view.left + 1
     value = LATE_BIRTH + sum(kept(view, passed) for passed in range(view.left))
     found, supply = [0.0], float(view.me.supply)
@@ -271,7 +116,7 @@ def piazza_gains(view: View, room: int) -> list[float]:
 
 
 def lay_feint(view: View) -> list[Action]:
-    """Shares the pigeons on the Feint out among the district cards, now that all piles lie open."""
+    """Share the pigeons on the Feint out among the district cards, now that all piles lie open."""
     me, slots = view.me, cast("PlanView", view.seen.plan).slots
     looks, places = outlooks(view), slots[view.seen.slot - 1 :]
     rows = [gains(looks[place], me.first_count) for place in places]
@@ -285,13 +130,13 @@ def lay_feint(view: View) -> list[Action]:
 
 @cache
 def near(grid: Grid) -> tuple[tuple[int, int], ...]:
-    """For each square, the squares at most one step and at most two steps away, as sets."""
+    """Return, for each square, the squares at most one step and at most two steps away, as sets."""
     one = [1 << square | grid.around[square] for square in Square]
     return tuple((one[at], union(one, one[at])) for at in Square)
 
 
 def union(sets: Sequence[int], members: int) -> int:
-    """The union of the sets of some squares."""
+    """Return the union of the sets of some squares."""
     found = 0
     for square in Square:
         if members >> square & 1:
@@ -301,7 +146,7 @@ def union(sets: Sequence[int], members: int) -> int:
 
 @cache
 def sandwiches(grid: Grid, diagonal: bool) -> tuple[tuple[int, ...], ...]:
-    """For each square, the pairs of opposite neighbours, as sets."""
+    """Return, for each square, the pairs of opposite neighbours, as sets."""
     axes = ALL_AXES if diagonal else STRAIGHT_AXES
     return tuple(
         tuple(1 << row[one] | 1 << row[other] for one, other in axes if row[one] >= 0 and row[other] >= 0)
@@ -310,14 +155,14 @@ def sandwiches(grid: Grid, diagonal: bool) -> tuple[tuple[int, ...], ...]:
 
 
 def standing(view: View) -> tuple[int, int]:
-    """Where own pigeons and those of rivals stand, as sets."""
+    """Return where own pigeons and those of rivals stand, as sets."""
     pigeons = view.seen.piazza
     own = bits(pigeon.square for pigeon in pigeons if pigeon.seat == view.seat)
     return own, bits(pigeon.square for pigeon in pigeons) ^ own
 
 
 def place_pigeons(view: View) -> list[Action]:
-    """Covers as many squares as possible at which a tourist would make a pigeon breed, each well if possible."""
+    """Cover as many squares as possible on which a tourist would make a pigeon breed."""
     (own, others), around = standing(view), near(view.grid)
     covered = union([one for one, _ in around], own)
     pairs = sandwiches(view.grid, bool(view.setup.options["capture_diagonal"]))
@@ -338,12 +183,12 @@ def place_pigeons(view: View) -> list[Action]:
 
 
 def threatened(pairs: Iterable[int], rivals: int, taken: int) -> bool:
-    """Whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
+    """Tell whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
     return any(pair & rivals and not pair & taken & ~rivals for pair in pairs)
 
 
 def ways_of(view: View, start: int, taken: int, tourists: int) -> dict[int, list[Action]]:
-    """The squares that a pigeon can move to, each with the walk or the jumps."""
+    """Return the squares that a pigeon can move to, each with the walk or the jumps."""
     danger = view.grid.danger(view.seen.hunters)
     closed = taken | danger
     found: dict[int, list[Action]] = {
@@ -367,7 +212,7 @@ def ways_of(view: View, start: int, taken: int, tourists: int) -> dict[int, list
 
 
 def move_pigeons(view: View) -> list[Action]:
-    """Moves one pigeon after the other, always the one that gains most; then ends the moves."""
+    """Move one pigeon after the other, always the one that gains most; then end the moves."""
     seen, around = view.seen, near(view.grid)
     tourists, (own, others) = bits(seen.tourists), standing(view)
     rivals = [pigeon.square for pigeon in seen.piazza if pigeon.seat != view.seat]
@@ -407,7 +252,7 @@ def move_pigeons(view: View) -> list[Action]:
 
 
 def square_values(view: View) -> list[float]:
-    """What a pigeon bears on every square, and how well it stands there in later rounds."""
+    """Return what a pigeon bears on every square, and how well it stands there in later rounds."""
     seen, board, around = view.seen, view.board, near(view.grid)
     tourists = bits(seen.tourists)
     each, found = view.setup.options["births_rule"] == "per_tourist", []
@@ -426,7 +271,7 @@ Choices = list[tuple[float, Action]]  # what can be done with a card, each with 
 
 
 def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
-    """The card that promises most with such a plan, or none if it is better kept.
+    """Return the card that promises most with such a plan, or NONE if all are better kept.
 
     A rival with fewer points may take the card, one with equal points may cancel it (Z7.1).
     """
@@ -442,7 +287,7 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
 
 
 def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int) -> float:
-    """What a card gains if it is executed in this round."""
+    """Return what a card gains if it is executed in this round."""
     if card in _CHOICES:
         return max((gain for gain, _ in _CHOICES[card](view, looks, spare)), default=0.0)
     if card is ActionCard.FEH:
@@ -456,7 +301,7 @@ def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int)
 
 
 def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """A family meeting in each district; while plans are made, of as many newborn as are expected."""
+    """Rate a family meeting in each district; while plans are made, of the newborn that are expected."""
     plan = view.seen.phase is Phase.PLAN
     nests = [newborn(view, seat) if plan else has.nest for seat, has in enumerate(view.seen.seats)]
     lost = kept(view) * (nests[view.seat] - (sum(nests) - nests[view.seat]) / (len(nests) - 1))
@@ -468,7 +313,7 @@ def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
 
 
 def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
-    """Replacing all rivals in a district, with pigeons that are not planned."""
+    """Rate replacing all rivals in each district, with pigeons that are not planned."""
     found: Choices = []
     for place in DISTRICTS:
         here = view.seen.places[place].pigeons
@@ -483,12 +328,12 @@ def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
 
 
 def raptors(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """A bird of prey in each place, which takes the worth of its majority in this round."""
+    """Rate a bird of prey in each place, which takes the worth of its majority in this round."""
     return [(-worth(look) / view.weight, act.RAPTORS[place]) for place, look in zip(Place, looks, strict=True)]
 
 
 def purges(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """All pigeons of a colour that leave a district for their reserve."""
+    """Rate a purge of each colour from each district."""
     found: Choices = []
     for place, seat in product(DISTRICTS, range(len(view.seen.seats))):
         if count := view.seen.places[place].pigeons[seat]:
@@ -502,13 +347,13 @@ _CHOICES = {ActionCard.FAM: families, ActionCard.UEB: takeovers, ActionCard.RAU:
 
 
 def execute(card: ActionCard, view: View) -> list[Action]:
-    """The best choice of a card with one choice."""
+    """Choose what is best to do with a card that needs one choice."""
     looks, spare = outlooks(view), view.me.reserve + view.me.nest
     return [max(_CHOICES[card](view, looks, spare), key=lambda choice: choice[0])[1]]
 
 
 def reinforce(view: View) -> list[Action]:
-    """As many pigeons as gain more at home than in the reserve; all of them in the last round."""
+    """Reinforce with as many pigeons as gain more at home than in the reserve; with all in the last round."""
     home = cast("Place", view.me.home)
     row = gains(outlooks(view)[home], view.me.nest)
     _, [count] = share_out([row], view.me.nest, 1, kept(view))
@@ -516,12 +361,12 @@ def reinforce(view: View) -> list[Action]:
 
 
 def feud_places(view: View) -> Sequence[Place]:
-    """Where Fehde and Weisung work (Z8)."""
+    """List where Fehde and Weisung work (Z8)."""
     return tuple(Place) if view.setup.options["vatican_feud_sgm"] else DISTRICTS
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """What the best rival pigeon to remove in a place gains, and whose it is; his own seat if none gains."""
+    """Return what removing the best rival pigeon in a place gains, and whose it is; the own seat if nothing gains."""
     best = (0.0, look.seat)
     for seat, count in enumerate(look.counts):
         if seat != look.seat and count:
@@ -530,7 +375,7 @@ def feud_gain(look: Outlook) -> tuple[float, Seat]:
 
 
 def remove_pigeons(view: View) -> list[Action]:
-    """The rival whose pigeon is most in the way, in this district and the next ones."""
+    """Remove the rival pigeon that is most in the way, in this district and the next ones."""
     looks = outlooks(view)
     plan: list[Action] = []
     for place in feud_places(view)[view.seen.card_place or 0 :]:
@@ -542,7 +387,7 @@ def remove_pigeons(view: View) -> list[Action]:
 
 
 def poison_pigeons(view: View) -> list[Action]:
-    """The pigeons of the leading rival, those that stand best first."""
+    """Poison the pigeons of the leading rival, those that stand best first."""
     values, count = square_values(view), view.board.poisoned - view.seen.card_count
     targets = [pigeon for pigeon in view.seen.piazza if pigeon.seat != view.seat]
     targets.sort(key=lambda pigeon: (-view.seen.seats[pigeon.seat].score, -values[pigeon.square]))
@@ -551,13 +396,13 @@ def poison_pigeons(view: View) -> list[Action]:
 
 
 def grey_rows(view: View, looks: Sequence[Outlook]) -> list[list[float]]:
-    """What further greys gain in each place, those there counting as own."""
+    """Return what further greys gain in each place, those there counting as own."""
     greys, most = [here.grey for here in view.seen.places], view.board.grey_operations
     return [gains(with_count(looks[place], view.seat, greys[place]), most) for place in feud_places(view)]
 
 
 def send_greys(view: View) -> list[Action]:
-    """Greys from the side to where they win most majorities of this round; then those that can do most elsewhere."""
+    """Add greys from the side where they win most majorities in this round; then move those that do most elsewhere."""
     seen, looks = view.seen, outlooks(view)
     _, counts = share_out(grey_rows(view, looks), view.board.grey_operations - seen.card_count, len(Place), 0.0)
     targets: list[Action] = [act.GREY_ADDS[place] for place, count in enumerate(counts) for _ in range(count)]
@@ -576,11 +421,12 @@ def send_greys(view: View) -> list[Action]:
 
 
 def recover_card(view: View) -> list[Action]:
-    """The card that is worth most to have again."""
+    """Take back the card that is worth most."""
     return [next(act.RECOVERS[card] for card in RECOVERED if act.RECOVERS[card] in view.actions)]
 
 
 _DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {
+    Phase.HOME: first_action,
     Phase.PLAN: make_plan,
     Phase.FEINT: lay_feint,
     Phase.PLACE: place_pigeons,
@@ -590,6 +436,7 @@ _DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {
     Phase.REINFORCE: reinforce,
     Phase.FEHDE: remove_pigeons,
     Phase.TAKEOVER: partial(execute, ActionCard.UEB),
+    Phase.FROM_RESERVE: first_action,
     Phase.POISON: poison_pigeons,
     Phase.RAPTOR: partial(execute, ActionCard.RAU),
     Phase.PURGE: partial(execute, ActionCard.SAU),

@@ -1,7 +1,7 @@
 """Plays Yunnan: gives Merchants, progress and money a worth in victory points, and takes what gains most.
 
-A travel turn is planned as a whole: of all the ways in which the border passes can spread the Merchants, the one that is worth
-most. What a progress is worth follows from how much better the best plan gets by it, besides what it is worth in later turns.
+A travel turn is planned as a whole: of all ways to spread the Merchants with the border passes, it takes the one worth most.
+A progress is worth what it adds to the best plan, and what it brings in later turns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from referee.games.yunnan.observation import ColourView, YunnanObservation
 from referee.games.yunnan.routes import routes_of
 
 # Judgements, tuned in matches against earlier versions. A point is a victory point, and so is a Yuan of income (Y10.1); "turns"
-# are those that are thought to follow after this one.
+# are those expected to follow this one.
 
 STAYING = 0.5
 """What a Merchant earns in a later turn by standing outside of Pu'er, as far as it counts now: it may be displaced or recalled."""
@@ -84,7 +84,7 @@ class View(NamedTuple):
 
 
 def choose(setup: Setup, seen: YunnanObservation, actions: Sequence[Action]) -> list[Action]:
-    """The actions to play in a row, of which the first is legal.
+    """Return the actions to play in a row, of which the first is legal.
 
     Args:
         setup: what was agreed before the match.
@@ -95,15 +95,14 @@ def choose(setup: Setup, seen: YunnanObservation, actions: Sequence[Action]) -> 
         return [actions[0]]
     board, colour = cast("YunnanBoard", setup.board), seen.acting_colour
     view = View(setup, seen, actions, board, colour, seen.colours[colour], turns_left(setup, seen, board))
-    plan = _DECISIONS[seen.phase](view)
-    return plan if plan and plan[0] in actions else [actions[-1]]
+    return _DECISIONS[seen.phase](view)
 
 
 # --- how long the match lasts --------------------------------------------------------------------------------
 
 
 def turns_left(setup: Setup, seen: YunnanObservation, board: YunnanBoard) -> float:
-    """How many turns are thought to follow after this one (Y11.1)."""
+    """Estimate how many turns follow this one (Y11.1)."""
     two = setup.seats == 2
     gifts = sum(province.gifts for province in seen.provinces) - board.end_gifts[two]
     turns = min(float(seen.turn_limit - seen.turn), gifts / GIFTS_IN_TURN)
@@ -121,7 +120,7 @@ def turns_left(setup: Setup, seen: YunnanObservation, board: YunnanBoard) -> flo
 
 
 def _rough_income(has: ColourView, board: YunnanBoard) -> int:
-    """What a colour would earn with its Merchants where they are, and those in the reserve in Pu'er."""
+    """Return what a colour would earn with its Merchants where they are, and those in the reserve in Pu'er."""
     earned = sum(map(int.__mul__, has.merchants, board.merchant_value))
     earned += sum(map(int.__mul__, has.posts, board.post_value))
     return earned + has.reserve * board.merchant_value[Province.PUE]
@@ -132,7 +131,7 @@ def _rough_income(has: ColourView, board: YunnanBoard) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def spreads(unmoved: Counts, edges: tuple[tuple[int, int], ...], passes: int) -> dict[Counts, int]:
-    """All ways to spread Merchants by journeys with so many border passes, each with the passes that it needs."""
+    """Return all ways to spread Merchants with at most `passes` border passes, each with the passes it needs."""
     found, border = {unmoved: 0}, [unmoved]
     for used in range(1, passes + 1):
         reached = []
@@ -152,7 +151,7 @@ def spreads(unmoved: Counts, edges: tuple[tuple[int, int], ...], passes: int) ->
 
 @lru_cache(maxsize=1 << 10)
 def edges_of(sites: tuple[tuple[Province, Province], ...], bridges: int, horse: int) -> tuple[tuple[int, int], ...]:
-    """The borders that a colour can cross, in both directions."""
+    """Return the borders that a colour can cross, in both directions."""
     pairs = [(int(one), int(other)) for one, other in pairwise(Province)]
     pairs += [(int(one), int(other)) for site, (one, other) in enumerate(sites) if bridges >> site & 1]
     return tuple(way for one, other in pairs if other <= horse for way in ((one, other), (other, one)))
@@ -171,7 +170,7 @@ class Scale(NamedTuple):
 
 
 def scale_of(view: View, influence: int) -> Scale:
-    """What Merchants and Posts are worth to a colour with some influence."""
+    """Return what Merchants and Posts are worth to a colour with some influence."""
     board, turns = view.board, view.turns
     stays, home = STAYING * min(turns, STAYING_TURNS), board.merchant_value[Province.PUE]
     return Scale(
@@ -183,7 +182,7 @@ def scale_of(view: View, influence: int) -> Scale:
 
 
 def gifts_for(view: View, influence: int) -> Table:
-    """Points for the gifts that fall to a colour if the others stay where they are (Y7)."""
+    """Return the points for the gifts that fall to a colour if the others stay where they are (Y7)."""
     seen = view.seen
     others = [seen.colours[colour] for colour in seen.travel_order]
     place = [int(colour) for colour in seen.travel_order].index(view.colour)
@@ -206,12 +205,12 @@ def gifts_for(view: View, influence: int) -> Table:
 
 @lru_cache(maxsize=1 << 14)
 def best(own: Own, scale: Scale) -> float:
-    """The points of the best plan."""
+    """Return the points of the best plan."""
     return max(rated(own, scale).values())
 
 
 def rated(own: Own, scale: Scale) -> dict[Counts, float]:
-    """All ways to spread the Merchants that can make a journey, each with its points."""
+    """Return all ways to spread the Merchants that can make a journey, each with its points."""
     rows = [
         [count * worth + gift for count, gift in enumerate(gifts)][fixed:]
         for worth, gifts, fixed in zip(scale.merchant, scale.gifts, own.fixed, strict=True)
@@ -243,7 +242,7 @@ def rated(own: Own, scale: Scale) -> dict[Counts, float]:
 
 
 def changed(counts: Counts, province: int, by: int) -> Counts:
-    """Counts with another number in one province."""
+    """Return counts with another number in one province."""
     return (*counts[:province], counts[province] + by, *counts[province + 1 :])
 
 
@@ -251,7 +250,7 @@ def changed(counts: Counts, province: int, by: int) -> Counts:
 
 
 def standing(view: View) -> tuple[Own, int]:
-    """A colour before its travel turn, all its bids won and the whole reserve in Pu'er; and its influence then."""
+    """Return a colour and its influence before its travel turn, all bids won and the whole reserve in Pu'er."""
     me = view.me
     won = {bid.building for bid in view.seen.bids if bid.colour == view.colour}
     free = changed(me.merchants, Province.PUE, me.reserve + (Building.SCHOOL in won))
@@ -261,12 +260,12 @@ def standing(view: View) -> tuple[Own, int]:
 
 
 def bits(members: Sequence[int]) -> int:
-    """A set as an integer, as `Routes` has it."""
+    """Return a set as an integer with the bits of its members, as `Routes` has it."""
     return sum([1 << member for member in members])
 
 
 def progress(view: View, own: Own, influence: int) -> dict[Building, float]:
-    """Points for one more progress of each building that has one to give."""
+    """Return the points for one more progress of each building that has one to give."""
     board, me = view.board, view.me
     scale = scale_of(view, influence)
     now = best(own, scale)
@@ -288,7 +287,7 @@ def progress(view: View, own: Own, influence: int) -> dict[Building, float]:
 
 
 def structures(view: View, own: Own, scale: Scale) -> dict[Action, float]:
-    """Points for each structure that the Yard has for a colour."""
+    """Return the points for each structure that the Yard has for a colour."""
     has, now = view.me.struct_general, best(own, scale)
     found: dict[Action, float] = {}
     for kind, extended in ((Structure.POST, with_post), (Structure.BRIDGE, with_bridge)):
@@ -306,13 +305,13 @@ def structures(view: View, own: Own, scale: Scale) -> dict[Action, float]:
 
 
 def with_post(own: Own, scale: Scale) -> dict[Action, Own]:
-    """A colour with a Post more, in the two farthest provinces that it can go to: the others are seldom better."""
+    """Return a colour with one more Post, in each of its two farthest provinces: others are seldom better."""
     places = range(max(Province.YUN, own.horse - 1), own.horse + 1)
     return {act.BUILD_POSTS[place]: own._replace(posts=changed(own.posts, place, 1)) for place in places}
 
 
 def with_bridge(own: Own, scale: Scale) -> dict[Action, Own]:
-    """A colour with a Bridge more."""
+    """Return a colour with one more Bridge, for each site where it can build one."""
     return {
         act.BUILD_BRIDGES[site]: own._replace(bridges=own.bridges | 1 << site)
         for site, ends in enumerate(scale.sites)
@@ -321,13 +320,13 @@ def with_bridge(own: Own, scale: Scale) -> dict[Action, Own]:
 
 
 def teahouse_site(view: View, horse: int) -> int:
-    """Where a colour best builds a Teahouse, 0 if it cannot: far from Pu'er, where the inspector goes (Y6.1)."""
+    """Return where a colour best builds a Teahouse, 0 if it cannot: far from Pu'er, where the inspector goes (Y6.1)."""
     spaces, provinces = view.board.teahouse_space, view.seen.provinces
     return max([0, *(p for p in range(1, horse + 1) if spaces[p] and provinces[p].teahouse is None)])
 
 
 def yuan(turns: float) -> float:
-    """Points for a Yuan: in a later auction it spares one of income, which can be converted."""
+    """Return the points that a Yuan is worth: in a later auction it spares one of income, which can be converted."""
     return LAST_YUAN + (1 - LAST_YUAN) * min(1.0, turns)
 
 
@@ -335,7 +334,7 @@ def yuan(turns: float) -> float:
 
 
 def place_merchant(view: View) -> list[Action]:
-    """The bid that gains most, or the bank if that promises more than all bids; then the market; else a pass."""
+    """Choose the bid that gains most, or the bank if that promises more than all bids; then the market; else a pass."""
     own, influence = standing(view)
     scale = scale_of(view, influence)
     sources = [action.source for action in view.actions if isinstance(action, act.Market)]
@@ -357,7 +356,7 @@ def place_merchant(view: View) -> list[Action]:
 
 
 def price(view: View, bid: act.Bid) -> float:
-    """Points that a bid costs: its Yuan, or in the expert game also what is missing (Y13.3)."""
+    """Return the points that a bid costs: its Yuan, and in the expert game what is missing (Y13.3)."""
     board, seen, me = view.board, view.seen, view.me
     missing = max(0, min(bid.value, me.committed + bid.value - me.money))
     points = (bid.value - missing) * yuan(view.turns) + missing * board.debt(seen.turn)
@@ -369,7 +368,7 @@ def price(view: View, bid: act.Bid) -> float:
 
 
 def promised(view: View, gains: dict[act.Bid, float]) -> float:
-    """What the best bids gain together that a colour can pay and has Merchants for."""
+    """Return what the best bids gain together, as far as a colour can pay them and has Merchants."""
     total, money, merchants = 0.0, view.me.money - view.me.committed, view.me.reserve
     buildings: set[Building] = set()
     for bid in sorted(gains, key=lambda bid: -gains[bid]):
@@ -382,7 +381,7 @@ def promised(view: View, gains: dict[act.Bid, float]) -> float:
 
 
 def expected_total(view: View) -> int:
-    """The total of all bids at the end of the auction (Y3.1)."""
+    """Return the total of all bids at the end of the auction (Y3.1)."""
     seen = view.seen
     total = sum([bid.value for bid in seen.bids])
     for colour, has in enumerate(seen.colours):
@@ -392,7 +391,7 @@ def expected_total(view: View) -> int:
 
 
 def take_structure(view: View) -> list[Action]:
-    """What is worth most now."""
+    """Choose the structure that is worth most now."""
     own, influence = standing(view)
     found = structures(view, own._replace(unmoved=view.me.merchants), scale_of(view, influence))
     return [max(found, key=lambda take: found[take])]
@@ -415,24 +414,24 @@ class Journeys:
         """Whom the colour can displace (Y5.5)."""
 
     def targets(self, province: int) -> list[int]:
-        """Whom it can displace in a province."""
+        """List the colours that can be displaced in a province."""
         return [colour for colour in self.weaker if province and self.merchants[colour][province]]
 
     def move(self, start: int, end: int) -> None:
-        """Plans a journey, and the displacement after it."""
+        """Plan a journey, and the displacement after it."""
         self.plan.append(act.MOVES[start][end])
         if self.targets(end):
             self.displace(end)
 
     def displace(self, province: int) -> None:
-        """Plans a displacement of whom it harms most."""
+        """Plan to displace the Merchant whose owner it harms most."""
         victim = max(self.targets(province), key=lambda colour: self.harm(colour, province))
         self.merchants[victim][province] -= 1
         self.merchants[victim][province - 1] += 1
         self.plan.append(act.DISPLACES[victim])
 
     def harm(self, victim: int, province: int) -> float:
-        """How much a displacement harms: by what the victim earns less, and by how well its seat stands."""
+        """Return how much a displacement harms: by what the victim earns less, and by how well its seat stands."""
         board, seen = self.view.board, self.view.seen
         has, now = seen.colours[victim], self.merchants[victim]
         after = now[:]
@@ -442,7 +441,7 @@ class Journeys:
 
 
 def earned(board: YunnanBoard, has: ColourView, merchants: Sequence[int]) -> int:
-    """What a colour earns with Merchants in these provinces (Y8)."""
+    """Return what a colour earns with Merchants in these provinces (Y8)."""
     present = bits([province for province in Province if merchants[province] or has.posts[province]])
     connected, gaps = routes_of(board.bridge_sites).reach(bits(has.bridges), present)
     total = 0
@@ -456,7 +455,7 @@ def earned(board: YunnanBoard, has: ColourView, merchants: Sequence[int]) -> int
 
 
 def travel(view: View) -> list[Action]:
-    """Builds, makes the journeys of the best plan, and uses what is left of the border passes to displace."""
+    """Build, make the journeys of the best plan, and use the border passes that are left to displace."""
     me, seen = view.me, view.seen
     fixed = tuple(map(int.__sub__, me.merchants, seen.unmoved))
     own = Own(seen.unmoved, fixed, me.posts, bits(me.bridges), int(me.horse), seen.passes_left)
@@ -478,7 +477,7 @@ def travel(view: View) -> list[Action]:
 
 
 def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
-    """Plans what to build from the reserve, each structure where it is worth most; the colour with it."""
+    """Plan what to build from the reserve, each structure where it is worth most; return the colour with it."""
     posts, bridges, teahouses = view.me.struct_reserve
     for count, extended in ((bridges, with_bridge), (posts, with_post)):
         for _ in range(count):
@@ -496,12 +495,14 @@ def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
 
 
 def matched(starts: Counts, ends: Counts, ways: Sequence[Sequence[int]], passes: int) -> list[tuple[int, int]]:
-    """Journeys, and stays, that turn one spread into another: as far as that works, each Merchant follows the one before it.
+    """Return journeys and stays that turn one spread into another.
 
-    So as many journeys as can be end where somebody may be displaced.
+    Where possible, each Merchant follows the one before it.
+
+    Then as many journeys as possible end where somebody may be displaced.
     """
-    before = [province for province in range(5, -1, -1) for _ in range(starts[province])]
-    after = [province for province in range(5, -1, -1) for _ in range(ends[province])]
+    before = [int(province) for province in reversed(Province) for _ in range(starts[province])]
+    after = [int(province) for province in reversed(Province) for _ in range(ends[province])]
     pairs = list(zip(before, after, strict=True))
     if sum([ways[start][end] for start, end in pairs]) <= passes:
         return pairs
@@ -525,7 +526,7 @@ def _search(
 
 
 def swap(journeys: Journeys, stay: list[int], left: int) -> None:
-    """Plans that Merchants of neighbouring provinces change places as long as that displaces somebody (section 10, E11)."""
+    """Plan to swap Merchants of neighbouring provinces as long as that displaces somebody (section 10, E11)."""
     for far in reversed(OUTER):
         near = far - 1
         while left >= 2 and stay[near] and stay[far] and (journeys.targets(near) or journeys.targets(far)):
@@ -537,7 +538,7 @@ def swap(journeys: Journeys, stay: list[int], left: int) -> None:
 
 
 def displace(view: View) -> list[Action]:
-    """Displaces whom that harms most."""
+    """Displace the Merchant whose owner it harms most."""
     journeys = Journeys(view)
     journeys.displace(cast("int", view.seen.pending_displace))
     return journeys.plan
@@ -547,7 +548,7 @@ def displace(view: View) -> list[Action]:
 
 
 def convert(view: View) -> list[Action]:
-    """Keeps the money for the next auction, if there may be one."""
+    """Keep the money for the next auction, if there may be one."""
     seen, me, board = view.seen, view.me, view.board
     two = len(seen.seats) == 2
     end, mine = board.end_vp[two], seen.seats[me.owner]
@@ -566,7 +567,7 @@ def convert(view: View) -> list[Action]:
 
 
 def needed(view: View) -> int:
-    """The money that is thought to be well spent in the next auction."""
+    """Return the money that is thought to be well spent in the next auction."""
     after = view._replace(turns=max(0.0, view.turns - 1))
     own, influence = standing(view)
     scale = scale_of(after, influence)

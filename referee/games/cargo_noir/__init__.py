@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from typing_extensions import override
+
 from referee.game import Chance, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.cargo_noir import drawing, rules
 from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
@@ -16,7 +18,7 @@ from referee.kit.document import Document
 
 
 class CargoNoir(Game):
-    """See `referee.game.Game`."""
+    """The rules of Cargo Noir."""
 
     name = "cargo_noir"
     title = "Cargo Noir"
@@ -61,37 +63,38 @@ class CargoNoir(Game):
     # action, and 9 more to build sets, and 54 cards in the match; 5 ships sent, each with a stake; the end of smuggling.
     max_decisions = 5 * 20 * (5 * 2 + 2 * 25 + 5 * 2 + 1) + 54
 
+    @override
     def read_board(self, document: Document) -> CargoNoirBoard:
-        """See `referee.game.Game`."""
         return read_board(document)
 
+    @override
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """See `referee.game.Game`."""
         first = options["first_player"]
         if isinstance(first, int) and first >= seats:
             return [f"option first_player names seat {first}, but the seats are 0 to {seats - 1}"]
         return []
 
+    @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        """See `referee.game.Game`."""
-        state = CargoNoirState(setup)
+        state = CargoNoirState.empty(setup)
         rules.set_up(state, chance)
         return state
 
+    @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        """See `referee.game.Game`."""
-        state = CargoNoirState(setup)
+        state = CargoNoirState.empty(setup)
         read(state, document)
         return state
 
+    @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """The one state there is: nothing is hidden but the order of the bag, which no state holds."""
-        state = CargoNoirState(setup)
+        # Nothing is hidden but the order of the bag, which no state holds: there is one state.
+        state = CargoNoirState.empty(setup)
         restore(state, cast("CargoNoirObservation", observation))
         return state
 
+    @override
     def draw(self, setup: Setup, observation: Observation) -> str:
-        """See `referee.game.Game`."""
         return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation))
 
 

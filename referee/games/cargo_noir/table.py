@@ -4,120 +4,119 @@ from __future__ import annotations
 
 from typing import Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Card, Kind, PendingStake, Phase, Port
 
 
 class Table(State):
-    """The data of a match. Goods are counted by kind, cards by card, in the order of `names.py`."""
+    """The data of a match, made by `empty` or `clone`.
 
-    __slots__ = (
-        "bag",
-        "bank",
-        "banned_ports",
-        "black_market",
-        "board",
-        "cards",
-        "casino",
-        "coins_total",
-        "credit",
-        "diff_kinds",
-        "discard",
-        "first_seat",
-        "goods",
-        "last_turn",
-        "market",
-        "open_ports",
-        "pending_stake",
-        "phase",
-        "port_goods",
-        "safe",
-        "seat",
-        "ships_home",
-        "stacks",
-        "supply",
-        "syndicate_used",
-        "todo_casino",
-        "todo_market",
-        "todo_ports",
-        "turn",
-    )
+    Goods are counted by kind, and cards by card, in the order of `names.py`.
+    """
 
-    def __init__(self, setup: Setup) -> None:
-        """An empty table; `rules.set_up` lays it out."""
-        seats = setup.seats
-        self.setup = setup
-        self.board = cast("CargoNoirBoard", setup.board)
-        self.open_ports = self.board.open_ports(seats)
-        self.first_seat: Seat = 0
-        """The seat that begins every turn."""
-        option = setup.options["last_turn"]
-        self.last_turn = option if isinstance(option, int) else self.board.last_turn[seats]
-        self.turn = 1
-        self.seat: Seat = 0
-        """The seat whose turn it is."""
-        self.phase = Phase.P3
-        self.bag = [0] * len(Kind)
-        self.discard = [0] * len(Kind)
-        self.market = [0] * len(Kind)
-        self.port_goods = [[0] * len(Kind) for _ in Port]
-        self.stacks = [[0] * seats for _ in Port]
-        """Height of each seat's stack in each port; 0 where it has no ship."""
-        self.casino = [0] * seats
-        """Ships of each seat at the Casino."""
-        self.black_market = [0] * seats
-        """Ships of each seat at the Black Market."""
-        self.safe = [0] * seats
-        """Coins of each seat, without its stacks."""
-        self.goods = [[0] * len(Kind) for _ in range(seats)]
-        self.cards = [[0] * len(Card) for _ in range(seats)]
-        self.supply = list(self.board.copies)
-        self.bank = 0
-        self.coins_total = self.board.coins_total
-        """Coins in the game; grows only where `bank_limited` is off (C7.2)."""
-        self.todo_casino = 0
-        """Ships at the Casino that are still to be resolved in this phase 1."""
-        self.todo_market = 0
-        self.todo_ports: frozenset[int] = frozenset()
-        self.banned_ports: frozenset[int] = frozenset()
-        """Ports that the seat withdrew from in this turn (C3.5)."""
-        self.syndicate_used = 0
-        """How often Syndicate cards have paid in this turn (C3.8)."""
-        self.credit = 0
-        """Value handed in and not yet spent in this phase 2 (C4.4)."""
-        self.diff_kinds: tuple[int, ...] = ()
-        """Kinds chosen so far for a set of different kinds."""
-        self.pending_stake: PendingStake | None = None
-        self.ships_home = 0
-        """Ships at home of the seat whose turn it is."""
+    board: CargoNoirBoard
+    """The printed numbers."""
+    open_ports: tuple[int, ...]
+    """The ports that are open with this number of players, ascending."""
+    first_seat: Seat
+    """The seat that begins every turn."""
+    last_turn: int
+    """The number of the final turn."""
+    turn: int
+    """The number of this turn, from 1."""
+    seat: Seat
+    """The seat whose turn it is."""
+    phase: Phase
+    """What that seat is doing."""
+    bag: list[int]
+    """Goods in the bag, by kind; their order is not decided before they are drawn."""
+    discard: list[int]
+    """Goods on the discard pile, by kind."""
+    market: list[int]
+    """Goods that the Black Market shows, by kind."""
+    port_goods: list[list[int]]
+    """Goods in each port, by kind."""
+    stacks: list[list[int]]
+    """For each port, the height of each seat's stack in coins; 0 where it has no ship."""
+    casino: list[int]
+    """Ships of each seat at the Casino."""
+    black_market: list[int]
+    """Ships of each seat at the Black Market."""
+    safe: list[int]
+    """Coins of each seat, without its stacks."""
+    goods: list[list[int]]
+    """Goods of each seat, by kind."""
+    cards: list[list[int]]
+    """Victory cards of each seat, by card."""
+    supply: list[int]
+    """Victory cards that can still be bought, by card."""
+    bank: int
+    """Coins in the bank."""
+    coins_total: int
+    """Coins in the game; grows only where `bank_limited` is off (C7.2)."""
+    todo_casino: int
+    """Ships at the Casino that are still to be resolved in this phase 1."""
+    todo_market: int
+    """Ships at the Black Market that are still to be resolved in this phase 1."""
+    todo_ports: frozenset[int]
+    """Ports with a ship that is still to be resolved in this phase 1."""
+    banned_ports: frozenset[int]
+    """Ports that the seat withdrew from in this turn (C3.5)."""
+    syndicate_used: int
+    """How often Syndicate cards have paid in this turn (C3.8)."""
+    credit: int
+    """Value handed in and not yet spent in this phase 2 (C4.4)."""
+    diff_kinds: tuple[int, ...]
+    """Kinds chosen so far for a set of different kinds, ascending."""
+    pending_stake: PendingStake | None
+    """The stack whose height is being chosen; only in phase STAKE."""
+    ships_home: int
+    """Ships at home of the seat whose turn it is."""
 
-    # what can be derived
+    __slots__ = tuple(__annotations__)
 
-    def fleet(self, seat: Seat) -> int:
-        """How many ships a seat has, at home and on the board."""
-        return self.board.start_ships + self.cards[seat][Card.CARGO_SHIP]
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        """Return a table with nothing on it; `rules.set_up` lays it out."""
+        seats, option = setup.seats, setup.options["last_turn"]
+        new = cls(setup)
+        new.board = board = cast("CargoNoirBoard", setup.board)
+        new.open_ports = board.open_ports(seats)
+        new.first_seat = 0
+        new.last_turn = option if isinstance(option, int) else board.last_turn[seats]
+        new.turn = 1
+        new.seat = 0
+        new.phase = Phase.P3
+        new.bag = [0] * len(Kind)
+        new.discard = [0] * len(Kind)
+        new.market = [0] * len(Kind)
+        new.port_goods = [[0] * len(Kind) for _ in Port]
+        new.stacks = [[0] * seats for _ in Port]
+        new.casino = [0] * seats
+        new.black_market = [0] * seats
+        new.safe = [0] * seats
+        new.goods = [[0] * len(Kind) for _ in range(seats)]
+        new.cards = [[0] * len(Card) for _ in range(seats)]
+        new.supply = list(board.copies)
+        new.bank = 0
+        new.coins_total = board.coins_total
+        new.todo_casino = 0
+        new.todo_market = 0
+        new.todo_ports = frozenset()
+        new.banned_ports = frozenset()
+        new.syndicate_used = 0
+        new.credit = 0
+        new.diff_kinds = ()
+        new.pending_stake = None
+        new.ships_home = 0
+        return new
 
-    def on_board(self, seat: Seat) -> int:
-        """How many ships of a seat are on the board."""
-        away = self.casino[seat] + self.black_market[seat]
-        for port in self.open_ports:
-            if self.stacks[port][seat]:
-                away += 1
-        return away
-
-    def storage(self, seat: Seat) -> int:
-        """How many goods a seat may keep after phase 2."""
-        return self.board.storage + self.board.warehouse_storage * self.cards[seat][Card.WAREHOUSE]
-
-    def is_final_turn(self) -> bool:
-        """Whether this is everybody's last turn (C1.4)."""
-        return self.turn == self.last_turn
-
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
-        new = type(self).__new__(type(self))
-        new.setup = self.setup
+        new = type(self)(self.setup)
         new.board = self.board
         new.open_ports = self.open_ports
         new.first_seat = self.first_seat
@@ -148,3 +147,23 @@ class Table(State):
         new.pending_stake = self.pending_stake
         new.ships_home = self.ships_home
         return new
+
+    def fleet(self, seat: Seat) -> int:
+        """Return the number of ships that a seat has, at home and on the board."""
+        return self.board.start_ships + self.cards[seat][Card.CARGO_SHIP]
+
+    def on_board(self, seat: Seat) -> int:
+        """Return the number of ships of a seat on the board."""
+        away = self.casino[seat] + self.black_market[seat]
+        for port in self.open_ports:
+            if self.stacks[port][seat]:
+                away += 1
+        return away
+
+    def storage(self, seat: Seat) -> int:
+        """Return the number of goods that a seat may keep after phase 2 (C4.9)."""
+        return self.board.storage + self.board.warehouse_storage * self.cards[seat][Card.WAREHOUSE]
+
+    def is_final_turn(self) -> bool:
+        """Return whether this is the last turn of every seat (C1.4)."""
+        return self.turn == self.last_turn

@@ -307,7 +307,7 @@ SKIPS = tuple(Skip(village) for village in Location)
 TAKES = {pair: Take(*pair) for pair in PAIRS}
 GIVES = tuple(Give(good) for good in Good)
 GIVES_TWO = {pair: GiveTwo(*pair) for pair in PAIRS}
-PAYS = tuple(Pay(times) for times in range(4))
+PAYS = tuple(Pay(times) for times in range(MAX_AT_ONCE + 1))
 BUYS = tuple(Buy(good) for good in Good)
 SAILS = tuple(Sail(sector) for sector in Sector)
 ACQUIRES = tuple(tuple(Acquire(slot, pay_to) for pay_to in PayTo) for slot in Slot)
@@ -318,5 +318,5 @@ SALES = tuple(tuple(Sell(store, good) for good in Good) for store in Store)
 
 @cache
 def transfer(silver: int, copper: int, wheat: int) -> Transfer:
-    """New contents of the hold."""
+    """Return the action that gives the hold new contents."""
     return Transfer(silver, copper, wheat)

@@ -16,6 +16,7 @@ Goods = tuple[int, int, int]
 MAX_AT_ONCE = 10
 MAX_HOLD = 12
 MAX_ROW = 40
+MAX_PIECES = 10
 """These bound what a board can say, so that no file can make lists huge."""
 _MOST = 1000
 _GOODS = {good.name.lower(): good for good in Good}
@@ -62,6 +63,15 @@ class RowSpace(NamedTuple):
     """Victory points for building there."""
 
 
+class EffectType(NamedTuple):
+    """What an action costs and brings, each time."""
+
+    pay: Amount = Amount()
+    gain: Amount = Amount()
+    most: int = 1
+    """How often at once."""
+
+
 class CardType(NamedTuple):
     """What is printed on a card."""
 
@@ -79,7 +89,7 @@ class Side:
     """One side of the board."""
 
     names: tuple[str, ...]
-    """What people call each location; empty where there is none of that id."""
+    """What people call each location; empty for those that this side does not have."""
     places: tuple[tuple[int, int], ...]
     """For each location, x and y in a drawing."""
     spaces: tuple[tuple[int, ...], ...]
@@ -128,12 +138,22 @@ class ValparaisoBoard(Board):
     start_money: int
     hold: int
     """How many goods fit into the hold."""
+    houses: int
+    """How many houses a seat has."""
+    merchants: tuple[int, ...]
+    """How many merchants a seat has, by the number of seats, from two."""
+    open_slots: int
+    """How many slots can always be used."""
+    slot_houses: int
+    """How many houses open the next slot."""
     good_price: int
     mayor_price: int
     surcharges: tuple[int, ...]
     """By slot."""
     move_costs: tuple[int, ...]
     """In total, by the number of steps."""
+    move_plus_costs: tuple[int, ...]
+    """The same with `Effect.MOVE_PLUS`."""
     house_price: int
     fee: int
     toll: int
@@ -155,15 +175,21 @@ class ValparaisoBoard(Board):
     small: Side
     tiles: tuple[TileType, ...]
     """By tile."""
+    effects: tuple[EffectType, ...]
+    """By action; those without numbers cost and bring nothing."""
     cards: dict[Card, CardType]
-    """What is printed on each card that there is."""
+    """What is printed on each card of the game."""
 
     def side(self, seats: int) -> Side:
-        """The side for a number of seats (S1)."""
+        """Return the side for a number of seats (S1)."""
         return self.large if seats >= 4 else self.small
 
+    def merchants_of(self, seats: int) -> int:
+        """Return how many merchants each seat has (S2)."""
+        return self.merchants[seats - 2]
+
     def achievements(self, seats: int, level: str) -> list[Card]:
-        """The achievement cards of a level that are in play (S4)."""
+        """Return the achievement cards of a level that are in play (S4)."""
         return [
             card
             for card in ACHIEVEMENTS
@@ -172,17 +198,17 @@ class ValparaisoBoard(Board):
 
 
 def is_market(location: Location) -> bool:
-    """Whether a location is a village with a market."""
+    """Return whether a location is a village with a market."""
     return Location.M1 <= location <= Location.M4
 
 
 def level_of(card: Card) -> str:
-    """The level of an achievement card."""
+    """Return the level of an achievement card."""
     return card.name[:-1]
 
 
 def read_board(document: Document) -> ValparaisoBoard:
-    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`; note in the document what contradicts itself or the rules."""
     seat, prices, points = document.table("seat"), document.table("prices"), document.table("points")
     overseas, bonus, sectors = document.table("overseas"), document.table("city_bonus"), document.table("sectors")
     for table in (seat, prices, points, overseas, bonus):
@@ -191,16 +217,18 @@ def read_board(document: Document) -> ValparaisoBoard:
     for entry in entries:
         entry.text("provenance")
     sides = document.table("sides")
-    moves = prices.integers("moves", 0, _MOST, 3)
-    if moves != sorted(moves) or moves[0]:
-        prices.note("moves", "must ascend from 0: it is the total for one, two and three steps (V4.4)")
     return ValparaisoBoard(
         start_money=seat.integer("money", 0, _MOST),
         hold=seat.integer("hold", 1, MAX_HOLD),
+        houses=seat.integer("houses", 1, MAX_PIECES),
+        merchants=tuple(seat.integers("merchants", 2, MAX_PIECES, 4)),
+        open_slots=seat.integer("slots", 1, 4),
+        slot_houses=seat.integer("slot_houses", 0, MAX_PIECES),
         good_price=prices.integer("good", 0, _MOST),
         mayor_price=prices.integer("mayor", 0, _MOST),
         surcharges=tuple(prices.integers("surcharges", 0, _MOST, 5)),
-        move_costs=tuple(moves),
+        move_costs=_move_costs(prices, "moves"),
+        move_plus_costs=_move_costs(prices, "moves_plus"),
         house_price=prices.integer("house", 0, _MOST),
         fee=prices.integer("fee", 0, _MOST),
         toll=prices.integer("toll", 0, _MOST),
@@ -218,8 +246,16 @@ def read_board(document: Document) -> ValparaisoBoard:
         large=_side(sides.table("large")),
         small=_side(sides.table("small")),
         tiles=_tiles(document.table("tiles")),
+        effects=_effects(document.table("effects")),
         cards=_action_cards(document.table("action_cards")) | _achievements(document.table("achievements")),
     )
+
+
+def _move_costs(prices: Document, key: str) -> tuple[int, ...]:
+    costs = prices.integers(key, 0, _MOST, 3)
+    if costs != sorted(costs) or costs[0]:
+        prices.note(key, "must ascend from 0: it is the total for one, two and three steps (V4.4)")
+    return tuple(costs)
 
 
 def _side(document: Document) -> Side:
@@ -304,6 +340,39 @@ def _tile(document: Document) -> TileType:
     return TileType(pay, gain, choose, document.integer("most", 1, MAX_AT_ONCE, MAX_AT_ONCE))
 
 
+_PAID_IN_PESOS = (Effect.TRADE_PAY5, Effect.GOOD5_VP, Effect.BUY3, Effect.HIRE5, Effect.PAY10_VP)
+_PAID_IN_ANYTHING = (Effect.HIRE, Effect.ONE_EACH_VP)
+_GAINING = (
+    *(Effect.SELL10, Effect.SELL15, Effect.GOOD5_VP, Effect.TWO_GOODS_VP, Effect.PAY10_VP, Effect.ONE_EACH_VP),
+    *(Effect.GAIN5, Effect.GAIN10, Effect.GAIN15, Effect.VP1, Effect.ONE_EACH),
+    *(Effect.TAKE_SILVER, Effect.TAKE_COPPER, Effect.TAKE_WHEAT),
+)
+_REPEATED = (Effect.BUY3, Effect.PAY10_VP)
+
+
+def _effects(document: Document) -> tuple[EffectType, ...]:
+    document.text("provenance")
+    numbered = {*_PAID_IN_PESOS, *_PAID_IN_ANYTHING, *_GAINING}
+    return tuple(
+        _effect(effect, document.table(effect.name.lower())) if effect in numbered else EffectType()
+        for effect in Effect
+    )
+
+
+def _effect(effect: Effect, document: Document) -> EffectType:
+    """Read the numbers that an action has; any other entry is noted as unknown."""
+    pay = gain = Amount()
+    if effect in _PAID_IN_PESOS:
+        pay = Amount(document.table("pay").integer("money", 0, _MOST))
+    elif effect in _PAID_IN_ANYTHING:
+        pay = _amount_in(document.table("pay"))
+        if pay.vp:
+            document.note("pay", "must not have victory points: they are never lost (V1.2)")
+    if effect in _GAINING:
+        gain = _amount_in(document.table("gain"))
+    return EffectType(pay, gain, document.integer("most", 1, MAX_AT_ONCE) if effect in _REPEATED else 1)
+
+
 def _action_cards(document: Document) -> dict[Card, CardType]:
     document.text("provenance")
     found = {}
@@ -330,7 +399,7 @@ def _achievements(document: Document) -> dict[Card, CardType]:
                 entry.integer("seats", 2, 5, 2),
             )
     if sum(card.seats == 2 for card in found.values()) < len(Slot):
-        document.note("", f"must have at least {len(Slot)} cards for two seats: so many are laid out")
+        document.note("", f"must have at least {len(Slot)} cards for two seats, because all of these are laid out")
     return found
 
 

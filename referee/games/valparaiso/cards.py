@@ -11,62 +11,54 @@ from typing import NamedTuple
 from referee.game import Seat
 from referee.games.valparaiso import holdings, moving, trading
 from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Amount, level_of
-from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, PayTo, Phase, Sector, Slot
+from referee.games.valparaiso.names import Card, Effect, Location, Mode, PayTo, Phase, Sector, Slot
 from referee.games.valparaiso.table import NONE, Table
-
-ONE_EACH = Amount(goods=(1, 1, 1))
 
 
 class CardAction(NamedTuple):
-    """What an action does."""
+    """What an action lets a seat do; what it costs and brings is on the board (`EffectType`)."""
 
     phase: Phase | None = None
     """What is to be decided; None if nothing."""
-    can: Callable[[Table], bool] = lambda table: True
-    """What it needs besides what is paid."""
+    can: Callable[[Table, int], bool] = lambda table, money: True
+    """Whether the seat on turn can carry it out with this many pesos, besides what is paid."""
     begin: Callable[[Table], None] = lambda table: None
     """What happens before anything is decided."""
-    pay: Amount = Amount()
-    """What is paid: each time, where it can be done several times."""
-    gain: Amount = Amount()
-    """What is gained: each time."""
     goods: int = 0
-    """So many goods of choice, from the warehouse, are paid besides."""
+    """How many goods of choice, from the warehouse, are paid besides."""
     choose: str = ""
     """Two goods are taken: `different`, or `any`."""
-    most: int = 1
-    """How often it can be done."""
 
 
 # --- what actions need -------------------------------------------------------------------------------------
 
 
-def _can_transfer(table: Table) -> bool:
+def _can_transfer(table: Table, money: int) -> bool:
     return table.ship[table.seat] is Sector.H and any(map(sum, table.stores(table.seat)))
 
 
 def transfer_problem(table: Table, contents: tuple[int, int, int]) -> str:
-    """Why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
+    """Say why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
     warehouse, hold = table.stores(table.seat)
     if any(not 0 <= new <= warehouse[good] + hold[good] for good, new in enumerate(contents)):
-        return "there are not so many goods"
+        return "there are too few goods for that"
     if sum(contents) > table.board.hold:
         return f"at most {table.board.hold} goods fit into the hold"
     return "the hold has these contents already" if list(contents) == hold else ""
 
 
-def _can_hire(table: Table) -> bool:
+def _can_hire(table: Table, money: int) -> bool:
     return table.merchants_reserve[table.seat] >= 1
 
 
 def hire(table: Table) -> None:
-    """Puts a merchant from the repository board in Valparaíso (V4.3)."""
+    """Put a merchant from the repository board in Valparaíso (V4.3)."""
     table.merchants_reserve[table.seat] -= 1
     table.merchants[table.seat][Location.V] += 1
 
 
 def sites(table: Table) -> list[tuple[Location, int]]:
-    """The building spaces where the seat on turn can build, whatever it costs (V4.5)."""
+    """Return the building spaces where the seat on turn can build, whatever it costs (V4.5)."""
     seat = table.seat
     if not table.houses_left[seat]:
         return []
@@ -78,16 +70,16 @@ def sites(table: Table) -> list[tuple[Location, int]]:
     return found
 
 
-def _can_build(table: Table) -> bool:
+def _can_build(table: Table, money: int) -> bool:
     return bool(sites(table))
 
 
-def _can_pay_and_build(table: Table) -> bool:
-    return table.money[table.seat] >= table.board.house_price and _can_build(table)
+def _can_pay_and_build(table: Table, money: int) -> bool:
+    return money >= table.board.house_price and _can_build(table, money)
 
 
 def build(table: Table, location: Location, space: int) -> None:
-    """Builds a house of the seat on turn, which has been paid (V4.5)."""
+    """Build a house of the seat on turn, which has been paid (V4.5)."""
     seat = table.seat
     if location is Location.V:
         table.vp[seat] += table.side.row[len(table.row)].built
@@ -100,24 +92,24 @@ def build(table: Table, location: Location, space: int) -> None:
         table.vp[seat] += table.board.last_house_vp
 
 
-def _can_build_or_hire(table: Table) -> bool:
-    return _can_hire(table) or _can_build(table)
+def _can_build_or_hire(table: Table, money: int) -> bool:
+    return _can_hire(table, money) or _can_build(table, money)
 
 
 def _at_sector(sector: Sector) -> range:
-    """The slots of an outer sector."""
+    """Return the slots of an outer sector."""
     first = OUTER.index(sector) * SLOTS_OF_A_SECTOR
     return range(first, first + SLOTS_OF_A_SECTOR)
 
 
 def level_a_cards(table: Table, sector: Sector) -> int:
-    """How many cards of level A lie at a sector."""
+    """Return how many cards of level A lie at a sector."""
     cards = [table.slots[slot] for slot in _at_sector(sector)]
     return sum(card != NONE and level_of(Card(card)) == "A" for card in cards)
 
 
-def acquisitions(table: Table) -> list[tuple[Slot, PayTo]]:
-    """The cards that the seat on turn can acquire, and where the compensation goes (V4.9)."""
+def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
+    """Return the cards that the seat on turn can acquire with this many pesos, and where the compensation goes (V4.9)."""
     seat = table.seat
     sector = table.ship[seat]
     if sector is Sector.H:
@@ -130,13 +122,13 @@ def acquisitions(table: Table) -> list[tuple[Slot, PayTo]]:
         if table.slots[slot] != NONE:
             level_a = level_of(Card(table.slots[slot])) == "A"
             targets = (PayTo.NONE,) if level_a else _compensations(table, sector)
-            if targets[0] is PayTo.NONE or table.money[seat] >= table.board.compensation:
+            if targets[0] is PayTo.NONE or money >= table.board.compensation:
                 found += [(Slot(slot), pay_to) for pay_to in targets]
     return found
 
 
 def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
-    """Where the compensation for a card of level B goes; the seat chooses if there are several (V4.9b)."""
+    """Return where the compensation for a card of level B goes; the seat chooses if there are several (V4.9b)."""
     level_a = {other: level_a_cards(table, other) for other in OUTER}
     if not any(level_a.values()):
         return (PayTo.NONE,)
@@ -152,7 +144,7 @@ def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
 
 
 def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
-    """Acquires a card for goods of the hold (V4.9)."""
+    """Acquire a card for goods of the hold (V4.9)."""
     seat, board = table.seat, table.board
     sector = OUTER.index(table.ship[seat])
     card = Card(table.slots[slot])
@@ -169,16 +161,16 @@ def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
     table.deck = table.deck[1:]
 
 
-def _can_acquire(table: Table) -> bool:
-    return bool(acquisitions(table))
+def _can_acquire(table: Table, money: int) -> bool:
+    return bool(acquisitions(table, money))
 
 
 # --- the actions -------------------------------------------------------------------------------------------
 
 ACTIONS: dict[Effect, CardAction] = {
     Effect.TRANSFER: CardAction(Phase.TRANSFER, can=_can_transfer),
-    Effect.SELL10: CardAction(Phase.SELL_FOR, gain=Amount(money=10), goods=1),
-    Effect.HIRE: CardAction(can=_can_hire, begin=hire, pay=ONE_EACH),
+    Effect.SELL10: CardAction(Phase.SELL_FOR, goods=1),
+    Effect.HIRE: CardAction(can=_can_hire, begin=hire),
     Effect.MOVE: CardAction(Phase.MOVE, can=moving.can_move, begin=moving.begin_move),
     Effect.BUILD: CardAction(Phase.BUILD, can=_can_pay_and_build),
     Effect.TRADE: CardAction(Phase.TRADE, can=trading.can_trade, begin=trading.begin),
@@ -186,26 +178,26 @@ ACTIONS: dict[Effect, CardAction] = {
     Effect.OVERSEAS: CardAction(Phase.ACQUIRE, can=_can_acquire),
     Effect.MOVE_PLUS: CardAction(Phase.MOVE, can=moving.can_move, begin=moving.begin_move),
     Effect.RIVER: CardAction(Phase.RIVER, can=moving.can_use_river, begin=moving.begin_river),
-    Effect.TRADE_PAY5: CardAction(Phase.TRADE, can=trading.can_trade, begin=trading.begin, pay=Amount(money=5)),
+    Effect.TRADE_PAY5: CardAction(Phase.TRADE, can=trading.can_trade, begin=trading.begin),
     Effect.TWO_DIFF: CardAction(Phase.TAKE, choose="different"),
-    Effect.GOOD5_VP: CardAction(Phase.GIVE, pay=Amount(money=5), goods=1, gain=Amount(vp=1)),
-    Effect.SELL15: CardAction(Phase.SELL_FOR, gain=Amount(money=15), goods=1),
-    Effect.GAIN10: CardAction(gain=Amount(money=10)),
-    Effect.TWO_GOODS_VP: CardAction(Phase.GIVE_TWO, goods=2, gain=Amount(vp=1)),
+    Effect.GOOD5_VP: CardAction(Phase.GIVE, goods=1),
+    Effect.SELL15: CardAction(Phase.SELL_FOR, goods=1),
+    Effect.GAIN10: CardAction(),
+    Effect.TWO_GOODS_VP: CardAction(Phase.GIVE_TWO, goods=2),
     Effect.BUILD_GOOD: CardAction(Phase.BUILD_GOOD, can=_can_build, goods=1),
-    Effect.ONE_EACH: CardAction(gain=ONE_EACH),
-    Effect.BUY3: CardAction(Phase.BUY, pay=Amount(money=2), most=3),
-    Effect.VP1: CardAction(gain=Amount(vp=1)),
-    Effect.HIRE5: CardAction(can=_can_hire, begin=hire, pay=Amount(money=5)),
-    Effect.GAIN15: CardAction(gain=Amount(money=15)),
-    Effect.PAY10_VP: CardAction(Phase.PAY, pay=Amount(money=10), gain=Amount(vp=1), most=3),
-    Effect.ONE_EACH_VP: CardAction(pay=ONE_EACH, gain=Amount(vp=2)),
+    Effect.ONE_EACH: CardAction(),
+    Effect.BUY3: CardAction(Phase.BUY),
+    Effect.VP1: CardAction(),
+    Effect.HIRE5: CardAction(can=_can_hire, begin=hire),
+    Effect.GAIN15: CardAction(),
+    Effect.PAY10_VP: CardAction(Phase.PAY),
+    Effect.ONE_EACH_VP: CardAction(),
     Effect.TWO_ANY: CardAction(Phase.TAKE, choose="any"),
     Effect.FREE_BUILD_HIRE: CardAction(Phase.BUILD_OR_HIRE, can=_can_build_or_hire),
-    Effect.TAKE_SILVER: CardAction(gain=holdings.goods_of(Good.SILVER)),
-    Effect.TAKE_COPPER: CardAction(gain=holdings.goods_of(Good.COPPER)),
-    Effect.TAKE_WHEAT: CardAction(gain=holdings.goods_of(Good.WHEAT)),
-    Effect.GAIN5: CardAction(gain=Amount(money=5)),
+    Effect.TAKE_SILVER: CardAction(),
+    Effect.TAKE_COPPER: CardAction(),
+    Effect.TAKE_WHEAT: CardAction(),
+    Effect.GAIN5: CardAction(),
 }
 """Every action that a card can have."""
 
@@ -213,8 +205,14 @@ _PAID_FIRST = frozenset((Effect.TRADE_PAY5,))
 """Actions with something to decide that are paid before it is."""
 
 
+def leads_to(effect: Effect, phase: Phase) -> bool:
+    """Return whether a phase is one of an action."""
+    opened = ACTIONS[effect].phase
+    return phase is opened or (opened, phase) in ((Phase.MOVE, Phase.STEP), (Phase.TRADE, Phase.EXCHANGE))
+
+
 def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None:
-    """The action of a card in the hand of a seat, used so; None if it is used without effect, or has no such action."""
+    """Return the action of a card of a seat in a mode; None if it is used without effect, or has no such action."""
     printed = table.board.cards[card]
     if mode is Mode.MAIN:
         return printed.main
@@ -222,28 +220,29 @@ def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None
 
 
 def is_executable(table: Table, effect: Effect, surcharge: int) -> bool:
-    """Whether the seat on turn can carry out an action after paying a surcharge (V3.2)."""
+    """Return whether the seat on turn can carry out an action after paying a surcharge (V3.2)."""
     seat = table.seat
     action = ACTIONS[effect]
-    table.money[seat] -= surcharge
-    found = (
-        holdings.can_pay(table, seat, action.pay)
+    pay = table.board.effects[effect].pay
+    money = table.money[seat] - surcharge
+    return (
+        money >= pay.money
+        and holdings.has_goods(table, seat, pay)
         and (not action.goods or sum(table.warehouse[seat]) >= action.goods)
-        and action.can(table)
+        and action.can(table, money)
     )
-    table.money[seat] += surcharge
-    return found
 
 
 def begin(table: Table, effect: Effect) -> None:
-    """Begins an action of the seat on turn: opens its phase, or carries it out if there is nothing to decide."""
+    """Begin an action of the seat on turn: open its phase, or carry it out if there is nothing to decide."""
     action = ACTIONS[effect]
+    pay, gain, most = table.board.effects[effect]
     if action.phase is None:
-        holdings.exchange(table, table.seat, action.pay, action.gain)
-    elif effect in _PAID_FIRST:
-        holdings.exchange(table, table.seat, action.pay, Amount())
-    if action.phase is not None:
+        holdings.exchange(table, table.seat, pay, gain)
+    else:
+        if effect in _PAID_FIRST:
+            holdings.exchange(table, table.seat, pay, Amount())
         table.phase = action.phase
         table.effect = effect
-        table.left = action.most if action.phase is Phase.BUY else 0
+        table.left = most if action.phase is Phase.BUY else 0
     action.begin(table)

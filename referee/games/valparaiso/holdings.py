@@ -9,19 +9,19 @@ from referee.games.valparaiso.table import Table
 
 
 def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
-    """Whether a seat has so much, so many times (V1.1)."""
+    """Return whether a seat has an amount, this many times (V1.1)."""
+    return table.money[seat] >= times * amount.money and has_goods(table, seat, amount, times)
+
+
+def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
+    """Return whether a seat has the goods of an amount in its warehouse, this many times."""
     silver, copper, wheat = amount.goods
     has = table.warehouse[seat]
-    return (
-        table.money[seat] >= times * amount.money
-        and has[0] >= times * silver
-        and has[1] >= times * copper
-        and has[2] >= times * wheat
-    )
+    return has[0] >= times * silver and has[1] >= times * copper and has[2] >= times * wheat
 
 
 def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1) -> None:
-    """Pays to the supply and gains from it, so many times."""
+    """Pay to the supply and gain from it, a number of times."""
     table.money[seat] += times * (gain.money - pay.money)
     has = table.warehouse[seat]
     for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
@@ -30,18 +30,18 @@ def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1
 
 
 def goods_of(*goods: Good) -> Amount:
-    """These goods, as an amount."""
+    """Return these goods, as an amount."""
     return Amount(goods=(goods.count(Good.SILVER), goods.count(Good.COPPER), goods.count(Good.WHEAT)))
 
 
 def pay_seats(table: Table, seat: Seat, owners: list[Seat], pesos: int) -> None:
-    """Pays so many pesos to each owner, as often as it is named (V1.1, I6)."""
+    """Pay each owner a number of pesos, as often as it is named (V1.1, I6)."""
     for owner in owners:
         table.money[seat] -= pesos
         table.money[owner] += pesos
 
 
 def sell(table: Table, seat: Seat, store: int, good: int) -> None:
-    """Sells a good to the supply, as a seat may at any time (V1.3)."""
+    """Sell a good to the supply, as a seat may at any time (V1.3)."""
     table.stores(seat)[store][good] -= 1
     table.money[seat] += table.board.good_price

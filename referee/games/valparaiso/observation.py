@@ -97,15 +97,16 @@ class ValparaisoObservation(Observation):
     village: Location | None
     left: int
     begun: bool
+    hold_was_full: bool
 
 
 def is_secret(phase: Phase) -> bool:
-    """Whether plans are made and not yet revealed."""
+    """Return whether plans are made and not yet revealed."""
     return phase is Phase.PLAN or phase is Phase.BONUS
 
 
 def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     phase = table.phase
     return ValparaisoObservation(
         viewer=viewer,
@@ -133,6 +134,7 @@ def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
         village=None if table.village == NONE else Location(table.village),
         left=table.left,
         begun=table.begun,
+        hold_was_full=table.hold_was_full,
     )
 
 
@@ -164,7 +166,7 @@ def _plan_view(table: Table, seat: Seat) -> PlanView:
 
 
 def restore(table: Table, seen: ValparaisoObservation) -> None:
-    """Fills an empty table with what was observed; what is secret stays empty (see `sample.py`)."""
+    """Fill an empty table with what was observed; what is secret stays empty (see `sample.py`)."""
     table.round = seen.round
     table.phase = seen.phase
     table.start_seat = seen.start_seat
@@ -198,6 +200,7 @@ def restore(table: Table, seen: ValparaisoObservation) -> None:
     table.village = NONE if seen.village is None else int(seen.village)
     table.left = seen.left
     table.begun = seen.begun
+    table.hold_was_full = seen.hold_was_full
     if seen.viewer is not None and seen.plan is not None:
         table.plans[seen.viewer] = _plan(table, seen.viewer, seen.plan)
 

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON with the names of RULES.md, section 2, and what can be wrong with one (section 9)."""
+"""Write and read positions: a table as JSON with the names of RULES.md, section 2.1. `invariants.py` says what is wrong."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from enum import IntEnum
 from typing import TypeVar
 
 from referee.game import JsonObject
-from referee.games.valparaiso import cards, legal, planning, set_up
-from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS, MAX_AT_ONCE, is_market, level_of
+from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
-from referee.games.valparaiso.observation import is_secret
-from referee.games.valparaiso.planning import HOUSES
-from referee.games.valparaiso.table import NONE, Plan, Table
+from referee.games.valparaiso.table import NONE, USE_PHASES, Plan, Table
 from referee.kit.document import Document
 
 N = TypeVar("N", bound=IntEnum)
@@ -37,7 +34,7 @@ _SALES = tuple(f"sold_{store}" for store in _STORES)
 
 
 def to_json(table: Table) -> JsonObject:
-    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the position, as `read` reads it; what can be left out when written by hand is in it all the same."""
     data: JsonObject = {
         "round": table.round,
         "start_seat": table.start_seat,
@@ -81,6 +78,8 @@ def to_json(table: Table) -> JsonObject:
         data["effect"] = table.effect.name.lower()
     if table.unmoved:
         data["unmoved"] = _counts(_LOCATIONS, table.unmoved)
+    if table.hold_was_full:
+        data["hold_was_full"] = True
     if table.village != NONE:
         data["village"] = Location(table.village).name.lower()
     return data
@@ -108,7 +107,7 @@ def _plan_to_json(plan: Plan) -> JsonObject:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fills an empty table from a position.
+    """Fill an empty table from a position.
 
     What is empty or 0 may be left out; merchants, houses and cards that are not named are then where they would otherwise be: on
     the repository boards and in the pile.
@@ -137,7 +136,7 @@ def read(table: Table, document: Document) -> None:
     table.merchants = [
         [row.integer(name, 0, 10, 0) for name in _LOCATIONS] for row in _tables(document, "merchants", seats)
     ]
-    total = set_up.merchants_in_reserve(seats) + 2
+    total = table.board.merchants_of(seats)
     reserve = [max(0, total - sum(row)) for row in table.merchants]
     table.merchants_reserve = document.integers("merchants_reserve", 0, _MOST, seats, reserve)
     table.row = tuple(document.integers("row", 0, seats - 1, None, ()))
@@ -147,8 +146,8 @@ def read(table: Table, document: Document) -> None:
             if site in table.houses:
                 house.note("space", "has a house already")
             table.houses[site] = house.integer("seat", 0, seats - 1)
-    left = [max(0, HOUSES - _built(table, seat)) for seat in range(seats)]
-    table.houses_left = document.integers("houses_left", 0, HOUSES, seats, left)
+    left = [max(0, table.board.houses - table.built(seat)) for seat in range(seats)]
+    table.houses_left = document.integers("houses_left", 0, table.board.houses, seats, left)
     ships = document.texts("ship") if document.has("ship") else ["h"] * seats
     if len(ships) != seats or any(ship not in _SECTORS for ship in ships):
         document.note("ship", f"must have {seats} sectors of {', '.join(_SECTORS)}, one for each seat")
@@ -165,18 +164,16 @@ def read(table: Table, document: Document) -> None:
         table.unmoved = tuple(document.counts("unmoved", tuple(_LOCATIONS), 10))
     table.path = tuple(document.choices("path", _LOCATIONS, ()))
     table.steps = document.integer("steps", 0, 3, 0)
-    table.villages = tuple(document.choices("villages", _LOCATIONS, ()))
+    table.villages = tuple(sorted(document.choices("villages", _LOCATIONS, ())))
     table.village = int(document.choice("village", _LOCATIONS)) if document.has("village") else NONE
     table.left = document.integer("left", 0, _MOST, 0)
     table.begun = document.boolean("begun", False)
+    full = table.refill_is_strict() and table.phase in USE_PHASES and table.hold_is_full(table.seat)
+    table.hold_was_full = document.boolean("hold_was_full", full)
 
 
 def _goods(document: Document) -> list[int]:
     return [document.integer(name, 0, _MOST, 0) for name in _GOODS]
-
-
-def _built(table: Table, seat: int) -> int:
-    return table.row.count(seat) + list(table.houses.values()).count(seat)
 
 
 def _tables(document: Document, key: str, seats: int) -> list[Document]:
@@ -200,7 +197,7 @@ def _columns(table: Table, document: Document) -> list[list[str]]:
 
 
 def _read_cards(table: Table, document: Document) -> None:
-    """Reads where the cards are; what is nowhere is in the pile."""
+    """Read where the cards are; what is nowhere is in the pile."""
     seats, board = table.setup.seats, table.board
     if document.has("achievements"):
         rows = document.raw("achievements", None)
@@ -229,137 +226,3 @@ def _read_plan(document: Document) -> Plan:
     mayor = document.choice("mayor", _CARDS) if document.has("mayor") else None
     sold = [tuple(document.counts(key, tuple(_GOODS), _MOST, [0] * len(_GOODS))) for key in _SALES]
     return Plan(planned, mayor, (sold[0], sold[1]))
-
-
-# --- invariants (section 9) -----------------------------------------------------------------------------------
-
-
-def problems(table: Table) -> list[str]:
-    """Every broken invariant (section 9), with its number."""
-    found = _tile_problems(table) + _card_problems(table)
-    for seat in range(table.setup.seats):
-        found += [f"seat {seat}: {problem}" for problem in _seat_problems(table, seat)]
-    for location, space in table.houses:
-        if space >= len(table.side.spaces[location]):
-            found.append(f"I3: there is no building space {space} in {location.name.lower()}")
-    if len(table.row) > len(table.side.row):
-        found.append(f"I3: there are {len(table.side.row)} building spaces in Valparaíso, not {len(table.row)}")
-    return found or _phase_problems(table)
-
-
-def _tile_problems(table: Table) -> list[str]:
-    found = []
-    tiles = [tile for column in table.markets for tile in column] + list(table.reserve)
-    if len(tiles) != len(Tile) or len(set(tiles)) != len(Tile):
-        found.append(f"I1: the markets and the reserve must have all {len(Tile)} tiles, each once")
-    sizes = {len(column) for column in table.markets}
-    if sizes != {len(table.side.column)} or len(table.reserve) != len(table.side.reserve):
-        found.append(
-            f"I7: a market has {len(table.side.column)} tiles, and the reserve {len(table.side.reserve)}, not others"
-        )
-    return found
-
-
-def _card_problems(table: Table) -> list[str]:
-    found = []
-    in_play = [card for level in LEVELS for card in table.board.achievements(table.setup.seats, level)]
-    slots = [Card(card) for card in table.slots if card != NONE]
-    placed = [*slots, *table.deck, *table.scrapped, *(card for owned in table.owned for card in owned)]
-    if sorted(placed) != sorted(in_play):
-        found.append(f"I2: slots, pile, seats and scrapped must have the {len(in_play)} cards in play, each once")
-    if len(slots) < len(Slot) and table.deck:
-        found.append("I2: a slot is empty only if the pile is (V4.9d)")
-    levels = [LEVELS.index(level_of(card)) for card in table.deck]
-    if levels != sorted(levels):
-        found.append("I2: the pile has level A on B1 on B2 (S4)")
-    return found
-
-
-def _seat_problems(table: Table, seat: int) -> list[str]:
-    found = []
-    merchants = sum(table.merchants[seat]) + table.merchants_reserve[seat]
-    total = set_up.merchants_in_reserve(table.setup.seats) + 2
-    in_front = table.phase in (Phase.SETUP_GOODS, Phase.SETUP_PLACE) and sum(table.merchants[seat]) == 1
-    if merchants + in_front != total:
-        found.append(f"I3: it has {merchants} merchants, not {total - in_front}")
-    if any(count and location not in table.side.locations for location, count in enumerate(table.merchants[seat])):
-        found.append("I3: it has a merchant at a location that this side of the board does not have")
-    if _built(table, seat) + table.houses_left[seat] != HOUSES:
-        found.append(f"I3: it has {_built(table, seat) + table.houses_left[seat]} houses, not {HOUSES}")
-    if sum(table.hold[seat]) > table.board.hold:
-        found.append(f"I4: {sum(table.hold[seat])} goods are in the hold; {table.board.hold} fit")
-    plan = table.plans[seat]
-    planned = [*plan.cards, *([] if plan.mayor is None else [plan.mayor])]
-    if len(set(planned)) < len(planned) or len(plan.cards) > planning.SLOTS + 1:
-        found.append("I8: a plan has at most five cards in the slots, and no card twice")
-    elif not set(planned) <= set(table.cards_of(seat)):
-        found.append("I8: it plans a card that it does not have")
-    if is_secret(table.phase):
-        if not planning.can_be_made(table, seat, plan):
-            found.append("I8: the plan cannot be made, choice by choice (V2)")
-    elif any(map(any, plan.sold)) or table.committed[seat]:
-        found.append("committed and what a plan has sold are settled when plans are revealed (V2.6)")
-    if planned and not is_secret(table.phase) and table.phase not in _USE_PHASES:
-        found.append(f"there are no planned cards in the phase {table.phase.name}")
-    return found
-
-
-_SETUP_PHASES = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
-_USE_PHASES = tuple(phase for phase in Phase if Phase.USE <= phase <= Phase.BUY)
-
-
-def _phase_problems(table: Table) -> list[str]:
-    """What the phase needs; only asked if everything else is in order."""
-    found = []
-    phase = table.phase
-    timed = planning.is_timed(table)
-    if table.first_finisher != NONE and not (timed and is_secret(phase) and table.committed[table.first_finisher]):
-        found.append("first_finisher is a seat that has committed, while plans are made with expert_timer (V2.8)")
-    if phase is Phase.PLAN and all(table.committed):
-        found.append("all have committed, so this is not the phase PLAN (V2.6)")
-    if phase is Phase.BONUS and (table.first_finisher != table.seat or not all(table.committed)):
-        found.append("phase BONUS needs seat to be the first finisher, and all to have committed (V2.8)")
-    if phase is Phase.USE and table.plans[table.seat].is_empty():
-        found.append(f"seat {table.seat} has no card to use (V3.1)")
-    in_action = phase in _USE_PHASES and phase is not Phase.USE
-    if in_action != (table.effect is not None):
-        found.append("effect belongs to the phases of an action, and to no other")
-    elif table.effect is not None and not _fits(phase, table.effect):
-        found.append(f"phase {phase.name} is not one of the action {table.effect.name.lower()}")
-    if bool(table.unmoved) != (phase in (Phase.MOVE, Phase.STEP, Phase.RIVER)):
-        found.append("unmoved belongs to the phases MOVE, STEP and RIVER, and to no other")
-    elif any(one > other for one, other in zip(table.unmoved, table.merchants[table.seat], strict=False)):
-        found.append("unmoved names a merchant that is not there")
-    if bool(table.path) != (phase is Phase.STEP) or (phase is not Phase.STEP and table.steps):
-        found.append("path and steps belong to the phase STEP, and to no other")
-    elif table.path and not _is_path(table):
-        found.append("path must follow roads, and end where the merchant stands (V4.4)")
-    if bool(table.villages) != (phase in (Phase.TRADE, Phase.EXCHANGE)):
-        found.append("villages belongs to the phases TRADE and EXCHANGE, and to no other")
-    elif any(not is_market(village) or not table.merchants[table.seat][village] for village in table.villages):
-        found.append("villages names one that is no market with a merchant of the seat (V4.7)")
-    if (table.village in table.villages) != (phase is Phase.EXCHANGE) or (
-        table.village != NONE and phase is not Phase.EXCHANGE
-    ):
-        found.append("village is one of villages in the phase EXCHANGE, and absent in any other")
-    if (table.left > 0) != (phase in (Phase.EXCHANGE, Phase.BUY)) or table.left > MAX_AT_ONCE:
-        found.append("left is the number of exchanges or goods left in the phases EXCHANGE and BUY, and 0 in any other")
-    if table.begun and phase not in (Phase.MOVE, Phase.STEP, Phase.RIVER, Phase.EXCHANGE, Phase.BUY):
-        found.append(f"begun belongs to an action that goes on, not to {phase.name}")
-    if phase is Phase.SCRAP and not table.owned[table.seat]:
-        found.append(f"seat {table.seat} has no achievement card (V6.3)")
-    if not found and phase not in (Phase.OVER, Phase.PLAN) and not legal.legal_actions(table, table.seat):
-        found.append(f"I10: seat {table.seat} can do nothing in the phase {phase.name}")
-    return found
-
-
-def _fits(phase: Phase, effect: Effect) -> bool:
-    opened = cards.ACTIONS[effect].phase
-    return phase is opened or (opened, phase) in ((Phase.MOVE, Phase.STEP), (Phase.TRADE, Phase.EXCHANGE))
-
-
-def _is_path(table: Table) -> bool:
-    last = table.path[-1]
-    roads = all(end in table.side.neighbours[start] for start, end in zip(table.path, table.path[1:], strict=False))
-    moved = table.merchants[table.seat][last] - table.unmoved[last]
-    return len(table.path) >= 2 and roads and moved >= 1

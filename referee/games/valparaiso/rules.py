@@ -18,7 +18,11 @@ from referee.games.valparaiso.table import NONE, Table
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Plays an action; see `referee.game.State.apply`."""
+    """Play an action of a seat and what follows from it.
+
+    Raises:
+        IllegalAction: if the action is not legal; nothing has changed then.
+    """
     if type(action) not in act.ACTION_TYPES:
         raise IllegalAction(f"{action!r} is not an action of valparaiso")
     if table.phase is Phase.OVER:
@@ -32,7 +36,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         else:
             _PLAY[type(action)](table, action)
     except (ValueError, IndexError) as error:  # only actions made of plain numbers do that; nothing has changed
-        raise IllegalAction(f"{action!r} names something that there is not in valparaiso") from error
+        raise IllegalAction(f"{action!r} names something that does not exist in valparaiso") from error
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -66,7 +70,7 @@ def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
 
 
 def _next_in_setup(table: Table, then: Phase) -> None:
-    """Goes on counter-clockwise, from the last seat to the start player."""
+    """Go on counter-clockwise, from the last seat to the start player."""
     if table.seat == table.start_seat:
         table.phase = then
     table.seat = (table.seat - 1) % table.setup.seats
@@ -123,32 +127,32 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
     if problem:
         raise IllegalAction(problem, "V4.1")
     warehouse, hold = table.stores(seat)
-    was_full = sum(hold) == table.board.hold
+    was_full = table.hold_was_full or table.hold_is_full(seat)
     for good, new in enumerate(contents):
         warehouse[good] += hold[good] - new
         hold[good] = new
-    if not was_full and sum(hold) == table.board.hold:
+    if not was_full and table.hold_is_full(seat):
         table.vp[seat] += table.board.full_hold_vp
     flow.end_turn(table)
 
 
 def _exchange_and_end(table: Table, pay: Amount, gain: Amount, rule: str, times: int = 1) -> None:
-    """Pays and gains, and ends the turn."""
+    """Pay and gain, and end the turn."""
     if not holdings.can_pay(table, table.seat, pay, times):
-        raise IllegalAction("there are not so many goods in the warehouse, or not so many pesos", rule)
+        raise IllegalAction("the warehouse has too few goods for that, or the seat too few pesos", rule)
     holdings.exchange(table, table.seat, pay, gain, times)
     flow.end_turn(table)
 
 
 def _play_sell_for(table: Table, action: act.SellFor) -> None:
     _check_phase(table, Phase.SELL_FOR, "V4.2")
-    _exchange_and_end(table, holdings.goods_of(Good(action.good)), legal.action_of(table).gain, "V4.2")
+    _exchange_and_end(table, holdings.goods_of(Good(action.good)), legal.numbers_of(table).gain, "V4.2")
 
 
 def _play_start(table: Table, action: act.Start) -> None:
     _check_phase(table, Phase.MOVE, "V4.4")
     start, end = Location(action.start), Location(action.end)
-    _check(moving.step_problem(table, (start,), 0, end))
+    _check(moving.step_problem(table, (start,), 0, end, table.money[table.seat]))
     moving.take_from_unmoved(table, start)
     table.path, table.steps = (start,), 0
     table.phase = Phase.STEP
@@ -158,7 +162,7 @@ def _play_start(table: Table, action: act.Start) -> None:
 def _play_step(table: Table, action: act.Step) -> None:
     _check_phase(table, Phase.STEP, "V4.4")
     end = Location(action.end)
-    _check(moving.step_problem(table, table.path, table.steps, end))
+    _check(moving.step_problem(table, table.path, table.steps, end, table.money[table.seat]))
     moving.step(table, end)
 
 
@@ -183,7 +187,7 @@ def _end_if_all_moved(table: Table) -> None:
 def _play_river(table: Table, action: act.River) -> None:
     _check_phase(table, Phase.RIVER, "V4.10")
     start, end = Location(action.start), Location(action.end)
-    _check(moving.river_problem(table, start, end))
+    _check(moving.river_problem(table, start, end, table.money[table.seat]))
     moving.take_from_unmoved(table, start)
     moving.relocate(table, start, end)
     _end_if_all_moved(table)
@@ -280,7 +284,7 @@ def _play_take(table: Table, action: act.Take) -> None:
     pair = (Good(action.first), Good(action.second))
     if table.phase is not Phase.EXCHANGE:
         _check_phase(table, Phase.TAKE, "V4.11")
-        _check_choice(pair, legal.action_of(table).choose, "V4.11")
+        _check_choice(pair, legal.choice_of(table), "V4.11")
         _exchange_and_end(table, Amount(), holdings.goods_of(*pair), "V4.11")
         return
     tile = trading.tile(table, Location(table.village))
@@ -312,22 +316,22 @@ def _play_give_two(table: Table, action: act.GiveTwo) -> None:
 
 
 def _give(table: Table, *goods: Good) -> None:
-    action = legal.action_of(table)
-    pay = action.pay._replace(goods=holdings.goods_of(*goods).goods)
-    _exchange_and_end(table, pay, action.gain, "V4.11")
+    numbers = legal.numbers_of(table)
+    pay = numbers.pay._replace(goods=holdings.goods_of(*goods).goods)
+    _exchange_and_end(table, pay, numbers.gain, "V4.11")
 
 
 def _play_pay(table: Table, action: act.Pay) -> None:
     _check_phase(table, Phase.PAY, "V4.11")
-    done = legal.action_of(table)
-    if not 1 <= action.times <= done.most:
-        raise IllegalAction(f"1 to {done.most} times are possible, not {action.times}", "V4.11")
-    _exchange_and_end(table, done.pay, done.gain, "V4.11", action.times)
+    pay, gain, most = legal.numbers_of(table)
+    if not 1 <= action.times <= most:
+        raise IllegalAction(f"1 to {most} times are possible, not {action.times}", "V4.11")
+    _exchange_and_end(table, pay, gain, "V4.11", action.times)
 
 
 def _play_buy(table: Table, action: act.Buy) -> None:
     _check_phase(table, Phase.BUY, "V4.11")
-    gain, pay = holdings.goods_of(Good(action.good)), legal.action_of(table).pay
+    gain, pay = holdings.goods_of(Good(action.good)), legal.numbers_of(table).pay
     if not holdings.can_pay(table, table.seat, pay):
         raise IllegalAction(f"a good costs {pay.money} pesos", "V4.11")
     holdings.exchange(table, table.seat, pay, gain)
@@ -349,7 +353,7 @@ def _play_sail(table: Table, action: act.Sail) -> None:
 def _play_acquire(table: Table, action: act.Acquire) -> None:
     _check_phase(table, Phase.ACQUIRE, "V4.9")
     choice = (Slot(action.slot), PayTo(action.pay_to))
-    if choice not in cards.acquisitions(table):
+    if choice not in cards.acquisitions(table, table.money[table.seat]):
         raise IllegalAction(f"{choice[0].name} cannot be acquired with {choice[1].name} as the compensation", "V4.9")
     cards.acquire(table, *choice)
     flow.end_turn(table)
@@ -375,7 +379,7 @@ def _play_recall(table: Table, action: act.Recall) -> None:
     _check_phase(table, Phase.RETURN, "V6.5")
     village, seat = Location(action.location), table.seat
     if village is Location.V or not table.merchants[seat][village]:
-        raise IllegalAction(f"there is no own merchant in a village {village.name}", "V6.5")
+        raise IllegalAction(f"{village.name} is not a village with an own merchant", "V6.5")
     table.merchants[seat][village] -= 1
     table.merchants[seat][Location.V] += 1
     if not flow.merchants_in_villages(table, seat):

@@ -8,26 +8,24 @@ from typing import cast
 from referee.game import Chance
 from referee.games.valparaiso.board import LEVELS
 from referee.games.valparaiso.names import Card, Colour, Location, Slot, Tile
-from referee.games.valparaiso.planning import HOUSES
 from referee.games.valparaiso.table import Table
 
 _TILES_OF_A_LETTER = 5
-
-
-def merchants_in_reserve(seats: int) -> int:
-    """Merchants on the repository board at the start: one fewer with two seats (S2)."""
-    return 1 if seats == 2 else 2
+FIRST_GOODS = 3
+"""How many goods each seat takes (S6)."""
+MERCHANTS_ON_BOARD = 2
+"""One in Valparaíso and one in a village (S2, S8); the others begin on the repository board."""
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lays out an empty table."""
+    """Lay out an empty table."""
     seats, board, options = table.setup.seats, table.board, table.setup.options
     table.sea_money = list(board.sector_money)  # S1
     table.colours = _colours(table, chance)  # S2
     for seat in range(seats):
         table.merchants[seat][Location.V] = 1
-        table.merchants_reserve[seat] = merchants_in_reserve(seats)
-        table.houses_left[seat] = HOUSES
+        table.merchants_reserve[seat] = board.merchants_of(seats) - MERCHANTS_ON_BOARD
+        table.houses_left[seat] = board.houses
         table.money[seat] = board.start_money  # S7
     _deal_tiles(table, chance)
     pile: list[Card] = []
@@ -50,7 +48,7 @@ def _colours(table: Table, chance: Chance) -> tuple[Colour, ...]:
 
 
 def _deal_tiles(table: Table, chance: Chance) -> None:
-    """Deals the tiles of each letter to the spaces with that letter: the markets, then the reserve from the bottom (S3)."""
+    """Deal the tiles of each letter to the spaces with that letter: the markets, then the reserve from the bottom (S3)."""
     side = table.side
     dealt: dict[str, Iterator[Tile]] = {}
     for letter in "abcde":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from typing_extensions import override
+
 from referee.game import Chance, Game, Observation, Option, Setup, State
 from referee.games.venezia import drawing, rules
 from referee.games.venezia.actions import ACTION_TYPES
@@ -18,7 +20,7 @@ _MAX_ROUNDS = 50
 
 
 class Venezia(Game):
-    """See `referee.game.Game`."""
+    """The game of Venezia, without a match."""
 
     name = "venezia"
     title = "Venezia"
@@ -64,32 +66,33 @@ class Venezia(Game):
     # pigeon a chain over all squares; the cards; two more in the scoring (section 9).
     max_decisions = 4 + 4 * _MAX_ROUNDS * (3 + 2 * 8 + MAX_ON_PIAZZA + 1 + 80 * MAX_ON_PIAZZA + 1 + 101 + 2)
 
+    @override
     def read_board(self, document: Document) -> VeneziaBoard:
-        """See `referee.game.Game`."""
         return read_board(document)
 
+    @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        """See `referee.game.Game`."""
-        state = VeneziaState(setup)
+        state = VeneziaState.empty(setup)
         rules.set_up(state, chance)
         return state
 
+    @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        """See `referee.game.Game`."""
-        state = VeneziaState(setup)
+        state = VeneziaState.empty(setup)
         read(state, document)
         return state
 
+    @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """A state in which the others have plans that fit what the observer has seen."""
-        state = VeneziaState(setup)
+        """Return a state in which the others have plans that fit what the observer has seen."""
+        state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)
         restore(state, seen)
         draw_plans(state, seen, chance)
         return state
 
+    @override
     def draw(self, setup: Setup, observation: Observation) -> str:
-        """See `referee.game.Game`."""
         return drawing.draw(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation))
 
 

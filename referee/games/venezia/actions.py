@@ -12,56 +12,56 @@ from referee.games.venezia.names import ActionCard, FirstCard, Place, Square
 
 @dataclass(frozen=True, slots=True)
 class Home(Action):
-    """Chooses a home (Z1.4)."""
+    """Choose a home (Z1.4)."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class First(Action):
-    """Chooses the first card of the plan (Z2.2)."""
+    """Choose the first card of the plan (Z2.2)."""
 
     card: FirstCard
 
 
 @dataclass(frozen=True, slots=True)
 class Card(Action):
-    """Chooses an action card for the plan, or none (Z2.3)."""
+    """Choose an action card for the plan, or none (Z2.3)."""
 
     card: ActionCard
 
 
 @dataclass(frozen=True, slots=True)
 class District(Action):
-    """Chooses a district card for the plan (Z2.4)."""
+    """Choose a district card for the plan (Z2.4)."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Count(Action):
-    """Lays pigeons on the next card of the plan (Z2.5)."""
+    """Lay pigeons on the next card of the plan (Z2.5)."""
 
     pigeons: int
 
 
 @dataclass(frozen=True, slots=True)
 class Feint(Action):
-    """Moves pigeons from the Feint onto the district card in question (Z3.2)."""
+    """Move pigeons from the Feint onto the district card in question (Z3.2)."""
 
     pigeons: int
 
 
 @dataclass(frozen=True, slots=True)
 class PlacePigeon(Action):
-    """Places a pigeon on the Piazza (Z3.3)."""
+    """Place a pigeon on the Piazza (Z3.3)."""
 
     square: Square
 
 
 @dataclass(frozen=True, slots=True)
 class Walk(Action):
-    """Walks with a pigeon (Z5.2)."""
+    """Walk with a pigeon (Z5.2)."""
 
     start: Square
     end: Square
@@ -69,7 +69,7 @@ class Walk(Action):
 
 @dataclass(frozen=True, slots=True)
 class Jump(Action):
-    """Jumps with a pigeon (Z5.3)."""
+    """Jump with a pigeon (Z5.3)."""
 
     start: Square
     end: Square
@@ -77,71 +77,71 @@ class Jump(Action):
 
 @dataclass(frozen=True, slots=True)
 class Stop(Action):
-    """Ends a chain of jumps (Z5.4)."""
+    """End a chain of jumps (Z5.4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Action):
-    """Ends the choice of district cards, the placing, the moving or the poisoning."""
+    """End the choice of district cards, the placing, the moving or the poisoning."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family(Action):
-    """Chooses the district of the family meeting (Z8.1)."""
+    """Choose the district of the family meeting (Z8.1)."""
 
     district: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Reinforce(Action):
-    """Moves pigeons from the nest to the home (Z7.3)."""
+    """Move pigeons from the nest to the home (Z7.3)."""
 
     pigeons: int
 
 
 @dataclass(frozen=True, slots=True)
 class Fehde(Action):
-    """Removes a pigeon in the district in question (Z8.2)."""
+    """Remove a pigeon in the district in question (Z8.2)."""
 
     seat: int
 
 
 @dataclass(frozen=True, slots=True)
 class Skip(Action):
-    """Removes none there."""
+    """Remove no pigeon there (Z8.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Takeover(Action):
-    """Chooses a district to take over (Z8.3)."""
+    """Choose a district to take over (Z8.3)."""
 
     district: Place
 
 
 @dataclass(frozen=True, slots=True)
 class FromReserve(Action):
-    """Chooses how many of the replacing pigeons come from the reserve (Z8.3)."""
+    """Choose how many of the replacing pigeons come from the reserve (Z8.3)."""
 
     pigeons: int
 
 
 @dataclass(frozen=True, slots=True)
 class Poison(Action):
-    """Removes a pigeon from the Piazza (Z8.4)."""
+    """Remove a pigeon from the Piazza (Z8.4)."""
 
     square: Square
 
 
 @dataclass(frozen=True, slots=True)
 class Raptor(Action):
-    """Places the bird of prey (Z8.5)."""
+    """Place the bird of prey (Z8.5)."""
 
     place: Place
 
 
 @dataclass(frozen=True, slots=True)
 class Purge(Action):
-    """Removes all pigeons of a colour from a district (Z8.7)."""
+    """Remove all pigeons of a colour from a district (Z8.7)."""
 
     district: Place
     seat: int
@@ -149,14 +149,14 @@ class Purge(Action):
 
 @dataclass(frozen=True, slots=True)
 class GreyAdd(Action):
-    """Puts a grey pigeon from the side into a district (Z8.8)."""
+    """Put a grey pigeon from the side into a district (Z8.8)."""
 
     district: Place
 
 
 @dataclass(frozen=True, slots=True)
 class GreyMove(Action):
-    """Moves a grey pigeon (Z8.8)."""
+    """Move a grey pigeon (Z8.8)."""
 
     start: Place
     end: Place
@@ -164,14 +164,14 @@ class GreyMove(Action):
 
 @dataclass(frozen=True, slots=True)
 class Recover(Action):
-    """Takes an executed action card back into the hand, or none (Z10.3)."""
+    """Take an executed action card back into the hand, or none (Z10.3)."""
 
     card: ActionCard
 
 
 @dataclass(frozen=True, slots=True)
 class Michele(Action):
-    """Moves own pigeons from the cemetery to the reserve (Z10.4)."""
+    """Move own pigeons from the cemetery to the reserve (Z10.4)."""
 
     pigeons: int
 
@@ -232,11 +232,11 @@ MICHELES = tuple(Michele(pigeons) for pigeons in _NUMBERS)
 
 @cache
 def walk(start: int, end: int) -> Walk:
-    """A walk between two squares."""
+    """Return the walk between two squares."""
     return Walk(Square(start), Square(end))
 
 
 @cache
 def jump(start: int, end: int) -> Jump:
-    """A jump from one square to another."""
+    """Return the jump from one square to another."""
     return Jump(Square(start), Square(end))

@@ -62,7 +62,7 @@ class VeneziaBoard(Board):
 
 
 def read_board(document: Document) -> VeneziaBoard:
-    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
     piazza, pigeons, plan = document.table("piazza"), document.table("pigeons"), document.table("plan")
     births, cards, scoring = document.table("births"), document.table("cards"), document.table("scoring")
     end, places, cemetery = document.table("end"), document.table("places"), document.table("cemetery")

@@ -102,7 +102,7 @@ _CARD_NAMES = {
 
 
 def draw(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """An SVG document that shows all of an observation; equal observations give equal documents."""
+    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
     seats = range(len(seen.seats))
     height = _TOP + _BODY + _MARGIN
     panel_height = (_BODY + 8) / len(seats) - 8
@@ -134,8 +134,8 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _described(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """The picture for those who hear it."""
-    said = [_who(board, seen), _doing(board, seen), *_notes(board, seen)]
+    """Describe the picture in words, for those who cannot see it."""
+    said = [_who(seen), _doing(board, seen), *_notes(board, seen)]
     for seat, has in enumerate(seen.seats):
         home = "no home" if has.home is None else f"home {_place_name(board, has.home)}"
         said.append(
@@ -152,10 +152,10 @@ def _described(board: VeneziaBoard, seen: VeneziaObservation) -> str:
     return ". ".join(said) + "."
 
 
-def _who(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """Who is to act, or who has won."""
+def _who(seen: VeneziaObservation) -> str:
+    """Say who is to act, or who has won."""
     if seen.phase is Phase.OVER:
-        winners = [seat for seat, place in enumerate(_places(board, seen)) if place == 1]
+        winners = [seat for seat, has in enumerate(seen.seats) if has.rank == 1]
         return f"{_seats(winners)} {'wins' if len(winners) == 1 else 'share the victory'}"
     if seen.seat is not None:
         return f"Seat {seen.seat} is to act"
@@ -171,7 +171,7 @@ def _seats(seats: Sequence[Seat]) -> str:
 
 
 def _doing(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """What the seat has to do whose decision is open."""
+    """Say what the seat whose decision is open has to do."""
     has, place = seen.seats[seen.seat or 0], seen.card_place
     where = "" if place is None else _place_name(board, place)
     last = Square(seen.chain[-1]).name if seen.chain else ""
@@ -198,7 +198,7 @@ def _doing(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
-    """What else holds now."""
+    """Say what else holds now."""
     notes = []
     if seen.phase is Phase.PLAN:
         made = [seat for seat, has in enumerate(seen.seats) if has.committed]
@@ -237,13 +237,6 @@ def _on_piazza(seen: VeneziaObservation, seat: Seat) -> int:
     return sum(bird.seat == seat for bird in seen.piazza)
 
 
-def _places(board: VeneziaBoard, seen: VeneziaObservation) -> list[int]:
-    """The place of each seat: a domination first, then by points (Z12.2)."""
-    won = [majority.seat for majority in seen.majorities]
-    results = [(won.count(seat) >= board.win_districts, has.score) for seat, has in enumerate(seen.seats)]
-    return [1 + sum(other > own for other in results) for own in results]
-
-
 def _ordinal(place: int) -> str:
     return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
 
@@ -252,14 +245,14 @@ def _ordinal(place: int) -> str:
 
 
 def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """Round, what is open and for whom, and the first player."""
+    """Draw the title line: the round, what is open and for whom, and the first player."""
     over = seen.phase is Phase.OVER
     parts = [
         text(_MARGIN, 43, "VENEZIA", 28, GOLD, serif=True, bold=True),
         text(176, 41, f"Round {seen.round} of {seen.last_round}", 17, bold=True),
         path("M322 22v26", stroke=LINE, thick=2),
         text(340, 41, "Game over" if over else _doing(board, seen), 17, fit=560),
-        text(1190, 41, _who(board, seen), 17, GOLD, "end", bold=True, fit=270),
+        text(1190, 41, _who(seen), 17, GOLD, "end", bold=True, fit=270),
         path("M1212 22v26", stroke=LINE, thick=2),
         text(1370, 41, "first player", 14, FADED, "end"),
         pigeon(1400, 37, seen.first_seat),
@@ -268,7 +261,7 @@ def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _city(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """The places, each on the free berth next to where the board has it, with the water between them."""
+    """Draw the places, each on the free berth nearest to its place on the board, and the water between them."""
     berths = _berths([*board.place_places, board.cemetery_place])
     lanes = ["M{} {}L{} {}".format(*berths[one], *berths[other]) for one, other in _LANES]
     crests = ((40, 56), (92, 106), (50, 176), (220, 18), (366, 446), (420, 516), (392, 586), (44, 650), (96, 712))
@@ -283,7 +276,7 @@ def _city(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _berths(places: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """Where places are drawn: berths, because those of a corrected board may overlap, or all be on one spot."""
+    """Return a berth for each place, because the places of a corrected board may overlap."""
     ways = sorted(
         ((x * _CITY_WIDTH / 100 - left) ** 2 + (y * _BODY / 100 - top) ** 2, place, (left, top))
         for place, (x, y) in enumerate(places)
@@ -297,7 +290,7 @@ def _berths(places: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
 
 
 def _place(board: VeneziaBoard, seen: VeneziaObservation, place: Place, x: float, y: float) -> str:
-    """A place: its pigeons, below them greys, the last majority and the bird of prey; above, whose home it is."""
+    """Draw a place: its pigeons, below them greys, the last majority and the bird of prey; above, whose home it is."""
     view, width, height = seen.places[place], _TILE_WIDTH, _TILE_HEIGHT
     homes = [seat for seat, has in enumerate(seen.seats) if has.home is place]
     rim = ALARM if seen.raptor is place else GOLD if seen.card_place is place else LINE
@@ -316,7 +309,7 @@ def _place(board: VeneziaBoard, seen: VeneziaObservation, place: Place, x: float
 
 
 def _sign(name: str, x: float, y: float, width: float) -> str:
-    """The name of a place, in one line or in two."""
+    """Draw the name of a place, in one line or in two."""
     lines = wrapped(name, 14)
     top, size = (y, 15) if len(lines) == 1 else (y - 7, 13)
     return "".join(name_text(x, top + 16 * at, line, size, width) for at, line in enumerate(lines))
@@ -339,13 +332,13 @@ def _cemetery(board: VeneziaBoard, seen: VeneziaObservation, x: float, y: float)
 
 
 def _middle(square: int) -> tuple[float, float]:
-    """The middle of a square, in the box of the Piazza."""
+    """Return the middle of a square, in the box of the Piazza."""
     row, column = divmod(square, COLUMNS)
     return 28 + _SQUARE * (column + 0.5), 52 + _SQUARE * (row + 0.5)
 
 
 def _piazza(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """The squares, and upon them the danger, the chain of jumps, and who stands there."""
+    """Draw the squares, and upon them the danger zone, the chain of jumps, and who stands there."""
     rows, size = len(Square) // COLUMNS, _SQUARE
     danger = grid_of(None).danger(seen.hunters)
     birds = {bird.square: bird.seat for bird in seen.piazza}
@@ -381,7 +374,7 @@ def _piazza(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _jumps(seen: VeneziaObservation) -> str:
-    """The open chain of jumps, from its start."""
+    """Draw the open chain of jumps, from its start."""
     if len(seen.chain) < 2 or seen.seat is None:
         return ""
     spots = [_middle(square) for square in seen.chain]
@@ -395,12 +388,12 @@ def _jumps(seen: VeneziaObservation) -> str:
 
 
 def _turn(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """Who is to do what, and what else holds; the standing when the match is over."""
+    """Draw who is to do what, and what else holds; the standing when the match is over."""
     over = seen.phase is Phase.OVER
     parts = [box(0, 0, _PIAZZA_WIDTH, _TURN_HEIGHT, LAND, GOLD if over else LINE, 2 if over else 1)]
     if over:
-        parts.append(text(16, 30, _who(board, seen), 19, GOLD, serif=True, bold=True))
-        places = _places(board, seen)
+        parts.append(text(16, 30, _who(seen), 19, GOLD, serif=True, bold=True))
+        places = [has.rank for has in seen.seats]
         for row, seat in enumerate(sorted(range(len(places)), key=places.__getitem__)):
             y, colour = 58 + 28 * row, GOLD if places[seat] == 1 else INK
             majorities = sum(won.seat == seat for won in seen.majorities)
@@ -418,7 +411,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation) -> str:
         parts += [pigeon(34 + 46 * place, 30, seat, 1.15) for place, seat in enumerate(acting)]
         left = 22 + 46 * len(acting)
         room = _PIAZZA_WIDTH - left - (14 if seen.seat is None else 240)
-        parts.append(text(left, 36, _who(board, seen), 18, GOLD, serif=True, bold=True, fit=room))
+        parts.append(text(left, 36, _who(seen), 18, GOLD, serif=True, bold=True, fit=room))
         if seen.seat is not None:
             order = [(seen.first_seat + step) % len(seen.seats) for step in range(len(seen.seats))]
             parts.append(text(462 - 34 * len(order), 35, "turn order", 13, FADED, "end"))
@@ -435,7 +428,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _legend(seen: VeneziaObservation) -> str:
-    """What the pieces mean, and how many grey pigeons are at the side."""
+    """Draw the legend: what the pieces mean, and how many grey pigeons are at the side."""
     height = _TOP + _BODY - _LEGEND_TOP
     frame = box(-17, -14, 34, 28, "none", INK, 2, 7, stroke_dasharray="5 3")
     danger = box(-16, -13, 32, 26, STONE, "none", 0, 3) + box(-16, -13, 32, 26, DANGER, "none", 0, 3, opacity=0.28)
@@ -468,9 +461,9 @@ def _legend(seen: VeneziaObservation) -> str:
 
 
 def _panel(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, height: float) -> str:
-    """All that a seat has; where there are few seats, with larger cards and more room between."""
+    """Draw all that a seat has; with few seats, in larger cards with more room between."""
     has, width, over = seen.seats[seat], _PANELS_WIDTH, seen.phase is Phase.OVER
-    place = _places(board, seen)[seat]
+    place = has.rank
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
     winner = over and place == 1
     remarks = ["first player"] * (seat == seen.first_seat)
@@ -505,7 +498,7 @@ def _panel(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, height: fl
 
 
 def _action_card(has: SeatView, card: ActionCard, x: float, y: float, width: float, height: float) -> str:
-    """An action card: in the hand, face up in this round, or executed with its round."""
+    """Draw an action card: in the hand, face up in this round, or executed with its round."""
     when, name, middle = has.discard[CARDS.index(card)], _CARD_NAMES[card], y + height / 2 + 4
     if when:
         words = text(x + 5, middle, name, 11.5, FADED, fit=width - 28)
@@ -521,7 +514,7 @@ def _action_card(has: SeatView, card: ActionCard, x: float, y: float, width: flo
 
 
 def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, height: float) -> str:
-    """The plan of a seat, as far as the observer may know it."""
+    """Draw the plan of a seat, as far as the observer may know it."""
     has, own = seen.seats[seat], seen.plan if seat == seen.viewer else None
     width = _PANELS_WIDTH - 28
     if seen.phase is Phase.HOME or (own is None and seen.phase is Phase.PLAN):
@@ -539,12 +532,12 @@ def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, h
 
 
 def _on_card(board: VeneziaBoard, place: Place) -> str:
-    """The name of a place, or what the rules call it where a corrected board has many cards."""
+    """Return the name of a place, or its short id where a corrected board has many cards."""
     return board.place_names[place] if board.district_cards <= 4 else place.name
 
 
 def _own_cards(board: VeneziaBoard, plan: PlanView) -> list[Shown]:
-    """The viewer's plan as he makes it."""
+    """Return the cards of the viewer's own plan while it is being made."""
     laying = len(plan.counts) if plan.step is Step.COUNT else -1
     counts = [*plan.counts, *[None] * (1 + len(plan.chosen))]
     choosing = plan.step is Step.FIRST
@@ -563,7 +556,7 @@ def _own_cards(board: VeneziaBoard, plan: PlanView) -> list[Shown]:
 
 
 def _cards(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, own: PlanView | None) -> list[Shown]:
-    """The plan of a seat once all have committed; of his own the viewer knows also what is face down."""
+    """Return the cards of a seat's plan once all have committed; viewers also see their own face-down cards."""
     has = seen.seats[seat]
     placing = seat == seen.seat and seen.phase in (Phase.FEINT, Phase.PLACE)
     first = has.first if own is None else own.first

@@ -32,7 +32,7 @@ SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
 
 
 def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
-    """A disc."""
+    """Draw a disc."""
     return element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thick)
 
 
@@ -40,7 +40,7 @@ _PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 
 
 
 def pigeon(x: float, y: float, seat: Seat | None, scale: float = 1, opacity: float = 1) -> str:
-    """A pigeon, about 38 wide and 28 high, with its seat's number; a grey one for no seat."""
+    """Draw a pigeon, about 38 wide and 28 high, with its seat's number; a grey one for no seat."""
     colour = GREY if seat is None else SEAT_COLOURS[seat]
     parts = [
         path(_PIGEON, colour, DARK, 2, paint_order="stroke", stroke_linejoin="round"),
@@ -52,7 +52,7 @@ def pigeon(x: float, y: float, seat: Seat | None, scale: float = 1, opacity: flo
 
 
 def tourist(x: float, y: float, scale: float = 1) -> str:
-    """An orange tourist with a camera, 34 wide and high."""
+    """Draw an orange tourist with a camera, 34 wide and high."""
     person = "M-5-9a5 5 0 1 1 10 0a5 5 0 1 1-10 0M-9 12v-7q0-7 7-7h4q7 0 7 7v7z"
     parts = (
         box(-17, -17, 34, 34, TOURIST, "#7a3b05", 1.5, 9),
@@ -64,7 +64,7 @@ def tourist(x: float, y: float, scale: float = 1) -> str:
 
 
 def hunter(x: float, y: float, scale: float = 1) -> str:
-    """A black hunter with a hat and a net, 36 wide and high."""
+    """Draw a black hunter with a hat and a net, 36 wide and high."""
     parts = (
         circle(0, 0, 18, HUNTER, INK, 1.5),
         path("M-11-5h14l-2-6h-10z", INK),
@@ -76,7 +76,7 @@ def hunter(x: float, y: float, scale: float = 1) -> str:
 
 
 def house(x: float, y: float, seat: Seat, scale: float = 1) -> str:
-    """The home marker of a seat, 26 wide and 24 high."""
+    """Draw the home marker of a seat, 26 wide and 24 high."""
     parts = (
         path("M-13-1l13-11l13 11h-4v12h-18v-12z", SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
         figure(0, 8, seat, 12.5, DARK),
@@ -85,7 +85,7 @@ def house(x: float, y: float, seat: Seat, scale: float = 1) -> str:
 
 
 def flag(x: float, y: float, seat: Seat, scale: float = 1) -> str:
-    """The mark of a majority, 24 wide and 24 high."""
+    """Draw the mark of a majority, 24 wide and 24 high."""
     parts = (
         path("M-11-12v25", stroke=INK, thick=2.5),
         path("M-10-12h24l-5 8l5 8h-24z", SEAT_COLOURS[seat], DARK, 1, paint_order="stroke"),
@@ -95,7 +95,7 @@ def flag(x: float, y: float, seat: Seat, scale: float = 1) -> str:
 
 
 def raptor(x: float, y: float, scale: float = 1) -> str:
-    """The bird of prey, 34 wide and 18 high."""
+    """Draw the bird of prey, 34 wide and 18 high."""
     return group(
         x,
         y,
@@ -110,12 +110,12 @@ def raptor(x: float, y: float, scale: float = 1) -> str:
 
 
 def grave(x: float, y: float) -> str:
-    """A cross, 14 wide and 20 high."""
+    """Draw a cross, 14 wide and 20 high."""
     return path(f"M{x - 2} {y - 10}h4v5h5v4h-5v11h-4v-11h-5v-4h5z", DIM)
 
 
 def tower(x: float, y: float, size: float) -> str:
-    """The Campanile, which fills its square."""
+    """Draw the Campanile, which fills its square."""
     parts = (
         box(-22, -22, 44, 44, BRICK, "#4b2519", 1, 3),
         path("M0-20l8 12h-16z", "#5f8f7a"),
@@ -128,7 +128,7 @@ def tower(x: float, y: float, size: float) -> str:
 
 
 def flock(pigeons: Sequence[int], y: float) -> str:
-    """The pigeons of each seat, two seats to a row; a seat that has none is a shadow."""
+    """Draw the pigeons of each seat, two seats to a row; a seat that has none is a shadow."""
     parts = []
     for seat, count in enumerate(pigeons):
         left, middle = 14 + 68 * (seat % 2), y + 14 + 33 * (seat // 2)
@@ -156,7 +156,7 @@ class Shown(NamedTuple):
 
 
 def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
-    """A card of a plan: light if it is turned up, dark if it lies face down."""
+    """Draw a card of a plan: light if it is turned up, dark if it lies face down."""
     up, there = card.face == "up", card.face != "none"
     fill, ink, faint = (STONE, DARK, "#5d5646") if up else (DEEP, INK, FADED)
     rim, thick = (GOLD, 3) if card.now else (DIM if there else LINE, 1)
@@ -185,7 +185,7 @@ def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
 
 
 def wrapped(name: str, width: int) -> list[str]:
-    """A name in one line or, if it has more letters than `width`, in two, divided near the middle."""
+    """Split a name into one line or, if it has more letters than `width`, two, divided near the middle."""
     words = printable(name)
     spaces = [at for at, letter in enumerate(words) if letter == " "]
     if len(words) <= width or not spaces:

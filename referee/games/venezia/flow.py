@@ -11,7 +11,7 @@ from referee.games.venezia.table import NO_PLAN, NONE, Table
 
 
 def begin_round(table: Table) -> None:
-    """All seats begin to plan."""
+    """Let all seats begin to plan."""
     table.phase = Phase.PLAN
     table.seat = table.first_seat
     table.plans = [NO_PLAN] * table.setup.seats
@@ -20,7 +20,7 @@ def begin_round(table: Table) -> None:
 
 
 def after_plan(table: Table, chance: Chance) -> None:
-    """Reveals what is public of the plans when the last has been made."""
+    """Reveal what is public of the plans as soon as the last has been made."""
     if all(plan.step is Step.COMMITTED for plan in table.plans):
         planning.reveal(table, chance)
         _turn_first_cards(table, table.turn_order(), chance)
@@ -50,14 +50,14 @@ def _take_first_card_back(table: Table) -> None:
 
 
 def end_first_card(table: Table, chance: Chance) -> None:
-    """Goes on to the next seat's first card."""
+    """Move on to the next seat's first card."""
     _take_first_card_back(table)
     table.slot = 0
     _turn_first_cards(table, _after(table), chance)
 
 
 def _after(table: Table) -> list[Seat]:
-    """The seats after the one whose turn it is, in this round's order."""
+    """List the seats after the one whose turn it is, in this round's order."""
     order = table.turn_order()
     return order[order.index(table.seat) + 1 :]
 
@@ -77,7 +77,7 @@ def _begin_moves(table: Table, seats: list[Seat]) -> None:
 
 
 def end_moves(table: Table) -> None:
-    """Captures, births, and the next seat's moves."""
+    """Capture and breed for the seat that has moved, and move on to the next seat's moves."""
     seat = table.seat
     table.unmoved = frozenset()
     piazza.capture(table, seat)
@@ -91,9 +91,9 @@ def end_moves(table: Table) -> None:
 
 
 def _turn_action_cards(table: Table) -> None:
-    executors = _executors(table)
-    family = executors.pop(ActionCard.FAM, NONE)
-    executing = set(executors.values())
+    chosen = executors(table)
+    family = chosen.pop(ActionCard.FAM, NONE)
+    executing = set(chosen.values())
     waiting = [seat for seat in table.turn_order() if seat in executing]
     table.waiting = tuple(waiting if family == NONE else [family, *waiting])
     if family != NONE:  # Z7.2
@@ -104,8 +104,8 @@ def _turn_action_cards(table: Table) -> None:
     begin_reinforcements(table, table.turn_order())
 
 
-def _executors(table: Table) -> dict[ActionCard, Seat]:
-    """Who executes each card that was played and is executed (Z7.1)."""
+def executors(table: Table) -> dict[ActionCard, Seat]:
+    """Return who executes each card that was played, but for those that nobody does (Z7.1)."""
     found = {}
     for card in CARDS:
         players = [seat for seat, plan in enumerate(table.plans) if plan.action is card]
@@ -128,13 +128,13 @@ def _finish_card(table: Table) -> None:
 
 
 def end_family(table: Table) -> None:
-    """Goes on after the family meeting."""
+    """Finish the family meeting, and begin the reinforcements."""
     _finish_card(table)
     begin_reinforcements(table, table.turn_order())
 
 
 def begin_reinforcements(table: Table, seats: list[Seat]) -> None:
-    """Asks the next seat with a nest for its reinforcement (Z7.3)."""
+    """Ask the next seat with a nest for its reinforcement (Z7.3)."""
     for seat in seats:
         if table.nest[seat]:
             table.seat, table.phase = seat, Phase.REINFORCE
@@ -143,12 +143,12 @@ def begin_reinforcements(table: Table, seats: list[Seat]) -> None:
 
 
 def end_reinforcement(table: Table) -> None:
-    """Goes on after one seat's reinforcement."""
+    """Move on to the next reinforcement, or to the action cards."""
     begin_reinforcements(table, _after(table))
 
 
 def end_card(table: Table) -> None:
-    """Goes on after a card has been executed completely."""
+    """Finish the card that is being executed, and move on to the next."""
     _finish_card(table)
     _go_on_with_cards(table)
 
@@ -163,7 +163,7 @@ def _go_on_with_cards(table: Table) -> None:
 
 
 def _begin_card(table: Table) -> bool:
-    """Begins to execute a card; returns whether there is something to decide."""
+    """Begin to execute a card; return whether there is something to decide."""
     seat = table.seat
     card = table.plans[seat].action
     if card is ActionCard.FEH:
@@ -193,18 +193,18 @@ def _begin_card(table: Table) -> bool:
 
 
 def has_opponents(table: Table, place: int) -> bool:
-    """Whether an opponent of the seat whose turn it is has a pigeon in a place."""
+    """Tell whether an opponent of the seat whose turn it is has a pigeon in a place."""
     pigeons = table.loc[place]
     return sum(pigeons) > pigeons[table.seat]
 
 
 def open_to_vatican_and_feud(table: Table) -> tuple[Place, ...]:
-    """Where Fehde and Weisung work: with an option, San Giorgio Maggiore, too (Z8)."""
+    """List where Fehde and Weisung work: the districts, with an option also San Giorgio Maggiore (Z8)."""
     return tuple(Place) if table.setup.options["vatican_feud_sgm"] else DISTRICTS
 
 
 def next_fehde(table: Table) -> bool:
-    """Goes on to the next district with an opposing pigeon (Z8.2); returns whether there is one."""
+    """Move on to the next district with an opposing pigeon (Z8.2); return whether there is one."""
     for place in open_to_vatican_and_feud(table):
         if place > table.card_place and has_opponents(table, place):
             table.card_place = int(place)
@@ -233,12 +233,12 @@ def _turn_district_cards(table: Table) -> None:
 
 
 def recoverable(table: Table, seat: Seat) -> list[ActionCard]:
-    """The cards that a seat executed in earlier rounds."""
+    """Return the cards that a seat executed in earlier rounds."""
     return [card for card, when in zip(CARDS, table.discard[seat], strict=True) if 0 < when < table.round]
 
 
 def begin_michele(table: Table) -> None:
-    """Asks the seat with the majority in the cemetery (Z10.4), or ends the round."""
+    """Ask the seat with the majority in the cemetery (Z10.4), or ends the round."""
     seat = scoring.majority(table.cemetery)
     if seat != NONE and table.board.from_cemetery:
         table.seat, table.phase = seat, Phase.MICHELE
@@ -247,7 +247,7 @@ def begin_michele(table: Table) -> None:
 
 
 def end_round(table: Table) -> None:
-    """Cleans up, and begins the next round (Z11)."""
+    """Clean up, and begin the next round (Z11)."""
     totals = [sum(pigeons) + greys for pigeons, greys in zip(table.loc, table.grey, strict=True)]
     most = max(totals)
     for place, total in enumerate(totals):

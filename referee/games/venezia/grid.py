@@ -48,7 +48,7 @@ class Grid:
         return -1 if reached == blocked else reached
 
     def danger(self, hunters: Iterable[int]) -> int:
-        """The danger zone of some hunters (Z4.4)."""
+        """Return the danger zone of some hunters (Z4.4)."""
         zone = 0
         for hunter in hunters:
             zone |= 1 << hunter | self.around[hunter]
@@ -57,10 +57,10 @@ class Grid:
 
 @cache
 def grid_of(blocked: Square | None) -> Grid:
-    """The Piazza with a blocked square, or with none."""
+    """Return the Piazza with a blocked square, or with none."""
     return Grid(blocked)
 
 
 def bits(squares: Iterable[int]) -> int:
-    """The set of some squares."""
+    """Return the set of some squares."""
     return sum(1 << square for square in squares)

@@ -102,7 +102,7 @@ class VeneziaObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     phase = table.phase
     plan = None if viewer is None or phase is Phase.HOME else table.plans[viewer]
     return VeneziaObservation(
@@ -133,7 +133,7 @@ def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
 
 
 def is_turned(table: Table, seat: Seat) -> bool:
-    """Whether a seat's first card has been turned (Z3.1)."""
+    """Tell whether a seat's first card has been turned (Z3.1)."""
     if table.phase in (Phase.HOME, Phase.PLAN):
         return False
     if table.phase in (Phase.FEINT, Phase.PLACE):
@@ -175,7 +175,7 @@ def _seat(seat: Seat) -> Seat | None:
 
 
 def restore(table: Table, seen: VeneziaObservation) -> None:
-    """Fills an empty table with what was observed; plans have then only what everybody knows (see `sample.py`)."""
+    """Fill an empty table with what was observed; of the others' plans, only what everybody knows (see `sample.py`)."""
     table.round = seen.round
     table.first_seat = seen.first_seat
     table.phase = seen.phase

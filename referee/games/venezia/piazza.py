@@ -11,7 +11,7 @@ from referee.games.venezia.table import NONE, Table
 
 
 def spin(table: Table, chance: Chance) -> None:
-    """Places tourists and hunters, and removes the pigeons in the danger zone (Z4)."""
+    """Place tourists and hunters, and removes the pigeons in the danger zone (Z4)."""
     options = table.setup.options
     tourists: list[int] = []
     for _ in range(_number(options["tourists"])):
@@ -31,13 +31,13 @@ def _number(option: object) -> int:
 
 
 def _spin_one(table: Table, chance: Chance, stream: str, taken: list[int]) -> int:
-    """Drawing from the squares that are free is what spinning again comes to (Z4.1, Z4.3)."""
+    """Draw a free square, which is what spinning again comes to (Z4.1, Z4.3)."""
     free = [square for square in table.grid.usable if square not in taken]
     return free[chance.stream(stream).below(len(free))]
 
 
 def bury(table: Table, square: int) -> None:
-    """Moves the pigeon on a square, if there is one, to the cemetery."""
+    """Move the pigeon on a square, if any, to the cemetery."""
     seat = table.piazza[square]
     if seat != NONE:
         table.piazza[square] = NONE
@@ -45,7 +45,7 @@ def bury(table: Table, square: int) -> None:
 
 
 def legal_moves(table: Table) -> list[Action]:
-    """Walks, then jumps, of the pigeons that have not moved (Z5.2, Z5.3)."""
+    """List the walks, then the jumps, of the pigeons that have not moved (Z5.2, Z5.3)."""
     piazza, danger, neighbours = table.piazza, table.danger, table.grid.neighbours
     pigeons = sorted(table.unmoved)
     found: list[Action] = [
@@ -60,12 +60,12 @@ def legal_moves(table: Table) -> list[Action]:
 
 
 def jumps_from(table: Table, start: int) -> list[Action]:
-    """The jumps of a pigeon, in an open chain or to begin one (Z5.3, Z5.4)."""
+    """List the jumps of a pigeon, in an open chain or to begin one (Z5.3, Z5.4)."""
     return [act.jump(start, end) for over, end in table.grid.jumps[start] if can_jump(table, over, end)]
 
 
 def can_jump(table: Table, over: int, end: int) -> bool:
-    """Whether a pigeon may jump over a square to the one behind it (Z5.3, Z5.4)."""
+    """Tell whether a pigeon may jump over a square to the one behind it (Z5.3, Z5.4)."""
     piazza, danger = table.piazza, table.danger
     return (
         piazza[end] == NONE
@@ -77,7 +77,7 @@ def can_jump(table: Table, over: int, end: int) -> bool:
 
 
 def capture(table: Table, seat: Seat) -> None:
-    """Removes every single opposing pigeon between two of the seat's (Z6.1, Z6.2)."""
+    """Remove every single opposing pigeon between two pigeons of the seat (Z6.1, Z6.2)."""
     piazza, steps = table.piazza, table.grid.steps
     axes = ALL_AXES if table.setup.options["capture_diagonal"] else STRAIGHT_AXES
     captured = []
@@ -94,7 +94,7 @@ def capture(table: Table, seat: Seat) -> None:
 
 
 def births(table: Table, seat: Seat) -> int:
-    """How many pigeons the seat's bear (Z6.3); the supply may have fewer."""
+    """Count the pigeons that a seat's pigeons bear (Z6.3); the supply may have fewer."""
     board = table.board
     tourists = bits(table.tourists)
     around = table.grid.around
@@ -111,5 +111,5 @@ def births(table: Table, seat: Seat) -> int:
 
 
 def pigeons_of(table: Table, seat: Seat) -> Iterable[int]:
-    """The squares where a seat has a pigeon, in their order."""
+    """List the squares where a seat has a pigeon, in their order."""
     return [square for square, owner in enumerate(table.piazza) if owner == seat]

@@ -9,12 +9,12 @@ from referee.games.venezia.table import Plan, Table
 
 
 def room_on_piazza(table: Table, seat: Seat) -> int:
-    """How many pigeons the seat may lay on the card Piazza (Z2.5)."""
+    """Return how many pigeons the seat may lay on the card Piazza (Z2.5)."""
     return min(table.reserve[seat], table.board.piazza_limit - table.on_piazza(seat))
 
 
 def limits(table: Table, seat: Seat) -> tuple[int, int]:
-    """The fewest and the most pigeons for the next card of a plan (Z2.5)."""
+    """Return the fewest and the most pigeons for the next card of a plan (Z2.5)."""
     plan = table.plans[seat]
     if not plan.counts and plan.first is FirstCard.PIAZZA:
         return 1, room_on_piazza(table, seat)
@@ -22,7 +22,7 @@ def limits(table: Table, seat: Seat) -> tuple[int, int]:
 
 
 def legal(table: Table, seat: Seat) -> list[Action]:
-    """The next choices of a plan, in the order of the rules."""
+    """List the next choices of a plan, in the order of the rules."""
     plan = table.plans[seat]
     if plan.step is Step.FIRST:
         return list(act.FIRSTS if room_on_piazza(table, seat) >= 1 else act.FIRSTS[:1])
@@ -37,7 +37,7 @@ def legal(table: Table, seat: Seat) -> list[Action]:
 
 
 def play(table: Table, seat: Seat, action: Action) -> None:
-    """Makes the next choice of a plan.
+    """Make the next choice of a plan.
 
     Raises:
         IllegalAction: if it cannot be made; the plan is as it was.
@@ -86,7 +86,7 @@ def _check_step(plan: Plan, step: Step, rule: str) -> None:
 
 
 def reveal(table: Table, chance: Chance) -> None:
-    """Lays the pigeons on the cards, the district cards in a random order (Z2.7 to Z2.9)."""
+    """Lay the pigeons on the cards, the district cards in a random order (Z2.7 to Z2.9)."""
     for seat, plan in enumerate(table.plans):
         cards = len(plan.chosen)
         order = chance.stream(f"slots{seat}").permutation(cards) if cards >= 2 else range(cards)
@@ -97,7 +97,7 @@ def reveal(table: Table, chance: Chance) -> None:
 
 
 def actions_of(plan: Plan, max_places: int) -> list[Action]:
-    """The choices that a plan of at most so many places was made of."""
+    """List the choices that a plan of at most `max_places` places was made of."""
     choices: list[Action] = []
     if plan.first is not None:
         choices.append(act.FIRSTS[plan.first])

@@ -19,7 +19,7 @@ from referee.games.venezia.table import NONE, Table
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lays out an empty table."""
+    """Lay out an empty table."""
     board, seats = table.board, table.setup.seats
     table.reserve = [board.start_reserve] * seats  # Z1.2
     table.supply = [board.pigeons - board.start_reserve] * seats
@@ -33,14 +33,14 @@ def set_up(table: Table, chance: Chance) -> None:
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """While plans are made, all seats whose plan is not; otherwise one seat."""
+    """List the seats without a finished plan while plans are made, otherwise the one whose turn it is."""
     if table.phase is Phase.PLAN:
         return tuple(seat for seat, plan in enumerate(table.plans) if plan.step is not Step.COMMITTED)
     return () if table.phase is Phase.OVER else (table.seat,)
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """All legal actions of a seat that is to act, in the order of the table of section 5."""
+    """List all legal actions of a seat that is to act, in the order of the table of section 5."""
     if table.phase is Phase.PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
@@ -92,7 +92,7 @@ def _legal_takeovers(table: Table) -> list[Action]:
 
 
 def _from_reserve_limits(table: Table) -> tuple[int, int]:
-    """The fewest and the most of the replacing pigeons that can come from the reserve (Z8.3)."""
+    """Return the fewest and the most of the replacing pigeons that can come from the reserve (Z8.3)."""
     seat, wanted = table.seat, table.card_count
     return max(0, wanted - table.nest[seat]), min(wanted, table.reserve[seat])
 
@@ -168,7 +168,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Plays an action; see `referee.game.State.apply`."""
+    """Play an action as `referee.game.State.apply` says."""
     if type(action) not in act.ACTION_TYPES:
         raise IllegalAction(f"{action!r} is not an action of venezia")
     if table.phase is Phase.OVER:
@@ -181,8 +181,8 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
             flow.after_plan(table, chance)
         else:
             _PLAY[type(action)](table, action, chance)
-    except (ValueError, IndexError) as error:  # only actions made of plain numbers can do that; nothing has changed yet
-        raise IllegalAction(f"{action!r} names something that there is not in venezia") from error
+    except (ValueError, IndexError) as error:  # only actions made of plain numbers get here; nothing has changed yet
+        raise IllegalAction(f"{action!r} names something that venezia does not have") from error
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -199,7 +199,7 @@ def _play_home(table: Table, action: act.Home, chance: Chance) -> None:
     _check_phase(table, Phase.HOME, "Z1.4")
     place = Place(action.place)
     if place in table.home or place not in _homes(table):
-        raise IllegalAction(f"{place.name} cannot be a home, or is one already", "Z1.4")
+        raise IllegalAction(f"{place.name} cannot be a home, or is already one", "Z1.4")
     table.home[table.seat] = int(place)
     if NONE in table.home:
         table.seat = (table.seat + 1) % table.setup.seats
@@ -251,7 +251,7 @@ def _move_pigeon(table: Table, start: int, end: int) -> None:
 
 def _check_start(table: Table, start: Square, rule: str) -> None:
     if start not in table.unmoved:
-        raise IllegalAction(f"there is no own pigeon on {start.name} that has not moved", rule)
+        raise IllegalAction(f"no pigeon of the seat on {start.name} has still to move", rule)
 
 
 def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
@@ -259,7 +259,7 @@ def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
     start, end = Square(action.start), Square(action.end)
     _check_start(table, start, "Z5.1")
     if end not in table.grid.neighbours[start] or table.piazza[end] != NONE or table.danger >> end & 1:
-        raise IllegalAction(f"{end.name} is no free neighbour of {start.name} outside of the danger zone", "Z5.2")
+        raise IllegalAction(f"{end.name} is not a free neighbour of {start.name} outside the danger zone", "Z5.2")
     _move_pigeon(table, start, end)
 
 
@@ -276,7 +276,7 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
     over = next((between for between, reached in table.grid.jumps[start] if reached == end), NONE)
     if over == NONE or not piazza.can_jump(table, over, end):
         raise IllegalAction(
-            f"{start.name} to {end.name} is no jump over one pigeon or tourist to a free square", "Z5.3"
+            f"{start.name} to {end.name} does not jump over one pigeon or tourist to a free square", "Z5.3"
         )
     _move_pigeon(table, start, end)
     table.chain = (*(table.chain or (int(start),)), int(end))
@@ -325,7 +325,7 @@ def _play_fehde(table: Table, action: act.Fehde, chance: Chance) -> None:
     pigeons = table.loc[table.card_place]
     if not 0 <= action.seat < table.setup.seats or action.seat == table.seat or not pigeons[action.seat]:
         raise IllegalAction(
-            f"seat {action.seat} is no opponent with a pigeon in {Place(table.card_place).name}", "Z8.2"
+            f"seat {action.seat} is not an opponent with a pigeon in {Place(table.card_place).name}", "Z8.2"
         )
     pigeons[action.seat] -= 1
     table.reserve[action.seat] += 1
@@ -414,7 +414,7 @@ def _play_grey_add(table: Table, action: act.GreyAdd, chance: Chance) -> None:
     _check_phase(table, Phase.GREY, "Z8.8")
     place = _grey_place(table, action.district)
     if not table.grey_side:
-        raise IllegalAction("there is no grey pigeon at the side", "Z8.8")
+        raise IllegalAction("no grey pigeon is left at the side", "Z8.8")
     table.grey_side -= 1
     table.grey[place] += 1
     _end_grey_operation(table)
@@ -424,7 +424,7 @@ def _play_grey_move(table: Table, action: act.GreyMove, chance: Chance) -> None:
     _check_phase(table, Phase.GREY, "Z8.8")
     start, end = _grey_place(table, action.start), _grey_place(table, action.end)
     if not table.grey_untouched[start]:
-        raise IllegalAction(f"there is no grey pigeon in {start.name} that was not touched", "Z8.8")
+        raise IllegalAction(f"{start.name} has no grey pigeon that is still untouched", "Z8.8")
     if start is end:
         raise IllegalAction("a grey pigeon moves to another place", "Z8.8")
     table.grey_untouched[start] -= 1
@@ -490,7 +490,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """What the rules do with a seat that is out or out of time: the column D of the table of section 5."""
+    """Return what the rules play for a seat that is out of the match or out of time: column D of section 5."""
     legal = legal_actions(table, seat)
     if table.phase is Phase.PLAN:
         return act.DONE if act.DONE in legal else legal[0]

@@ -10,13 +10,13 @@ from referee.games.venezia.table import NONE, Table
 
 
 def majority(pigeons: Sequence[int]) -> Seat:
-    """The seat with strictly more pigeons than every other, or NONE (Z0.3)."""
+    """Return the seat with strictly more pigeons than every other, or NONE (Z0.3)."""
     most = max(pigeons)
     return pigeons.index(most) if most and pigeons.count(most) == 1 else NONE
 
 
 def majority_in(table: Table, place: int) -> Seat:
-    """The seat with the majority in a place, greys and raptor as they are (Z10.1, Z8.5)."""
+    """Return the seat with the majority in a place, greys and raptor as they are (Z10.1, Z8.5)."""
     if place == table.raptor:
         return NONE
     pigeons = table.loc[place]
@@ -27,7 +27,7 @@ def majority_in(table: Table, place: int) -> Seat:
 
 
 def score_districts(table: Table) -> None:
-    """Gives points for majorities in the districts, and notes them (Z10.1, Z10.2)."""
+    """Score the majorities in the districts, and note them (Z10.1, Z10.2)."""
     for district in DISTRICTS:
         seat = table.majority[district] = majority_in(table, district)
         if seat != NONE:
@@ -36,24 +36,27 @@ def score_districts(table: Table) -> None:
 
 
 def dominator(table: Table) -> Seat:
-    """The seat that wins by majorities, whatever the points, or NONE (Z12.2)."""
+    """Return the seat that wins by majorities, whatever the points, or NONE (Z12.2)."""
     for seat in range(table.setup.seats):
         if table.majority.count(seat) >= table.board.win_districts:
             return seat
     return NONE
 
 
-def ends_after_scoring(table: Table) -> bool:
-    """Whether the match ends with this scoring (Z12.1)."""
-    if table.round >= table.last_round:
-        return True
+def is_won(table: Table) -> bool:
+    """Tell whether the last scoring has won the match before its last round (Z12.1)."""
     if table.setup.options["end_rule"] == "fixed4":
         return False
     return dominator(table) != NONE or max(table.score) >= table.board.win_points
 
 
+def ends_after_scoring(table: Table) -> bool:
+    """Tell whether the match ends with this scoring (Z12.1)."""
+    return table.round >= table.last_round or is_won(table)
+
+
 def ranks(table: Table) -> list[int]:
-    """Places: a domination first, then by points; equal points share a place."""
+    """Rank the seats: a domination first, then by points; equal points share a place (section 6)."""
     first = dominator(table) if table.phase is Phase.OVER else NONE
     results = [(seat == first, points) for seat, points in enumerate(table.score)]
     return [1 + sum(other > own for other in results) for own in results]

@@ -1,62 +1,65 @@
-"""The state: a table, and the contract's questions about it, each answered where its name says."""
+"""The state: a table, and the answers to the contract's questions, each worked out in the module of that name."""
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.venezia import observation, position, rules, scoring
+from referee.games.venezia import observation, position, problems, rules, scoring
 from referee.games.venezia.names import Phase
 from referee.games.venezia.table import Table
 
 
 class VeneziaState(Table):
-    """A match of Venezia; see `referee.game.State` for what each method does."""
+    """A match of Venezia: the contract's questions to the table."""
 
     __slots__ = ()
 
+    @override
     def seats_to_act(self) -> tuple[Seat, ...]:
-        """See `referee.game.State`."""
         return rules.seats_to_act(self)
 
+    @override
     def legal_actions(self, seat: Seat) -> list[Action]:
-        """See `referee.game.State`."""
         return rules.legal_actions(self, seat) if seat in rules.seats_to_act(self) else []
 
+    @override
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
-        """See `referee.game.State`."""
         rules.apply(self, seat, action, chance)
 
+    @override
     def default_action(self, seat: Seat) -> Action:
-        """See `referee.game.State`."""
         return rules.default_action(self, seat)
 
-    def default_goes_on(self, seat: Seat) -> bool:
-        """A plan is one decision of the rules: its rest is completed (section 5)."""
-        return self.phase is Phase.PLAN
+    def part_of(self, seat: Seat) -> str:
+        """Name the plan that a seat is making: an expired plan is completed by defaults, nothing else is (section 5)."""
+        return f"plan {self.round}" if self.phase is Phase.PLAN else ""
 
+    @override
     def observation(self, viewer: Seat | None) -> Observation:
-        """See `referee.game.State`."""
         return observation.observe(self, viewer)
 
+    @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Plans are secret; everything else is played openly."""
+        """Plan are secret; everything else is played openly."""
         return self.phase is not Phase.PLAN
 
+    @override
     def is_over(self) -> bool:
-        """See `referee.game.State`."""
         return self.phase is Phase.OVER
 
+    @override
     def scores(self) -> list[int]:
-        """See `referee.game.State`."""
         return self.score[:]
 
+    @override
     def ranks(self) -> list[int]:
-        """See `referee.game.State`."""
         return scoring.ranks(self)
 
+    @override
     def to_json(self) -> JsonObject:
-        """See `referee.game.State`."""
         return position.to_json(self)
 
+    @override
     def problems(self) -> list[str]:
-        """See `referee.game.State`."""
-        return position.problems(self)
+        return problems.problems(self)

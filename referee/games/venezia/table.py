@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.venezia.board import VeneziaBoard
-from referee.games.venezia.grid import grid_of
+from referee.games.venezia.grid import Grid, grid_of
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 
 NONE = -1
-"""Stands for a seat, a place or a square where there is none."""
+"""Stands for the absence of a seat, place or square."""
 
 
 class Plan(NamedTuple):
@@ -32,125 +34,124 @@ NO_PLAN = Plan()
 
 
 class Table(State):
-    """The data of a match. Lists are by seat unless they say otherwise."""
+    """The data of a match, made by `empty` or `clone`. Lists are by seat unless they say otherwise."""
 
-    __slots__ = (
-        "board",
-        "card_count",
-        "card_place",
-        "cemetery",
-        "chain",
-        "danger",
-        "discard",
-        "first_count",
-        "first_seat",
-        "grey",
-        "grey_owner",
-        "grey_side",
-        "grey_untouched",
-        "grid",
-        "home",
-        "hunters",
-        "last_round",
-        "loc",
-        "majority",
-        "nest",
-        "phase",
-        "piazza",
-        "piles",
-        "plans",
-        "raptor",
-        "reserve",
-        "round",
-        "score",
-        "seat",
-        "slot",
-        "supply",
-        "tourists",
-        "unmoved",
-        "waiting",
-    )
+    board: VeneziaBoard
+    """The printed numbers."""
+    grid: Grid
+    """The Piazza, with or without its Campanile."""
+    last_round: int
+    """The round after which the match ends in any case (Z12.1)."""
+    round: int
+    """The number of this round, from 1."""
+    first_seat: Seat
+    """The first player of this round."""
+    phase: Phase
+    """Which decision is open."""
+    seat: Seat
+    """The seat whose decision is open; while all plan, and at the end, it means nothing."""
+    score: list[int]
+    """Points of each seat."""
+    home: list[int]
+    """The place of each seat's home, or NONE."""
+    supply: list[int]
+    """Pigeons of each seat in the general supply."""
+    reserve: list[int]
+    """Pigeons of each seat in its reserve, without what plans take from it until all have committed (Z2.8)."""
+    nest: list[int]
+    """Pigeons of each seat in its nest."""
+    cemetery: list[int]
+    """Pigeons of each seat in the cemetery."""
+    loc: list[list[int]]
+    """Pigeons by place and seat."""
+    grey: list[int]
+    """Grey pigeons by place."""
+    grey_side: int
+    """Grey pigeons at the side of the map."""
+    piazza: list[int]
+    """The seat whose pigeon stands on each square, or NONE."""
+    tourists: tuple[int, ...]
+    """The squares of the tourists, ascending."""
+    hunters: tuple[int, ...]
+    """The squares of the hunters, ascending."""
+    danger: int
+    """The danger zone, as bits; it follows from the hunters (Z4.4)."""
+    raptor: int
+    """The place of the bird of prey, or NONE."""
+    grey_owner: int
+    """The seat that the greys count for in this round, or NONE (Z8.8)."""
+    discard: list[list[int]]
+    """The round in which each action card was executed, by seat and card; 0 while it is in the hand."""
+    plans: list[Plan]
+    """The plan of each seat."""
+    first_count: list[int]
+    """Pigeons on each seat's first card, once all have committed."""
+    piles: list[list[int]]
+    """Pigeons on the district cards by seat and slot, once all have committed."""
+    slot: int
+    """The slot in question, from 0 (Z3.2)."""
+    unmoved: frozenset[int]
+    """Squares of the moving seat's pigeons that have not moved."""
+    chain: tuple[int, ...]
+    """Squares of the open chain of jumps, from its start."""
+    waiting: tuple[Seat, ...]
+    """Seats that have still to execute a card, in their order; the first is at it."""
+    card_place: int
+    """The district in question, or NONE (Z8.2, Z8.3)."""
+    card_count: int
+    """Pigeons poisoned or greys touched so far; or pigeons that replace (Z8.3)."""
+    grey_untouched: list[int]
+    """Greys on the map that this execution has not touched, by place (Z8.8)."""
+    majority: list[int]
+    """The majority of the last scoring in each district, or NONE."""
 
-    def __init__(self, setup: Setup) -> None:
-        """An empty table; `rules.set_up` lays it out."""
+    __slots__ = tuple(__annotations__)
+
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        """Return a table with nothing on it; `rules.set_up` lays it out."""
+        new = cls(setup)
         seats = setup.seats
         options = setup.options
-        self.setup = setup
-        self.board = cast("VeneziaBoard", setup.board)
-        self.grid = grid_of(self.board.campanile if options["campanile"] else None)
-        self.last_round = cast("int", options["max_rounds"]) if options["end_rule"] == "open" else self.board.rounds
-        self.round = 1
-        self.first_seat: Seat = 0
-        self.phase = Phase.HOME
-        self.seat: Seat = 0
-        """The seat whose decision is open; while all plan, and at the end, it means nothing."""
-        self.score = [0] * seats
-        self.home = [NONE] * seats
-        self.supply = [0] * seats
-        self.reserve = [0] * seats
-        """Without what plans take from it until all have committed (Z2.8)."""
-        self.nest = [0] * seats
-        self.cemetery = [0] * seats
-        self.loc = [[0] * seats for _ in Place]
-        """Pigeons by place and seat."""
-        self.grey = [0] * len(Place)
-        """Grey pigeons by place."""
-        self.grey_side = 0
-        self.piazza = [NONE] * len(Square)
-        """The seat whose pigeon stands there, by square."""
-        self.tourists: tuple[int, ...] = ()
-        self.hunters: tuple[int, ...] = ()
-        self.danger = 0
-        """The danger zone, which follows from the hunters."""
-        self.raptor = NONE
-        self.grey_owner = NONE
-        self.discard = [[0] * len(CARDS) for _ in range(seats)]
-        """The round in which each action card was executed, by seat and card; 0 while it is in the hand."""
-        self.plans = [NO_PLAN] * seats
-        self.first_count = [0] * seats
-        """Pigeons on the first cards, once all have committed."""
-        self.piles: list[list[int]] = [[] for _ in range(seats)]
-        """Pigeons on the district cards by slot, once all have committed."""
-        self.slot = 0
-        """The slot in question, from 0 (Z3.2)."""
-        self.unmoved: frozenset[int] = frozenset()
-        """Squares of the moving seat's pigeons that have not moved."""
-        self.chain: tuple[int, ...] = ()
-        """Squares of the open chain of jumps, from its start."""
-        self.waiting: tuple[Seat, ...] = ()
-        """Seats that have still to execute a card, in their order; the first is at it."""
-        self.card_place = NONE
-        """The district in question (Z8.2, Z8.3)."""
-        self.card_count = 0
-        """Pigeons poisoned or greys touched so far; or pigeons that replace (Z8.3)."""
-        self.grey_untouched = [0] * len(Place)
-        """Greys on the map that this execution has not touched, by place (Z8.8)."""
-        self.majority = [NONE] * len(DISTRICTS)
-        """The majorities of the last scoring, by district."""
+        new.board = cast("VeneziaBoard", setup.board)
+        new.grid = grid_of(new.board.campanile if options["campanile"] else None)
+        new.last_round = cast("int", options["max_rounds"]) if options["end_rule"] == "open" else new.board.rounds
+        new.round = 1
+        new.first_seat = 0
+        new.phase = Phase.HOME
+        new.seat = 0
+        new.score = [0] * seats
+        new.home = [NONE] * seats
+        new.supply = [0] * seats
+        new.reserve = [0] * seats
+        new.nest = [0] * seats
+        new.cemetery = [0] * seats
+        new.loc = [[0] * seats for _ in Place]
+        new.grey = [0] * len(Place)
+        new.grey_side = 0
+        new.piazza = [NONE] * len(Square)
+        new.tourists = ()
+        new.hunters = ()
+        new.danger = 0
+        new.raptor = NONE
+        new.grey_owner = NONE
+        new.discard = [[0] * len(CARDS) for _ in range(seats)]
+        new.plans = [NO_PLAN] * seats
+        new.first_count = [0] * seats
+        new.piles = [[] for _ in range(seats)]
+        new.slot = 0
+        new.unmoved = frozenset()
+        new.chain = ()
+        new.waiting = ()
+        new.card_place = NONE
+        new.card_count = 0
+        new.grey_untouched = [0] * len(Place)
+        new.majority = [NONE] * len(DISTRICTS)
+        return new
 
-    # what can be derived
-
-    def turn_order(self) -> list[Seat]:
-        """The seats from the first player on, clockwise."""
-        seats = self.setup.seats
-        return [(self.first_seat + step) % seats for step in range(seats)]
-
-    def on_piazza(self, seat: Seat) -> int:
-        """How many pigeons of a seat stand on the Piazza."""
-        return self.piazza.count(seat)
-
-    def hand(self, seat: Seat) -> list[ActionCard]:
-        """The action cards of a seat that it has not executed, one that lies face down among them."""
-        return [card for card, when in zip(CARDS, self.discard[seat], strict=True) if not when]
-
-    def left_to_lay(self, seat: Seat) -> int:
-        """Pigeons of the reserve that a plan has not laid on cards yet."""
-        return self.reserve[seat] - sum(self.plans[seat].counts)
-
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
-        new = type(self).__new__(type(self))
-        new.setup = self.setup
+        new = type(self)(self.setup)
         new.board = self.board
         new.grid = self.grid
         new.last_round = self.last_round
@@ -186,3 +187,20 @@ class Table(State):
         new.grey_untouched = self.grey_untouched[:]
         new.majority = self.majority[:]
         return new
+
+    def turn_order(self) -> list[Seat]:
+        """List the seats from the first player on, clockwise."""
+        seats = self.setup.seats
+        return [(self.first_seat + step) % seats for step in range(seats)]
+
+    def on_piazza(self, seat: Seat) -> int:
+        """Return how many pigeons of a seat stand on the Piazza."""
+        return self.piazza.count(seat)
+
+    def hand(self, seat: Seat) -> list[ActionCard]:
+        """List the action cards that a seat has not executed, including one that lies face down."""
+        return [card for card, when in zip(CARDS, self.discard[seat], strict=True) if not when]
+
+    def left_to_lay(self, seat: Seat) -> int:
+        """Count the pigeons of the reserve that a plan has not laid on cards yet."""
+        return self.reserve[seat] - sum(self.plans[seat].counts)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import cast
 
+from typing_extensions import override
+
 from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.yunnan import drawing, rules
 from referee.games.yunnan.actions import ACTION_TYPES
@@ -22,7 +24,7 @@ _COLOURS = tuple(colour.name.lower() for colour in Colour)
 
 
 class Yunnan(Game):
-    """See `referee.game.Game`."""
+    """The game of Yunnan, without a match."""
 
     name = "yunnan"
     title = "Yunnan"
@@ -68,12 +70,12 @@ class Yunnan(Game):
         3 * 25 + 2 + 5 * MAX_MERCHANTS + 5 + 3 * 25 + 5 + 5 * (2 * MAX_MERCHANTS + 3 * MAX_STRUCTURES + 1) + 5
     )
 
+    @override
     def read_board(self, document: Document) -> YunnanBoard:
-        """See `referee.game.Game`."""
         return read_board(document)
 
+    @override
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """See `referee.game.Game`."""
         order = options["initial_order"]
         if not isinstance(order, str) or order == "random":
             return []
@@ -85,26 +87,27 @@ class Yunnan(Game):
             return ["option initial_order must alternate between red or green and blue or yellow with 2 seats (Y12.2)"]
         return []
 
+    @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        """See `referee.game.Game`."""
-        state = YunnanState(setup)
+        state = YunnanState.empty(setup)
         rules.set_up(state, chance)
         return state
 
+    @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        """See `referee.game.Game`."""
-        state = YunnanState(setup)
+        state = YunnanState.empty(setup)
         read(state, document)
         return state
 
+    @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """The one state there is: nothing is hidden."""
-        state = YunnanState(setup)
+        """Return the only state that fits the observation: nothing is hidden."""
+        state = YunnanState.empty(setup)
         restore(state, cast("YunnanObservation", observation))
         return state
 
+    @override
     def draw(self, setup: Setup, observation: Observation) -> str:
-        """See `referee.game.Game`."""
         return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation))
 
 

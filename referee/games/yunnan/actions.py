@@ -137,14 +137,14 @@ _CONVERTS = [Convert(points) for points in range(201)]
 
 @cache
 def bids(values: tuple[int, ...]) -> tuple[tuple[tuple[Bid, ...], ...], ...]:
-    """The bids on spaces of these values, by building, space and source."""
+    """Return the bids on spaces of these values, by building, space and source."""
     return tuple(
         tuple(tuple(Bid(building, value, place) for place in Place) for value in values) for building in Building
     )
 
 
 def converts(income: int) -> list[Convert]:
-    """The conversions of 0 to `income` points."""
+    """Return the conversions of 0 to `income` points."""
     while len(_CONVERTS) <= income:
         _CONVERTS.append(Convert(len(_CONVERTS)))
     return _CONVERTS[: income + 1]

@@ -87,7 +87,7 @@ class YunnanBoard(Board):
         return len(self.influence_vp) - 1
 
     def bank_payment(self, total: int) -> tuple[int, int]:
-        """What the bank pays on the left and on the right for a total of all bids (Y3.2)."""
+        """Return what the bank pays on the left and on the right for a total of all bids (Y3.2)."""
         _, left, right = next(row for row in reversed(self.bank) if row[0] <= total)
         return left, right
 
@@ -97,7 +97,7 @@ class YunnanBoard(Board):
 
 
 def read_board(document: Document) -> YunnanBoard:
-    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
     provinces = document.table("provinces")
     names, merchants, posts, gifts, teahouses, places = [], [], [], [], [], []
     for province in Province:

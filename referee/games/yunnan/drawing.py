@@ -75,7 +75,7 @@ _BUILDINGS = {
 
 
 def draw(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """An SVG document that shows all of an observation; equal observations give equal documents."""
+    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
     height = _PANELS_TOP + 44 + _BLOCK_HEIGHT + _MARGIN
     parts = [
         element("title", f"Yunnan, turn {seen.turn}"),
@@ -122,7 +122,7 @@ def _header(seen: YunnanObservation) -> str:
 
 
 def _place(x: int, y: int) -> tuple[float, float]:
-    """Where a point of the board file is in the map; provinces have room around it."""
+    """Convert a point of the board file to one of the map, which leaves room for the provinces."""
     half, tall = _PROVINCE_WIDTH / 2 + 8, _PROVINCE_HEIGHT / 2 + 8
     return half + (x - 22) * (_MAP_WIDTH - 2 * half) / 62, tall + (y - 12) * (_MAP_HEIGHT - 2 * tall) / 72
 
@@ -246,20 +246,19 @@ def _decision_lines(board: YunnanBoard, seen: YunnanObservation, has: ColourView
 
 
 def _standing(seen: YunnanObservation) -> str:
-    best = max(view.score for view in seen.seats)
-    order = sorted(range(len(seen.seats)), key=lambda seat: -seen.seats[seat].score)
+    order = sorted(range(len(seen.seats)), key=lambda seat: seen.seats[seat].rank)
     parts = [
         box(0, 0, _SIDE_WIDTH, 136, LIT, BRASS),
         text(16, 30, "Final scores", 18, PARCHMENT, bold=True, serif=True),
     ]
     for row, seat in enumerate(order):
-        score = seen.seats[seat].score
+        view = seen.seats[seat]
         y = 50 + 18 * row
         names = " and ".join(COLOUR_NAMES[colour] for colour in _colours_of(seen, seat))
-        if score == best:
+        if view.rank == 1:
             parts.append(crown(28, y - 4))
-        parts.append(text(48, y, f"seat {seat}, {names}", 13, INK, bold=score == best))
-        parts.append(text(_SIDE_WIDTH - 16, y, f"{score}", 14, BRASS, "end", bold=True))
+        parts.append(text(48, y, f"seat {seat}, {names}", 13, INK, bold=view.rank == 1))
+        parts.append(text(_SIDE_WIDTH - 16, y, f"{view.score}", 14, BRASS, "end", bold=True))
     return "".join(parts)
 
 
@@ -307,7 +306,6 @@ def _bank(board: YunnanBoard, seen: YunnanObservation) -> str:
 def _panels(seen: YunnanObservation) -> str:
     seats = len(seen.seats)
     width = (_WIDTH - 2 * _MARGIN + 8) / seats - 8
-    best = max(view.score for view in seen.seats)
     parts = []
     for seat, view in enumerate(seen.seats):
         colours = _colours_of(seen, seat)
@@ -325,7 +323,7 @@ def _panels(seen: YunnanObservation) -> str:
                 "end",
             ),
         ]
-        if seen.phase is Phase.OVER and view.score == best:
+        if seen.phase is Phase.OVER and view.rank == 1:
             inside.append(crown(86, 22))
         block = (width - 12) / len(colours)
         for place, colour in enumerate(colours):

@@ -19,7 +19,7 @@ COLOUR_NAMES = {colour: colour.name.lower() for colour in Colour}
 
 
 def chip(x: float, y: float, colour: Colour, count: int = 0, *, waiting: bool = False, opacity: float = 1) -> str:
-    """A Merchant or order marker around (x, y), 34 wide with a number; with a lamp if it may still journey."""
+    """Draw a Merchant or order marker around (x, y), 34 wide with a number; with a lamp if it may still journey."""
     label = f"{LETTERS[colour]}{count}" if count else LETTERS[colour]
     width = 34 if count else 26
     parts = [
@@ -30,20 +30,20 @@ def chip(x: float, y: float, colour: Colour, count: int = 0, *, waiting: bool = 
 
 
 def post(x: float, y: float, colour: Colour, count: int) -> str:
-    """Posts of a colour in a province, 30 wide."""
+    """Draw posts of a colour in a province, 30 wide."""
     label = f"{LETTERS[colour]}{count}" if count > 1 else LETTERS[colour]
     outline = "M-15-2l15-9 15 9v11h-30z"
     return group(x, y, path(outline, _FILLS[colour], DARK) + figure(0, 6, label, 11, DARK))
 
 
 def bridge(x: float, y: float, colour: Colour) -> str:
-    """A bridge of a colour, 22 wide."""
+    """Draw a bridge of a colour, 22 wide."""
     arch = "M-11 7v-8q11-9 22 0v8h-4q-7-8-14 0z"
     return group(x, y, path(arch, _FILLS[colour], DARK) + figure(0, -1, LETTERS[colour], 9, DARK))
 
 
 def teahouse(x: float, y: float, colour: Colour | None) -> str:
-    """A teahouse, or its empty space, 32 wide."""
+    """Draw a teahouse, or its empty space, 32 wide."""
     outline = "M-16-3q9-1 16-8q7 7 16 8l-3 4v8h-26v-8z"
     if colour is None:
         return group(x, y, path(outline, "none", DIM, 1, stroke_dasharray="3 3"))
@@ -51,18 +51,18 @@ def teahouse(x: float, y: float, colour: Colour | None) -> str:
 
 
 def gift(x: float, y: float) -> str:
-    """A gift, 18 wide."""
+    """Draw a gift, 18 wide."""
     return group(x, y, box(-9, -8, 18, 16, BRASS, DARK, 1, 2) + path("M0-8v16M-9-1h18", stroke=DARK, thick=2))
 
 
 def horse(x: float, y: float, colour: Colour) -> str:
-    """The Horse of a colour, 18 wide."""
+    """Draw the Horse of a colour, 18 wide."""
     head = "M-7 9q0-9 5-12l-1-5 4 2q6 2 6 8l-3 2-3-2q-1 2 1 7z"
     return group(x, y, path(head, _FILLS[colour], DARK) + figure(-1.5, 8, LETTERS[colour], 8, DARK), scale=1.25)
 
 
 def empty_space(x: float, y: float, value: int, *, small: bool) -> str:
-    """A space for a Merchant, round if it can be outbid, with what it costs or pays."""
+    """Draw a space for a Merchant, round if it can be outbid, with what it costs or pays."""
     if small:
         outline = element("circle", cx=0, cy=0, r=16, fill="none", stroke=DIM, stroke_dasharray="3 3")
     else:

@@ -92,7 +92,7 @@ class YunnanObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     spaces = table.board.bid_spaces
     travelling = table.phase in (Phase.TRAVEL, Phase.DISPLACE)
     return YunnanObservation(
@@ -159,7 +159,7 @@ def _colour_view(table: Table, colour: int, committed: int) -> ColourView:
 
 
 def restore(table: Table, seen: YunnanObservation) -> None:
-    """Fills an empty table with what was observed; the inverse of `observe`."""
+    """Fill an empty table with what was observed: the inverse of `observe`."""
     table.turn = seen.turn
     table.phase = seen.phase
     table.auction_order = [int(colour) for colour in seen.auction_order]

@@ -1,11 +1,11 @@
-"""Positions: a table as JSON with the names of RULES.md, section 2, and what can be wrong with one (section 9)."""
+"""Positions: a table as JSON with the names of RULES.md, section 2. `problems.py` says what is wrong with one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from referee.game import JsonObject
-from referee.games.yunnan import scoring, turns
+from referee.games.yunnan import scoring
 from referee.games.yunnan.names import OUTER, Building, Colour, Phase, Province, Site, Space, Structure
 from referee.games.yunnan.table import NOBODY, Table
 from referee.kit.document import Document
@@ -14,6 +14,7 @@ _COLOURS = {colour.name.lower(): colour for colour in Colour}
 _COLOUR_NAMES = tuple(_COLOURS)
 _PROVINCES = {province.name.lower(): province for province in Province}
 _PROVINCE_NAMES = tuple(_PROVINCES)
+_OUTER = {province.name.lower(): province for province in OUTER}
 _BUILDING_NAMES = tuple(building.name.lower() for building in Building)
 _SPACE_NAMES = tuple(space.name.lower() for space in Space)
 _STRUCTURE_NAMES = tuple(structure.name.lower() for structure in Structure)
@@ -23,7 +24,7 @@ _MOST = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the position as `read` reads it, with every entry, also those that a person may leave out."""
     colours = range(table.colours)
     data: JsonObject = {
         "turn": table.turn,
@@ -90,10 +91,10 @@ def _colours_in(bits: int) -> list[str]:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fills an empty table from a position.
+    """Fill an empty table from a position.
 
-    What the rest implies may be left out: the travel order before 2e, the supplies, a travel turn that has just begun, incomes to be
-    converted. So may what is as at the start of a match (levels, gifts), and whatever is empty.
+    What the rest implies may be left out: the travel order before 2e, the supplies, a travel turn that has just begun,
+    incomes to be converted. So may levels and gifts that are as at the start of a match, and whatever is empty.
     """
     board, colours = table.board, table.colours
     known = {name: colour for name, colour in _COLOURS.items() if colour < colours}
@@ -127,24 +128,22 @@ def read(table: Table, document: Document) -> None:
     table.horse = [Province.YUN] * colours
     if document.has("horse"):
         words = document.texts("horse")
-        outer = {name: province for name, province in _PROVINCES.items() if province in OUTER}
-        if len(words) != colours or not all(word in outer for word in words):
-            document.note("horse", f"must name {colours} provinces of {', '.join(outer)}, one for each colour")
+        if len(words) != colours or not all(word in _OUTER for word in words):
+            document.note("horse", f"must name {colours} provinces of {', '.join(_OUTER)}, one for each colour")
         else:
-            table.horse = [outer[word] for word in words]
+            table.horse = [_OUTER[word] for word in words]
     table.influence = document.integers("influence", 0, board.max_influence, colours, none)
 
     table.merchants = _counts(document, "m", _PROVINCE_NAMES, colours, [[0] * len(Province)] * colours)
-    placed = [_placed(table, colour) for colour in range(colours)]
     start = board.total_merchants - board.start_merchants
-    left = [max(0, board.total_merchants - count) for count in placed]
+    left = [max(0, board.total_merchants - placed(table, colour)) for colour in range(colours)]
     if document.has("reserve") and not document.has("general"):
         table.reserve = document.integers("reserve", 0, board.total_merchants, colours)
-        table.general = [max(0, count - taken) for count, taken in zip(left, table.reserve, strict=True)]
+        table.general = [max(0, count - own) for count, own in zip(left, table.reserve, strict=True)]
     else:
         supply = [min(start, count) for count in left]
-        table.general = document.integers("general", 0, board.total_merchants, colours, supply)
-        rest = [max(0, count - taken) for count, taken in zip(left, table.general, strict=True)]
+        table.general = document.integers("general", 0, start, colours, supply)
+        rest = [max(0, count - unused) for count, unused in zip(left, table.general, strict=True)]
         table.reserve = document.integers("reserve", 0, board.total_merchants, colours, rest)
 
     no_structures = [[0] * len(Structure)] * colours
@@ -154,9 +153,7 @@ def read(table: Table, document: Document) -> None:
     if document.has("teahouse"):
         teahouse = document.table("teahouse")
         table.teahouse = [_chosen(teahouse, name, known) for name in _PROVINCE_NAMES]
-    not_taken = [
-        [max(0, board.structures_each - count) for count in _taken(table, colour)] for colour in range(colours)
-    ]
+    not_taken = [[max(0, board.structures_each - count) for count in taken(table, colour)] for colour in range(colours)]
     table.struct_general = _counts(document, "struct_general", _STRUCTURE_NAMES, colours, not_taken)
 
     table.gifts = document.counts("gifts", _PROVINCE_NAMES, _MOST, board.gifts)
@@ -167,11 +164,11 @@ def read(table: Table, document: Document) -> None:
     table.unmoved = document.counts("unmoved", _PROVINCE_NAMES, _MOST, own)
     table.passes_left = document.integer("passes_left", 0, last, table.passes[acting] if travelling else 0)
     table.pending_displace = _chosen(document, "pending_displace", _PROVINCES)
-    table.income = document.integers("income", 0, _MOST, colours, _incomes(table))
+    table.income = document.integers("income", 0, _MOST, colours, incomes(table))
     table.last_total = document.integer("last_total", 0, _MOST, 0)
     left_pay, right_pay = document.integers("last_bank_pay", 0, _MOST, 2, [0, 0])
     table.last_bank_pay = (left_pay, right_pay)
-    table.last_inspector = _chosen(document, "last_inspector", _PROVINCES)
+    table.last_inspector = _chosen(document, "last_inspector", _OUTER)
     table.last_banned = _chosen(document, "last_banned", known)
 
 
@@ -225,197 +222,25 @@ def _counts(
     return [[entry.integer(name, 0, _MOST, 0) for name in names] for entry in tables]
 
 
-def _incomes(table: Table) -> list[int]:
-    """What each colour has still to convert."""
+def incomes(table: Table) -> list[int]:
+    """Return what each colour has still to convert, in Yuan (Y8.1)."""
     waiting = table.travel_order if table.phase is Phase.CONVERT else []
     if table.acting_colour in waiting:
         waiting = waiting[waiting.index(table.acting_colour) :]
     return [scoring.income(table, colour) if colour in waiting else 0 for colour in range(table.colours)]
 
 
-def _placed(table: Table, colour: int) -> int:
-    """Merchants on the board."""
+def placed(table: Table, colour: int) -> int:
+    """Count a colour's Merchants in provinces, buildings and the bank."""
     in_buildings = sum(row.count(colour) for row in table.bids)
     return sum(table.merchants[colour]) + in_buildings + table.bank.count(colour)
 
 
-def _taken(table: Table, colour: int) -> list[int]:
-    """Structures in the reserve and on the map."""
+def taken(table: Table, colour: int) -> list[int]:
+    """Count a colour's structures of each kind in its reserve and on the map."""
     posts, bridges, teahouses = table.struct_reserve[colour]
     return [
         posts + sum(table.posts[colour]),
         bridges + table.bridges[colour].bit_count(),
         teahouses + table.teahouses(colour),
     ]
-
-
-def problems(table: Table) -> list[str]:
-    """Every broken invariant (section 9), with its number."""
-    found: list[str] = []
-    for colour in range(table.colours):
-        found += _colour_problems(table, colour)
-    board = table.board
-    gifts = sum(table.gifts) + sum(table.gifts_taken)
-    if gifts != sum(board.gifts):
-        found.append(f"I3: there are {gifts} gifts on the map and with the colours, not {sum(board.gifts)}")
-    found += [
-        f"I3: {province.name.lower()} has {table.gifts[province]} gifts; it started with {board.gifts[province]}"
-        for province in Province
-        if table.gifts[province] > board.gifts[province]
-    ]
-    for province in Province:
-        owner = table.teahouse[province]
-        if owner != NOBODY and (not board.teahouse_space[province] or table.horse[owner] < province):
-            found.append(f"I4: a teahouse of {_COLOUR_NAMES[owner]} in {province.name.lower()} is not possible")
-    if not table.setup.options["expert"]:
-        found += [f"I6: the score of seat {seat} is below 0" for seat, vp in enumerate(table.vp) if vp < 0]
-    found += _building_problems(table)
-    found += _order_problems(table)
-    found += _PHASE_PROBLEMS[table.phase](table)
-    return found
-
-
-def _colour_problems(table: Table, colour: int) -> list[str]:
-    found: list[str] = []
-    board, name, horse = table.board, _COLOUR_NAMES[colour], table.horse[colour]
-    merchants = table.general[colour] + table.reserve[colour] + _placed(table, colour)
-    if merchants != board.total_merchants:
-        found.append(f"I1: {name} has {merchants} Merchants, not {board.total_merchants}")
-    for word, left, taken in zip(_STRUCTURE_NAMES, table.struct_general[colour], _taken(table, colour), strict=True):
-        if left + taken != board.structures_each:
-            found.append(f"I2: {name} has {left + taken} structures of the kind {word}, not {board.structures_each}")
-    for province in Province:
-        if province > horse and (table.merchants[colour][province] or table.posts[colour][province]):
-            found.append(f"I4: {name} is in {province.name.lower()}, which its Horse has not reached")
-    for site in Site:
-        if table.bridges[colour] >> site & 1 and table.routes.site_needs[site] > horse:
-            found.append(
-                f"I4: {name} has a bridge at {site.name.lower()}, of which its Horse has not reached both ends"
-            )
-    if not table.setup.options["expert"] and (bid := table.committed()[colour]) > table.money[colour]:
-        found.append(f"I6: {name} has bid {bid} Yuan, but has {table.money[colour]}")
-    return found
-
-
-def _building_problems(table: Table) -> list[str]:
-    found: list[str] = []
-    small = table.board.small_spaces
-    for building, row in zip(_BUILDING_NAMES, table.bids, strict=True):
-        taken = [space for space, colour in enumerate(row) if colour != NOBODY]
-        if any(space < small and space != taken[-1] for space in taken):
-            found.append(f"I7: a small space in {building} does not hold its highest bid")
-        bidders = [row[space] for space in taken]
-        if len(set(bidders)) < len(bidders):
-            found.append(f"I7: a colour has two Merchants in {building}")
-        found += [
-            f"I7: {_COLOUR_NAMES[colour]} has used the bank, and has a bid in {building}"
-            for colour in bidders
-            if table.banked >> colour & 1
-        ]
-    return found
-
-
-def _order_problems(table: Table) -> list[str]:
-    found: list[str] = []
-    if table.phase not in (Phase.CONVERT, Phase.OVER) and table.travel_order != table.auction_order[::-1]:
-        found.append("I13: until the incomes are noted, travel_order is the reverse of auction_order")
-    if table.turn == 1 and table.setup.seats == 2:
-        owners = [table.owner[colour] for colour in table.auction_order]
-        if owners[0] == owners[1] or owners != owners[:2] * 2:
-            found.append("auction_order must alternate between the seats in turn 1 (Y12.2)")
-    if table.phase is not Phase.AUCTION:
-        if table.passed or table.banked:
-            found.append(f"passed and banked belong to the phase AUCTION, not to {table.phase.name}")
-        if any(colour != NOBODY for colour in table.bank):
-            found.append(f"Merchants in the bank belong to the phase AUCTION, not to {table.phase.name}")
-        elif table.phase is not Phase.YARD and any(colour != NOBODY for row in table.bids for colour in row):
-            found.append(f"bids belong to the phases AUCTION and YARD, not to {table.phase.name}")
-    if table.phase not in (Phase.TRAVEL, Phase.DISPLACE) and (any(table.unmoved) or table.passes_left):
-        found.append(f"unmoved and passes_left belong to the phases TRAVEL and DISPLACE, not to {table.phase.name}")
-    if (table.phase is Phase.DISPLACE) != (table.pending_displace != NOBODY):
-        found.append("pending_displace belongs to the phase DISPLACE, and to no other")
-    if table.phase is not Phase.CONVERT and any(table.income):
-        found.append(f"income that is still to be converted belongs to the phase CONVERT, not to {table.phase.name}")
-    return found
-
-
-def _auction_problems(table: Table) -> list[str]:
-    found: list[str] = []
-    if table.passed >> table.acting_colour & 1:
-        found.append("acting_colour has passed (Y2.1)")
-    if (
-        table.banked != _bits(colour for colour in table.bank if colour != NOBODY)
-        or table.bank[0] == table.bank[1] != NOBODY
-    ):
-        found.append("banked must name the colours that stand in the bank, each on one space (Y2.6)")
-    return found
-
-
-def _yard_problems(table: Table) -> list[str]:
-    found: list[str] = []
-    acting = table.acting_colour
-    if not any(table.struct_general[acting]):
-        found.append("phase YARD needs a structure in the general supply of acting_colour (Y4.5)")
-    done = table.auction_order[: table.auction_order.index(acting) + 1]
-    found += [
-        f"{_COLOUR_NAMES[colour]} has bids, but has paid and taken its Merchants back already (Y4.6)"
-        for colour in done
-        if table.committed()[colour]
-    ]
-    return found
-
-
-def _travel_problems(table: Table) -> list[str]:
-    found: list[str] = []
-    acting = table.acting_colour
-    merchants = table.merchants[acting]
-    found += [
-        f"unmoved names more Merchants in {province.name.lower()} than {_COLOUR_NAMES[acting]} has there"
-        for province in Province
-        if table.unmoved[province] > merchants[province]
-    ]
-    spent = table.passes[acting] - table.passes_left
-    moved = sum(merchants) - sum(table.unmoved)
-    if spent < 0:
-        found.append("passes_left exceeds the border passes of acting_colour (Y5.2)")
-    elif moved > spent or (spent and not moved):
-        found.append(f"I14: {moved} Merchants have journeyed, but {spent} border passes are spent")
-    if table.phase is Phase.DISPLACE and table.pending_displace != NOBODY:
-        province = table.pending_displace
-        if province == Province.PUE or not turns.victims(table, province):
-            found.append(
-                "pending_displace needs an opponent's Merchant with less influence there, and not Pu'er (Y5.5)"
-            )
-        if merchants[province] <= table.unmoved[province]:
-            found.append("pending_displace needs a Merchant of acting_colour that has journeyed there (Y5.5)")
-    return found
-
-
-def _convert_problems(table: Table) -> list[str]:
-    found: list[str] = []
-    for colour, income in enumerate(_incomes(table)):
-        if table.income[colour] != income:
-            found.append(
-                f"the income of {_COLOUR_NAMES[colour]} to be converted is {income}, not {table.income[colour]}"
-            )
-    waiting = table.travel_order[table.travel_order.index(table.acting_colour) :]
-    incomes = [table.income[colour] for colour in waiting]
-    if incomes != sorted(incomes, reverse=True):
-        found.append("travel_order must be by income, highest first (Y9.1)")
-    return found
-
-
-def _over_problems(table: Table) -> list[str]:
-    if scoring.ends_after_turn(table):
-        return []
-    return ["the match is not over: no seat has the victory points, gifts are left, and turns too (Y11.1)"]
-
-
-_PHASE_PROBLEMS = {
-    Phase.AUCTION: _auction_problems,
-    Phase.YARD: _yard_problems,
-    Phase.TRAVEL: _travel_problems,
-    Phase.DISPLACE: _travel_problems,
-    Phase.CONVERT: _convert_problems,
-    Phase.OVER: _over_problems,
-}

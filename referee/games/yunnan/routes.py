@@ -1,7 +1,7 @@
 """Ways over the map: distances, connected routes and gaps (RULES.md, section 2).
 
-A set of provinces, and a set of own bridges, is an integer with the bits of its members. What is asked for is worked
-out once for each set of bridges, and of provinces where a colour is present, and kept: there are 16 times 64 of them.
+A set of provinces or of own bridges is an integer with the bits of its members.
+Each answer is worked out once for a set of bridges and a set of provinces with presence, and kept: there are 16 times 64.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Routes:
         self._reaches: dict[tuple[int, int], Reach] = {}
 
     def reach(self, bridges: int, present: int) -> Reach:
-        """What a colour reaches with some bridges and presence in some provinces."""
+        """Return what a colour reaches with some bridges and presence in some provinces."""
         found = self._reaches.get((bridges, present))
         if found is None:
             found = self._reaches[bridges, present] = self._reach(bridges, present)
@@ -82,5 +82,5 @@ class Routes:
 
 @cache
 def routes_of(sites: tuple[tuple[Province, Province], ...]) -> Routes:
-    """The ways over a map with bridge sites that join these provinces."""
+    """Return the ways over a map with bridge sites that join these provinces."""
     return Routes(sites)

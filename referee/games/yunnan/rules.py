@@ -1,7 +1,7 @@
 """The rules of play (RULES.md, sections 3 and 4): set-up, legal actions, and what an action does.
 
-`turns.py` has what follows without a decision. One function lists the actions of each phase, one plays each kind of action. The
-list and the checks of the playing functions say the same in two forms: the list is for choosing, the checks name the rule.
+`turns.py` has what follows without a decision. One function lists the actions of each phase, one plays each kind of action.
+The list and the checks of the playing functions say the same twice: the list is for choosing, the checks name the rule.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SCHOOL, CUSTOMS, HORSE, DRAGON, CONSTRUCTION_YARD = Building
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lays out an empty table."""
+    """Lay out an empty table."""
     board = table.board
     order = table.setup.options["initial_order"]
     if isinstance(order, str) and order != "random":
@@ -44,7 +44,7 @@ def set_up(table: Table, chance: Chance) -> None:
 
 
 def _alternating(chance: Chance) -> list[int]:
-    """One of the eight orders in which the seats alternate (Y12.2)."""
+    """Draw one of the eight orders in which the seats alternate (Y12.2)."""
     draw = chance.stream("order")
     first = draw.below(2)
     mine, other = [first, first + 2], [1 - first, 3 - first]
@@ -59,12 +59,12 @@ def _alternating(chance: Chance) -> list[int]:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """All legal actions of the colour whose turn it is, in the order of the table of section 5."""
+    """List all legal actions of the colour whose turn it is, in the order of the table of section 5."""
     return _LEGAL[table.phase](table)
 
 
 def _sources(table: Table, colour: int) -> list[int]:
-    """Where a Merchant can be taken from, as numbers of `Place` (Y2.2)."""
+    """Return where a Merchant can be taken from, as numbers of `Place` (Y2.2)."""
     if table.reserve[colour]:
         return [Place.RESERVE]
     return [province for province, count in enumerate(table.merchants[colour]) if count and province]
@@ -103,14 +103,14 @@ def _add_bids(table: Table, colour: int, sources: list[int], legal: list[Action]
 
 
 def _limit(table: Table, colour: int) -> int:
-    """The highest bid that a colour can afford (Y2.3 f)."""
+    """Return the highest bid that a colour can afford (Y2.3 f)."""
     if table.setup.options["expert"]:  # Y13.1
         return table.board.bid_spaces[-1]
     return table.money[colour] - table.committed()[colour]
 
 
 def is_exhausted(table: Table, colour: int, building: int) -> bool:
-    """Whether a building has nothing more to give to a colour (1.3)."""
+    """Tell whether a building has nothing more to give to a colour (1.3)."""
     if building == SCHOOL:
         return not table.general[colour]
     if building == CUSTOMS:
@@ -188,7 +188,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action) -> None:
-    """Plays an action; see `referee.game.State.apply`. There is no chance after set-up."""
+    """Play an action as `referee.game.State.apply` says. After set-up nothing is drawn."""
     play = _PLAY.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of yunnan")
@@ -198,8 +198,8 @@ def apply(table: Table, seat: Seat, action: Action) -> None:
         raise IllegalAction(f"it is the turn of seat {table.owner[table.acting_colour]}, not of seat {seat}", "Y2.1")
     try:
         play(table, action)
-    except (ValueError, IndexError) as error:  # only actions made of plain numbers can do that; nothing has changed yet
-        raise IllegalAction(f"{action!r} names something that there is not in yunnan") from error
+    except (ValueError, IndexError) as error:  # only actions made of plain numbers get here; nothing has changed yet
+        raise IllegalAction(f"{action!r} names something that yunnan does not have") from error
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -216,7 +216,7 @@ def _check_source(table: Table, source: int) -> None:
         raise IllegalAction("there is no Merchant in the reserve", "Y2.2")
     if table.reserve[table.acting_colour]:
         raise IllegalAction("a Merchant can only come from a province when the reserve is empty", "Y2.2")
-    raise IllegalAction(f"there is no own Merchant in {place.name}", "Y2.2")
+    raise IllegalAction(f"this colour has no Merchant in {place.name}", "Y2.2")
 
 
 def _take_merchant(table: Table, source: int) -> None:
@@ -434,7 +434,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
 
 
 def default_action(table: Table) -> Action:
-    """What the rules do with a seat that is out or out of time."""
+    """Return what the rules play for a seat that is out of the match or out of time (section 5)."""
     if table.phase is AUCTION:
         return act.PASS
     if table.phase is YARD:

@@ -6,7 +6,7 @@ from referee.games.yunnan.table import Table
 
 
 def income(table: Table, colour: int) -> int:
-    """What a colour's Merchants and connected Posts earn, less the cost of transport (Y8)."""
+    """Return what a colour's Merchants and connected Posts earn, less the cost of transport (Y8)."""
     board = table.board
     connected, gaps = table.reach(colour)
     total = 0
@@ -22,7 +22,7 @@ def income(table: Table, colour: int) -> int:
 
 
 def tea(table: Table) -> list[int]:
-    """What each province earns for all colours together, without the cost of transport (Y6.1)."""
+    """Return what each province earns for all colours together, without the cost of transport (Y6.1)."""
     board = table.board
     total = [0] * len(table.gifts)
     for colour in range(table.colours):
@@ -36,7 +36,7 @@ def tea(table: Table) -> list[int]:
 
 
 def scores(table: Table) -> list[int]:
-    """The final score of each seat, were the match to end now (section 6)."""
+    """Return the final score of each seat, were the match to end now (section 6)."""
     board = table.board
     totals = list(table.vp)
     money = [0] * table.setup.seats
@@ -52,7 +52,7 @@ def scores(table: Table) -> list[int]:
 
 
 def ranks(table: Table) -> list[int]:
-    """Places: by score, then influence, then place on the travel track. No tie remains."""
+    """Rank the seats by score, then influence, then place on the travel track (section 6); no tie remains."""
     results = [[score, 0, -table.colours] for score in scores(table)]
     for colour, seat in enumerate(table.owner):
         results[seat][1] += table.influence[colour]  # R34
@@ -60,10 +60,13 @@ def ranks(table: Table) -> list[int]:
     return [1 + sum(other > own for other in results) for own in results]
 
 
-def ends_after_turn(table: Table) -> bool:
-    """Whether the match ends after this turn's conversions (Y11.1, Y12.5)."""
+def end_is_reached(table: Table) -> bool:
+    """Tell whether a seat has the points, or so few gifts are left, that the match ends with the turn (Y11.1, Y12.5)."""
     board = table.board
     two = table.setup.seats == 2
-    return (
-        max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two] or table.turn >= table.turn_limit
-    )
+    return max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two]
+
+
+def ends_after_turn(table: Table) -> bool:
+    """Tell whether the match ends after this turn's conversions (Y11.1)."""
+    return end_is_reached(table) or table.turn >= table.turn_limit

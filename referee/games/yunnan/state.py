@@ -1,58 +1,61 @@
-"""The state: a table, and the contract's questions about it, each answered where its name says."""
+"""The state: a table, and the answers to the contract's questions, each worked out in the module of that name."""
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from referee.game import Action, Chance, JsonObject, Observation, Seat
-from referee.games.yunnan import observation, position, rules, scoring
+from referee.games.yunnan import observation, position, problems, rules, scoring
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.table import Table
 
 
 class YunnanState(Table):
-    """A match of Yunnan; see `referee.game.State` for what each method does."""
+    """A match of Yunnan: the contract's questions to the table."""
 
     __slots__ = ()
 
+    @override
     def seats_to_act(self) -> tuple[Seat, ...]:
-        """See `referee.game.State`."""
         return () if self.phase is Phase.OVER else (self.owner[self.acting_colour],)
 
+    @override
     def legal_actions(self, seat: Seat) -> list[Action]:
-        """See `referee.game.State`."""
         return rules.legal_actions(self) if seat == self.owner[self.acting_colour] else []
 
+    @override
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
-        """See `referee.game.State`."""
         rules.apply(self, seat, action)
 
+    @override
     def default_action(self, seat: Seat) -> Action:
-        """See `referee.game.State`."""
         return rules.default_action(self)
 
+    @override
     def observation(self, viewer: Seat | None) -> Observation:
-        """See `referee.game.State`."""
         return observation.observe(self, viewer)
 
+    @override
     def is_public(self, seat: Seat, action: Action) -> bool:
         """Everything is played openly."""
         return True
 
+    @override
     def is_over(self) -> bool:
-        """See `referee.game.State`."""
         return self.phase is Phase.OVER
 
+    @override
     def scores(self) -> list[int]:
-        """See `referee.game.State`."""
         return scoring.scores(self)
 
+    @override
     def ranks(self) -> list[int]:
-        """See `referee.game.State`."""
         return scoring.ranks(self)
 
+    @override
     def to_json(self) -> JsonObject:
-        """See `referee.game.State`."""
         return position.to_json(self)
 
+    @override
     def problems(self) -> list[str]:
-        """See `referee.game.State`."""
-        return position.problems(self)
+        return problems.problems(self)

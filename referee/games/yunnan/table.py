@@ -4,140 +4,146 @@ from __future__ import annotations
 
 from typing import Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
 from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.names import Building, Phase, Province, Space, Structure
-from referee.games.yunnan.routes import Reach, routes_of
+from referee.games.yunnan.routes import Reach, Routes, routes_of
 
 NOBODY = -1
-"""Stands for a colour where there is none."""
+"""Stands for the absence of a colour (or province)."""
 
 
 class Table(State):
-    """The data of a match. Lists are by colour unless they say otherwise; sets of colours and sites are integers with their bits."""
+    """The data of a match, made by `empty` or `clone`.
 
-    __slots__ = (
-        "acting_colour",
-        "auction_order",
-        "bank",
-        "banked",
-        "bids",
-        "board",
-        "bridges",
-        "colours",
-        "general",
-        "gifts",
-        "gifts_taken",
-        "horse",
-        "income",
-        "influence",
-        "last_bank_pay",
-        "last_banned",
-        "last_inspector",
-        "last_total",
-        "merchants",
-        "money",
-        "owner",
-        "passed",
-        "passes",
-        "passes_left",
-        "pending_displace",
-        "phase",
-        "posts",
-        "reserve",
-        "routes",
-        "struct_general",
-        "struct_reserve",
-        "teahouse",
-        "travel_order",
-        "turn",
-        "turn_limit",
-        "unmoved",
-        "vp",
-    )
+    Lists are by colour unless they say otherwise; sets of colours and of sites are integers with their bits.
+    """
 
-    def __init__(self, setup: Setup) -> None:
-        """An empty table; `rules.set_up` lays it out."""
-        self.setup = setup
-        self.board = cast("YunnanBoard", setup.board)
-        self.routes = routes_of(self.board.bridge_sites)
-        self.turn_limit = cast("int", setup.options["turn_limit"])
-        colours = self.colours = number_of_colours(setup.seats)
-        self.owner: tuple[Seat, ...] = tuple(colour % setup.seats for colour in range(colours))  # Y12.1
-        self.turn = 1
-        self.phase = Phase.AUCTION
-        self.acting_colour = 0
-        """The colour whose decision is open."""
-        self.auction_order = list(range(colours))
-        self.travel_order = self.auction_order[::-1]
-        self.passed = 0
-        self.banked = 0
-        self.bids = [[NOBODY] * len(self.board.bid_spaces) for _ in Building]
-        """The colour on each space, by building and space."""
-        self.bank = [NOBODY] * len(Space)
-        self.money = [0] * colours
-        self.vp = [0] * setup.seats
-        """The score track, by seat."""
-        self.passes = [self.board.first_passes] * colours
-        self.horse = [int(Province.YUN)] * colours
-        self.influence = [0] * colours
-        self.general = [0] * colours
-        self.reserve = [0] * colours
-        self.merchants = [[0] * len(Province) for _ in range(colours)]
-        self.struct_general = [[0] * len(Structure) for _ in range(colours)]
-        self.struct_reserve = [[0] * len(Structure) for _ in range(colours)]
-        self.posts = [[0] * len(Province) for _ in range(colours)]
-        self.bridges = [0] * colours
-        self.teahouse = [NOBODY] * len(Province)
-        """The owner of the teahouse, by province."""
-        self.gifts = [0] * len(Province)
-        """By province."""
-        self.gifts_taken = [0] * colours
-        self.unmoved = [0] * len(Province)
-        """Merchants of the travelling colour that have not journeyed in this turn, by province."""
-        self.passes_left = 0
-        self.pending_displace = NOBODY
-        """The province where a displacement is to be decided."""
-        self.income = [0] * colours
-        self.last_total = 0
-        self.last_bank_pay = (0, 0)
-        self.last_inspector = NOBODY
-        self.last_banned = NOBODY
+    board: YunnanBoard
+    """The printed numbers."""
+    routes: Routes
+    """The ways over the map of this board."""
+    turn_limit: int
+    """The turn after which the match ends in any case (Y11.1)."""
+    colours: int
+    """How many colours are in play."""
+    owner: tuple[Seat, ...]
+    """The seat of each colour (Y12.1)."""
+    turn: int
+    """The number of this turn, from 1."""
+    phase: Phase
+    """Which decision is open."""
+    acting_colour: int
+    """The colour whose decision is open; when the match is over, it means nothing."""
+    auction_order: list[int]
+    """The colours, first to act in the auction first."""
+    travel_order: list[int]
+    """The colours, first to travel first."""
+    passed: int
+    """The colours that have passed in this auction, as bits."""
+    banked: int
+    """The colours that have used the bank in this auction, as bits."""
+    bids: list[list[int]]
+    """The colour on each space, by building and space, or NOBODY."""
+    bank: list[int]
+    """The colour on each space of the bank, or NOBODY."""
+    money: list[int]
+    """Yuan of each colour."""
+    vp: list[int]
+    """Victory points on the score track, by seat."""
+    passes: list[int]
+    """Border-pass level of each colour."""
+    horse: list[int]
+    """The province of each colour's Horse."""
+    influence: list[int]
+    """Dragon heads of each colour."""
+    general: list[int]
+    """Merchants of each colour in the general supply."""
+    reserve: list[int]
+    """Merchants of each colour in its personal reserve."""
+    merchants: list[list[int]]
+    """Merchants by colour and province; those in Pu'er stand in its market."""
+    struct_general: list[list[int]]
+    """Structures that are not yet taken, by colour and structure."""
+    struct_reserve: list[list[int]]
+    """Structures taken and not built, by colour and structure."""
+    posts: list[list[int]]
+    """Posts by colour and province."""
+    bridges: list[int]
+    """The sites of each colour's bridges, as bits."""
+    teahouse: list[int]
+    """The owner of the Teahouse in each province, or NOBODY."""
+    gifts: list[int]
+    """Gifts left, by province."""
+    gifts_taken: list[int]
+    """Gifts of each colour."""
+    unmoved: list[int]
+    """Merchants of the travelling colour that have not journeyed in this turn, by province."""
+    passes_left: int
+    """Border passes that the travelling colour has left."""
+    pending_displace: int
+    """The province where a displacement is to be decided, or NOBODY."""
+    income: list[int]
+    """Yuan that each colour has still to convert in this turn (Y8, Y10)."""
+    last_total: int
+    """The total of all bids when the bank last paid (Y3.1)."""
+    last_bank_pay: tuple[int, int]
+    """What the bank last paid, left and right; 0 where nobody stood."""
+    last_inspector: int
+    """The province that the inspector last went to, or NOBODY (Y6.1)."""
+    last_banned: int
+    """The colour whose Merchant it last banned, or NOBODY (Y6.3)."""
 
-    # what can be derived (section 2)
+    __slots__ = tuple(__annotations__)
 
-    def committed(self) -> list[int]:
-        """The sum of each colour's bids."""
-        sums = [0] * self.colours
-        values = self.board.bid_spaces
-        for row in self.bids:
-            for space, colour in enumerate(row):
-                if colour >= 0:
-                    sums[colour] += values[space]
-        return sums
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        """Return a table with nothing on it; `rules.set_up` lays it out."""
+        new = cls(setup)
+        new.board = cast("YunnanBoard", setup.board)
+        new.routes = routes_of(new.board.bridge_sites)
+        new.turn_limit = cast("int", setup.options["turn_limit"])
+        colours = new.colours = number_of_colours(setup.seats)
+        new.owner = tuple(colour % setup.seats for colour in range(colours))  # Y12.1
+        new.turn = 1
+        new.phase = Phase.AUCTION
+        new.acting_colour = 0
+        new.auction_order = list(range(colours))
+        new.travel_order = new.auction_order[::-1]
+        new.passed = 0
+        new.banked = 0
+        new.bids = [[NOBODY] * len(new.board.bid_spaces) for _ in Building]
+        new.bank = [NOBODY] * len(Space)
+        new.money = [0] * colours
+        new.vp = [0] * setup.seats
+        new.passes = [new.board.first_passes] * colours
+        new.horse = [int(Province.YUN)] * colours
+        new.influence = [0] * colours
+        new.general = [0] * colours
+        new.reserve = [0] * colours
+        new.merchants = [[0] * len(Province) for _ in range(colours)]
+        new.struct_general = [[0] * len(Structure) for _ in range(colours)]
+        new.struct_reserve = [[0] * len(Structure) for _ in range(colours)]
+        new.posts = [[0] * len(Province) for _ in range(colours)]
+        new.bridges = [0] * colours
+        new.teahouse = [NOBODY] * len(Province)
+        new.gifts = [0] * len(Province)
+        new.gifts_taken = [0] * colours
+        new.unmoved = [0] * len(Province)
+        new.passes_left = 0
+        new.pending_displace = NOBODY
+        new.income = [0] * colours
+        new.last_total = 0
+        new.last_bank_pay = (0, 0)
+        new.last_inspector = NOBODY
+        new.last_banned = NOBODY
+        return new
 
-    def presence(self, colour: int) -> int:
-        """The provinces where a colour has a Merchant or Post, as bits."""
-        found = 0
-        bit = 1
-        for merchants, posts in zip(self.merchants[colour], self.posts[colour], strict=True):
-            if merchants or posts:
-                found |= bit
-            bit <<= 1
-        return found
-
-    def reach(self, colour: int) -> Reach:
-        """The provinces that a colour has a connected route to, and the gaps on the ways to the others."""
-        return self.routes.reach(self.bridges[colour], self.presence(colour))
-
-    def teahouses(self, colour: int) -> int:
-        """How many Teahouses of a colour are on the map."""
-        return self.teahouse.count(colour)
-
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
-        new = type(self).__new__(type(self))
-        new.setup = self.setup
+        new = type(self)(self.setup)
         new.board = self.board
         new.routes = self.routes
         new.turn_limit = self.turn_limit
@@ -177,7 +183,35 @@ class Table(State):
         new.last_banned = self.last_banned
         return new
 
+    def committed(self) -> list[int]:
+        """Return the sum of each colour's bids."""
+        sums = [0] * self.colours
+        values = self.board.bid_spaces
+        for row in self.bids:
+            for space, colour in enumerate(row):
+                if colour >= 0:
+                    sums[colour] += values[space]
+        return sums
+
+    def presence(self, colour: int) -> int:
+        """Return the provinces where a colour has a Merchant or Post, as bits."""
+        found = 0
+        bit = 1
+        for merchants, posts in zip(self.merchants[colour], self.posts[colour], strict=True):
+            if merchants or posts:
+                found |= bit
+            bit <<= 1
+        return found
+
+    def reach(self, colour: int) -> Reach:
+        """Return the provinces that a colour has a connected route to, and the gaps on the ways to the others."""
+        return self.routes.reach(self.bridges[colour], self.presence(colour))
+
+    def teahouses(self, colour: int) -> int:
+        """Return how many Teahouses of a colour are on the map."""
+        return self.teahouse.count(colour)
+
 
 def number_of_colours(seats: int) -> int:
-    """Two seats play four colours (Y12.1)."""
+    """Return how many colours are in play: two seats play four (Y12.1)."""
     return 4 if seats == 2 else seats

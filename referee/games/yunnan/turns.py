@@ -10,7 +10,7 @@ from referee.games.yunnan.table import NOBODY, Table
 
 
 def next_in_auction(table: Table) -> None:
-    """Goes on to the next colour that has not passed, or ends the auction (Y2.9)."""
+    """Move on to the next colour that has not passed, or end the auction (Y2.9)."""
     order = table.auction_order
     place = order.index(table.acting_colour)
     for colour in order[place + 1 :] + order[: place + 1]:
@@ -24,7 +24,7 @@ def next_in_auction(table: Table) -> None:
 
 
 def take_bids(table: Table, colour: int) -> int:
-    """Takes a colour's Merchants out of the progress buildings; returns how many there were."""
+    """Take a colour's Merchants out of the progress buildings; return how many there were."""
     taken = 0
     for row in table.bids:
         if colour in row:
@@ -54,7 +54,7 @@ def _pay_from_bank(table: Table) -> None:
 
 
 def next_in_yard(table: Table) -> None:
-    """Goes on with the colours after one that has chosen a structure."""
+    """Move on to the colours after the one that has just chosen a structure (Y4.6)."""
     place = table.auction_order.index(table.acting_colour)
     _resolve_buildings(table, table.auction_order[place + 1 :])
 
@@ -101,7 +101,7 @@ def _begin_travel_turn(table: Table, colour: int) -> None:
 
 
 def victims(table: Table, province: int) -> list[int]:
-    """The colours of which the acting one may displace a Merchant in a province (Y5.5, Y12.4)."""
+    """List the colours of which the acting one may displace a Merchant in a province (Y5.5, Y12.4)."""
     acting = table.acting_colour
     influence, seat = table.influence[acting], table.owner[acting]
     return [
@@ -112,7 +112,7 @@ def victims(table: Table, province: int) -> list[int]:
 
 
 def end_travel_turn(table: Table) -> None:
-    """Sends unconnected Merchants to Pu'er (Y5.10) and goes on to the next colour, or to the end of the travel phase."""
+    """Send unconnected Merchants to Pu'er (Y5.10), and move on to the next colour or to the end of the travel phase."""
     colour = table.acting_colour
     connected = table.reach(colour).connected
     merchants = table.merchants[colour]
@@ -184,7 +184,7 @@ def _note_incomes(table: Table) -> None:
 
 
 def next_in_conversion(table: Table) -> None:
-    """Goes on to the next colour, or ends the turn (Y11)."""
+    """Move on to the next colour, or end the turn (Y11)."""
     place = table.travel_order.index(table.acting_colour) + 1
     if place < table.colours:
         table.acting_colour = table.travel_order[place]

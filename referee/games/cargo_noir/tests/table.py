@@ -19,7 +19,7 @@ _FILLING = ("alcohol", "weapons", "art", "cars", "cigars", "ivory", "jewels", "g
 
 
 def setup(seats: int = 2, **options: object) -> Setup:
-    """What is agreed, with the shipped board."""
+    """Return what is agreed, with the shipped board."""
     return GAME.setup(seats, options, BOARD)
 
 
@@ -33,25 +33,25 @@ def place(
     port_goods: Mapping[str, Mapping[str, int]] | None = None,
     market: Mapping[str, int] | None = None,
     casino: Mapping[int, int] | None = None,
-    blackmarket: Mapping[int, int] | None = None,
+    black_market: Mapping[int, int] | None = None,
     safe: Sequence[int] | None = None,
     goods: Mapping[int, Mapping[str, int]] | None = None,
     cards: Mapping[int, Mapping[str, int]] | None = None,
     options: Mapping[str, object] | None = None,
     **rest: Any,
 ) -> CargoNoirState:
-    """A position without problems.
+    """Return a position without problems.
 
     Ports are filled, each with one kind; ships of the other seats that are not placed are at the Casino, those of the seat to act at
     home.
     """
     chosen = setup(seats, **(options or {}))
     board = cast("CargoNoirBoard", chosen.board)
-    stacks, casino, blackmarket = stacks or {}, dict(casino or {}), blackmarket or {}
+    stacks, casino, black_market = stacks or {}, dict(casino or {}), black_market or {}
     cards, goods, port_goods = cards or {}, goods or {}, port_goods or {}
     for other in range(seats):
         if other != seat and other not in casino:
-            placed = blackmarket.get(other, 0) + sum(other in row for row in stacks.values())
+            placed = black_market.get(other, 0) + sum(other in row for row in stacks.values())
             casino[other] = 3 + cards.get(other, {}).get("cargo_ship", 0) - placed
     names = [Port(port).name.lower() for port in board.open_ports(seats)]
     data = {
@@ -67,7 +67,7 @@ def place(
             for index, name in enumerate(names)
         },
         "casino": [casino.get(owner, 0) for owner in range(seats)],
-        "blackmarket": [blackmarket.get(owner, 0) for owner in range(seats)],
+        "black_market": [black_market.get(owner, 0) for owner in range(seats)],
         "safe": safe or [5] * seats,
         "goods": [goods.get(owner, {}) for owner in range(seats)],
         "cards": [cards.get(owner, {}) for owner in range(seats)],
@@ -83,7 +83,7 @@ def place(
 
 
 def place_with_bag(bag: Mapping[str, int], **arguments: Any) -> CargoNoirState:
-    """A position with this in the bag; all other tokens that are nowhere else are on the discard pile."""
+    """Return a position with this in the bag; all tokens that are nowhere else are on the discard pile."""
     rest = dict(place(**arguments).to_json()["bag"])
     for name, count in bag.items():
         rest[name] -= count
@@ -91,13 +91,13 @@ def place_with_bag(bag: Mapping[str, int], **arguments: Any) -> CargoNoirState:
 
 
 def legal(state: CargoNoirState) -> list[str]:
-    """The labels of the legal actions of the seat to act."""
+    """Return the labels of the legal actions of the seat to act."""
     return [label(action) for action in state.legal_actions(state.seat)]
 
 
-def do(state: CargoNoirState, *actions: str, **luck: Sequence[int]) -> CargoNoirState:
-    """Plays actions of whoever is to act, with scripted luck (`bag=[8]` draws uranium), and checks that sound positions stay sound."""
-    chance = ScriptedChance(**luck)
+def do(state: CargoNoirState, *actions: str, **draws: Sequence[int]) -> CargoNoirState:
+    """Play actions of whoever is to act, with scripted draws (`bag=[8]` draws uranium); check that sound positions stay sound."""
+    chance = ScriptedChance(**draws)
     for action in actions:
         sound = not state.problems()
         state.apply(state.seat, GAME.parse_action(action), chance)
@@ -106,6 +106,6 @@ def do(state: CargoNoirState, *actions: str, **luck: Sequence[int]) -> CargoNoir
 
 
 def counts(state: CargoNoirState, seat: int = 0) -> dict[str, int]:
-    """The goods of a seat by name, without those it does not have."""
+    """Return the goods of a seat by name, without those that it does not have."""
     found: dict[str, int] = state.to_json()["goods"][seat]
     return found

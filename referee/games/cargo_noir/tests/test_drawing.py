@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import xml.etree.ElementTree as ET
 from typing import cast
 
@@ -63,6 +64,20 @@ def test_different_moments_look_different() -> None:
     during = drawn(state)
     do(state, "stake(2)")
     assert len({before, during, drawn(state)}) == 3
+
+
+def test_c8_3_the_drawing_breaks_ties_as_the_rules_do() -> None:
+    cards = {0: {"villa": 1, "yacht": 1}, 1: {"dive_bar": 1}, 2: {"villa": 1, "yacht": 1}}
+    words = texts(drawn(place(3, phase="OVER", turn=11, seat=2, cards=cards)))
+    assert "won by seat 1" in words
+    standing = words.partition("Final standing")[2]
+    assert re.findall(r"(1st|2nd|3rd) \d (\w+ \w+)", standing) == [
+        ("1st", "Tres Sombreros"),
+        ("2nd", "Casa Nostra"),
+        ("2nd", "Ti Pot"),
+    ]
+    panels = words.partition("Final standing")[2]
+    assert [re.search(rf"seat {seat} · (\w+)", panels)[1] for seat in range(3)] == ["2nd", "1st", "2nd"]  # type: ignore[index]
 
 
 def test_a_family_name_cannot_smuggle_anything_into_the_drawing() -> None:

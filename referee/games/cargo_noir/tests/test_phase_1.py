@@ -22,7 +22,7 @@ def refused(state: CargoNoirState, action: str) -> str:
 
 
 def test_c2_1_every_ship_is_resolved_once_in_the_order_that_the_seat_chooses() -> None:
-    state = place(casino={0: 1}, blackmarket={0: 1}, stacks={"cape_town": {0: 2}})
+    state = place(casino={0: 1}, black_market={0: 1}, stacks={"cape_town": {0: 2}})
     assert legal(state) == ["casino", "bm_draw", "collect(cape_town)"]
     do(state, "collect(cape_town)", bag=[0])
     do(state, "bm_draw", bag=[1])
@@ -52,7 +52,7 @@ def test_c2_4_e4_a_ship_at_the_casino_brings_two_coins_from_the_bank() -> None:
 
 
 def test_c2_5_a_swap_gives_a_good_for_one_of_another_kind() -> None:
-    state = place(blackmarket={0: 1}, market={"gold": 3, "ivory": 5}, goods={0: {"art": 1, "ivory": 1, "wild": 1}})
+    state = place(black_market={0: 1}, market={"gold": 3, "ivory": 5}, goods={0: {"art": 1, "ivory": 1, "wild": 1}})
     assert legal(state) == [
         "bm_draw",
         "bm_swap(art,ivory)",
@@ -67,7 +67,7 @@ def test_c2_5_a_swap_gives_a_good_for_one_of_another_kind() -> None:
 
 
 def test_c2_5_a_draw_takes_a_token_from_the_bag_and_the_market_is_not_refilled() -> None:
-    state = place(blackmarket={0: 1})
+    state = place(black_market={0: 1})
     do(state, "bm_draw", bag=[9])
     assert counts(state) == {"wild": 1}
     assert state.to_json()["market"] == {"uranium": 8}
@@ -75,7 +75,7 @@ def test_c2_5_a_draw_takes_a_token_from_the_bag_and_the_market_is_not_refilled()
 
 @pytest.mark.parametrize("action", ["bm_swap(gold,gold)", "bm_swap(art,uranium)", "bm_swap(gold,ivory)"])
 def test_c2_5_a_swap_needs_what_is_given_and_what_is_taken(action: str) -> None:
-    assert refused(place(blackmarket={0: 1}, goods={0: {"gold": 1}}), action) == "C2.5"
+    assert refused(place(black_market={0: 1}, goods={0: {"gold": 1}}), action) == "C2.5"
 
 
 def test_c2_5_without_a_ship_at_the_market_there_is_no_swap() -> None:
@@ -83,8 +83,8 @@ def test_c2_5_without_a_ship_at_the_market_there_is_no_swap() -> None:
 
 
 def test_c2_6_without_goods_that_differ_only_the_draw_is_left() -> None:
-    assert legal(place(blackmarket={0: 3})) == ["bm_draw"]
-    assert legal(place(blackmarket={0: 3}, goods={0: {"uranium": 2}})) == ["bm_draw"]
+    assert legal(place(black_market={0: 3})) == ["bm_draw"]
+    assert legal(place(black_market={0: 3}, goods={0: {"uranium": 2}})) == ["bm_draw"]
 
 
 def test_c2_7_phase_1_ends_by_itself() -> None:
@@ -118,6 +118,10 @@ def test_c3_2_collecting_is_compulsory() -> None:
 
 def test_c3_2_nobody_collects_from_a_port_with_another_stack() -> None:
     assert refused(place(stacks={"new_york": {0: 4, 1: 5}}), "collect(new_york)") == "C3.2"
+
+
+def test_c3_2_nobody_collects_from_a_port_without_an_own_ship() -> None:
+    assert refused(place(casino={0: 1}), "collect(cape_town)") == "C2.1"
 
 
 def test_c3_3_outbid_a_seat_raises_or_withdraws() -> None:
@@ -195,6 +199,19 @@ def test_c3_8_e6_syndicates_pay_for_withdrawals_each_once_a_turn(syndicates: int
     assert state.safe[0] == 1 + 3 + 1 + income
 
 
+def test_c3_8_c7_2_a_syndicate_that_an_empty_bank_cannot_pay_has_paid_for_this_turn() -> None:
+    state = place(
+        stacks={"rotterdam": {0: 1, 1: 2}, "new_york": {0: 1, 1: 2}, "hong_kong": {0: 4}},
+        cards={0: {"syndicate": 1}},
+        safe=[30, 20],
+    )
+    assert state.bank == 0
+    do(state, "withdraw(rotterdam)")
+    assert (state.safe[0], state.syndicate_used) == (31, 1)
+    do(state, "collect(hong_kong)", "withdraw(new_york)", bag=[0, 0])
+    assert (state.safe[0], state.bank) == (32, 4)
+
+
 def test_c3_8_in_the_next_turn_a_syndicate_pays_again() -> None:
     state = place(stacks={"rotterdam": {0: 1, 1: 2}}, casino={0: 2}, cards={0: {"syndicate": 1}}, safe=[0, 0])
     do(state, "withdraw(rotterdam)", "casino", "casino", *["send(casino)"] * 3)
@@ -202,7 +219,7 @@ def test_c3_8_in_the_next_turn_a_syndicate_pays_again() -> None:
 
 
 def test_e2_two_ships_at_the_black_market() -> None:
-    state = place(market={"uranium": 2, "gold": 6}, blackmarket={0: 1, 1: 2}, goods={0: {"art": 1}})
+    state = place(market={"uranium": 2, "gold": 6}, black_market={0: 1, 1: 2}, goods={0: {"art": 1}})
     do(state, "bm_swap(art,uranium)", "end_smuggling", "send(casino)")
     do(state, "send(casino)", "send(casino)")
     assert state.to_json()["market"] == {"uranium": 1, "gold": 6, "art": 1}
@@ -246,7 +263,7 @@ def test_the_defaults_of_phase_1_in_their_order() -> None:
     state = place(
         4,
         casino={0: 1},
-        blackmarket={0: 1},
+        black_market={0: 1},
         stacks={"new_york": {0: 1}, "rotterdam": {0: 1, 1: 2}, "cape_town": {0: 2}},
         cards={0: {"cargo_ship": 2}},
     )

@@ -74,6 +74,8 @@ def test_c4_2_a_set_has_at_most_nine_tokens() -> None:
     assert "sell_same(gold,8,1)" in legal(state)
     assert refused(state, "sell_same(gold,9,1)") == "C4.2"
     assert refused(state, "sell_same(gold,8,2)") == "C4.2"
+    assert do(state.clone(), "sell_same(gold,8,1)").credit == 81
+    assert do(state, "sell_same(gold,9,0)").credit == 81
 
 
 @pytest.mark.parametrize(
@@ -97,6 +99,7 @@ def test_c4_2_a_set_of_different_kinds_is_built_in_ascending_order() -> None:
     assert legal(state) == ["diff_add(gold)", "diff_close(0)", "diff_close(1)"]
     assert refused(state, "diff_add(alcohol)") == "C4.2"
     assert refused(state, "diff_add(wild)") == "C4.2"
+    assert refused(state, "diff_add(ivory)") == "C4.2"
     do(state, "diff_close(1)")
     assert state.credit == 6
     assert counts(state) == {"art": 1, "gold": 1}
@@ -168,6 +171,7 @@ def test_c4_6_of_each_smuggler_card_a_seat_owns_at_most_two() -> None:
 def test_c4_6_a_card_that_is_sold_out_cannot_be_bought() -> None:
     cards = {1: {"villa": 6, "show_business": 1}}
     state = do(smuggling({"gold": 6, "art": 1}, cards=cards), "sell_same(gold,6,0)")
+    assert not {"buy(villa)", "buy(show_business)"} & set(legal(state))
     assert refused(state, "buy(villa)") == "C4.6"
     assert refused(state, "buy(show_business)") == "C4.6"
 

@@ -6,6 +6,7 @@ import pytest
 
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir.names import Phase, Port
+from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import counts, do, legal, place
 from referee.games.cargo_noir.tests.test_phase_1 import refused
 
@@ -99,13 +100,44 @@ def test_the_default_of_phase_3_is_the_casino() -> None:
     assert place(phase="P3").default_action(0) == GAME.parse_action("send(casino)")
 
 
-@pytest.mark.parametrize(
-    "action", ["casino", "collect(rotterdam)", "buy(villa)", "discard(gold)", "diff_close(0)", "stake(1)"]
-)
-def test_actions_of_another_phase_are_refused(action: str) -> None:
-    state = place(phase="P3", goods={0: {"gold": 1}})
-    assert state.phase is Phase.P3
-    assert refused(state, action)
+def in_phase(phase: Phase) -> CargoNoirState:
+    """A position in which an action of another phase would have something to work on."""
+    if phase in (Phase.P1, Phase.STAKE):
+        ships = {"rotterdam": {0: 1, 1: 2}}
+        state = place(stacks=ships, casino={0: 1}, black_market={0: 1}, goods={0: {"gold": 1, "art": 1}})
+        return do(state, "raise(rotterdam)") if phase is Phase.STAKE else state
+    if phase is Phase.P3:
+        return place(phase="P3", goods={0: {"gold": 1, "art": 1}})
+    state = place(phase="P2", goods={0: {"gold": 3, "art": 4}})
+    return do(state, *{Phase.P2_DIFF: ["diff_start(art)"], Phase.P2_DISCARD: ["end_smuggling"]}.get(phase, []))
+
+
+PHASES_OF_ACTIONS = {
+    "casino": (Phase.P1, "C2.4"),
+    "bm_draw": (Phase.P1, "C2.5"),
+    "bm_swap(gold,uranium)": (Phase.P1, "C2.5"),
+    "collect(rotterdam)": (Phase.P1, "C2.1"),
+    "raise(rotterdam)": (Phase.P1, "C2.1"),
+    "withdraw(rotterdam)": (Phase.P1, "C2.1"),
+    "wait(rotterdam)": (Phase.P1, "C2.1"),
+    "stake(3)": (Phase.STAKE, "C6.3"),
+    "sell_same(gold,1,0)": (Phase.P2, "C4.1"),
+    "diff_start(art)": (Phase.P2, "C4.1"),
+    "diff_add(gold)": (Phase.P2_DIFF, "C4.2"),
+    "diff_close(0)": (Phase.P2_DIFF, "C4.2"),
+    "buy(villa)": (Phase.P2, "C4.5"),
+    "end_smuggling": (Phase.P2, "C4.10"),
+    "discard(gold)": (Phase.P2_DISCARD, "C4.9"),
+    "send(casino)": (Phase.P3, "C6.1"),
+}
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.OVER])
+def test_actions_of_another_phase_are_refused_by_its_rule(phase: Phase) -> None:
+    state = in_phase(phase)
+    assert state.phase is phase
+    others = {action: rule for action, (own, rule) in PHASES_OF_ACTIONS.items() if own is not phase}
+    assert {action: refused(state, action) for action in others} == others
 
 
 def test_nobody_acts_out_of_turn_or_after_the_end() -> None:
@@ -119,6 +151,17 @@ def test_nobody_acts_out_of_turn_or_after_the_end() -> None:
     over = place(phase="OVER", turn=11, seat=1)
     with pytest.raises(IllegalAction, match="over"):
         over.apply(1, GAME.parse_action("send(casino)"), ScriptedChance())
+
+
+def test_an_action_of_another_game_is_illegal_not_an_error() -> None:
+    from referee.game import Action, IllegalAction
+    from referee.kit.chance import ScriptedChance
+
+    class Pass(Action):
+        """An action that Cargo Noir does not have."""
+
+    with pytest.raises(IllegalAction, match="not an action of cargo_noir"):
+        place(phase="P3").apply(0, Pass(), ScriptedChance())
 
 
 def test_actions_made_of_numbers_that_name_nothing_are_illegal_not_errors() -> None:

@@ -58,6 +58,15 @@ def test_c1_5_the_last_seat_of_the_final_turn_sends_no_ships() -> None:
     assert state.ships_home == 3
 
 
+def test_c1_5_the_last_seat_is_counted_from_the_first_player() -> None:
+    highest = place(3, turn=11, first_seat=1, seat=2, casino={2: 3}, goods={2: {"gold": 1}})
+    do(highest, *["casino"] * 3, "end_smuggling")
+    assert (highest.seat, highest.phase) == (2, Phase.P3)
+    last = place(3, turn=11, first_seat=1, seat=0, casino={0: 3}, goods={0: {"gold": 1}})
+    do(last, *["casino"] * 3, "end_smuggling")
+    assert last.is_over()
+
+
 def test_c1_5_with_the_option_skip_nobody_sends_ships_in_the_final_turn() -> None:
     state = place(turn=11, casino={0: 3}, options={"final_phase3": "skip"})
     do(state, *["casino"] * 3, "end_smuggling")
@@ -72,7 +81,7 @@ def test_c1_5_without_it_an_earlier_seat_can_outbid_a_later_one() -> None:
 
 
 def test_c5_1_when_the_bag_is_empty_the_discard_pile_is_put_into_it_before_the_draw() -> None:
-    state = place_with_bag({"gold": 1}, blackmarket={0: 2}, goods={0: {"jewels": 5}})
+    state = place_with_bag({"gold": 1}, black_market={0: 2}, goods={0: {"jewels": 5}})
     do(state, "bm_draw", bag=[7])
     assert counts(state)["gold"] == 1
     assert sum(state.bag) == 0
@@ -92,7 +101,7 @@ def test_c5_1_a_refill_can_empty_the_bag_and_go_on_with_the_discard_pile() -> No
 def test_c5_2_with_bag_and_discard_pile_empty_a_draw_yields_nothing() -> None:
     board = copy.deepcopy(BOARD)
     board["goods"]["tokens_per_kind"] = 3
-    state = CargoNoirState(GAME.setup(2, {}, board))
+    state = CargoNoirState.empty(GAME.setup(2, {}, board))
     state.turn, state.phase, state.stacks[Port.ROTTERDAM] = 2, Phase.P1, [1, 0]
     state.black_market[0] = state.todo_market = 1
     state.todo_ports = frozenset({Port.ROTTERDAM})

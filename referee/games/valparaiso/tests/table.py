@@ -97,7 +97,8 @@ def place(
     for key, values in (rows or {}).items():
         data[key] = [values.get(one, data[key][one]) for one in range(seats)]
     _make_room(data)
-    return read(seats, data, options or {})
+    ended = {"max_rounds": data["round"]} if phase == "OVER" else {}
+    return read(seats, data, {**ended, **(options or {})})
 
 
 def _make_room(data: dict[str, Any]) -> None:

@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from referee.games.valparaiso import GAME
 from referee.games.valparaiso.names import Card, Location, Phase, Sector
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import default, do, goods, legal, place, refused
+from referee.kit.document import Document
 
 
 def test_v3_1_seats_use_one_card_each_in_turn_until_none_is_left() -> None:
@@ -93,6 +97,40 @@ class TestTransfer:
         assert refused(state, "transfer(4,3,0)") == "V4.1"
         assert refused(state, "transfer(-1,1,0)") == "V4.1"
 
+    @pytest.mark.parametrize(("rule", "vp"), [("literal", 1), ("strict", 0)])
+    def test_v4_1_a_good_sold_from_a_full_hold_and_loaded_again_earns_the_point_by_the_literal_rule_only(
+        self, rule: str, vp: int
+    ) -> None:
+        state = place(cards=["k1"], warehouse=[goods(1), {}], hold=[goods(6), {}], options={"refill_rule": rule})
+        do(state, "sell(hold,silver)", "use(1,main)", "transfer(6,0,0)")
+        assert (sum(state.hold[0]), state.vp[0]) == (6, vp)
+
+    def test_v4_1_by_the_strict_rule_a_hold_that_was_not_full_when_the_turn_began_earns_the_point(self) -> None:
+        state = place(
+            cards=["k2", "k1"],
+            others={1: ["k2"]},
+            warehouse=[goods(1), {}],
+            hold=[goods(6), goods(6)],
+            options={"refill_rule": "strict"},
+        )
+        assert state.hold_was_full
+        do(state, "sell(hold,silver)", "use(1,alt)")
+        assert state.hold_was_full  # now it is the turn of seat 1
+        do(state, "use(1,alt)", "use(1,main)", "transfer(6,0,0)")
+        assert (state.vp[0], state.phase, state.hold_was_full) == (1, Phase.PLAN, False)
+
+    def test_v4_1_everybody_sees_that_the_hold_was_full_and_a_position_keeps_it(self) -> None:
+        state = place(cards=["k1"], hold=[goods(6), {}], options={"refill_rule": "strict"})
+        unlikely = GAME.read_state(state.setup, Document({**state.to_json(), "hold_was_full": False}, "position"))
+        assert unlikely.problems() == ["hold_was_full: the hold is full, so it was when the turn began (V4.1)"]
+        do(state, "sell(hold,silver)")
+        seen = state.observation(None)
+        assert isinstance(seen, ValparaisoObservation)
+        assert seen.hold_was_full
+        again = GAME.read_state(state.setup, Document(state.to_json(), "position"))
+        assert isinstance(again, ValparaisoState)
+        assert again.hold_was_full
+
     def test_v4_1_the_longest_list_has_83_entries(self) -> None:
         state = do(place(cards=["k1"], warehouse=[goods(6, 6, 6), {}]), "use(1,main)")
         assert len(legal(state)) == 83
@@ -135,6 +173,11 @@ class TestBuild:
         assert (state.row, state.vp[0]) == ((1, 1, 1, 0), 1)
         full = place(cards=["k5"], row=[1, 1, 1, 1, 0, 0, 0])
         assert refused(full, "use(1,main)") == "V3.2"
+
+    @pytest.mark.parametrize(("built", "vp"), [(2, 0), (3, 1)])
+    def test_v4_5_the_points_are_those_of_the_space_that_is_built_on(self, built: int, vp: int) -> None:
+        state = do(place(cards=["k5"], row=[1] * built), "use(1,main)", "build(v,0)")
+        assert state.vp[0] == vp
 
     def test_v4_5_the_fourth_house_is_worth_a_point(self) -> None:
         state = do(place(cards=["k5"], row=[0, 0, 0]), "use(1,main)", "build(v,0)")
@@ -229,6 +272,15 @@ class TestOverseas:
             sea_money={"on": 10, "oe": 15},
         )
         assert legal(do(full, "use(1,main)"))[0] == "acquire(ow1,supply)"
+
+    def test_v4_9_the_compensation_never_stays_in_the_own_sector(self) -> None:
+        level_b = zip(
+            ["ow1", "on2", "on3", "oe1", "oe2", "oe3"], ["b11", "b12", "b13", "b21", "b22", "b23"], strict=True
+        )
+        slots = {"ow2": "a1", "ow3": "a2", "on1": "a3", **dict(level_b)}
+        state = place(cards=["k8"], ship=["ow", "h"], hold=[goods(3), {}], slots=slots, scrapped=SCRAPPED)
+        do(state, "use(1,main)")
+        assert legal(state) == ["acquire(ow1,on)", "acquire(ow2,none)", "acquire(ow3,none)"]
 
     def test_v4_9_without_cards_of_level_a_nothing_is_paid(self) -> None:
         slots = {**MIXED, "on1": "b23"}

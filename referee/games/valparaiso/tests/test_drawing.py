@@ -6,13 +6,14 @@ import copy
 import random
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import pytest
 
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso.board import ACHIEVEMENTS
-from referee.games.valparaiso.drawing_style import DOING, EFFECTS
+from referee.games.valparaiso.drawing_words import DOING, name_of
 from referee.games.valparaiso.names import Card, Effect, Location, Phase, Tile
 from referee.games.valparaiso.observation import ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
@@ -138,7 +139,7 @@ def test_every_phase_and_every_action_has_words(seats: int, phase: Phase) -> Non
     state.effect = list(Effect)[phase]
     words = texts(drawn(state, 0))
     assert DOING[phase] in words
-    assert phase is Phase.OVER or EFFECTS[state.effect][1] in words
+    assert phase is Phase.OVER or name_of(state.board, state.effect, brief=False) in words
 
 
 def test_the_same_observation_gives_the_same_drawing_and_different_moments_look_different() -> None:
@@ -277,6 +278,30 @@ def test_the_end_shows_final_points_rest_money_and_places() -> None:
     assert order == ["seat 1, blue", "seat 2, yellow", "seat 0, red"]
     for line in ("19 VP", "9 VP", "7 VP", "Final standing", "1st", "Seat 1 wins"):
         assert line in lines(svg), line
+
+
+def test_cards_say_the_numbers_of_the_board() -> None:
+    board = copy.deepcopy(BOARD)
+    board["effects"]["sell15"]["gain"]["money"] = 17
+    board["seat"]["slot_houses"] = 3
+    state = place()
+    corrected = GAME.draw(GAME.setup(2, {}, board), state.observation(None))
+    assert "Sell a good for 15p" in texts(drawn(state))
+    assert "Sell a good for 17p" in texts(corrected)
+    assert ("2 houses" in lines(drawn(state)), "3 houses" in lines(corrected)) == (True, True)
+
+
+def test_the_standing_is_the_one_that_is_observed() -> None:
+    state = place(3, phase="OVER", vp=[5, 5, 5])
+    seen = cast("ValparaisoObservation", state.observation(None))
+    other = replace(seen, seats=tuple(has._replace(rank=rank) for has, rank in zip(seen.seats, (2, 1, 3), strict=True)))
+    svg = GAME.draw(state.setup, other)
+    assert [line for line in lines(svg) if line.startswith("seat ")] == [
+        "seat 1, blue",
+        "seat 0, red",
+        "seat 2, yellow",
+    ]
+    assert "Seat 1 wins" in lines(svg)
 
 
 def test_who_went_last_comes_before_an_equal_seat() -> None:

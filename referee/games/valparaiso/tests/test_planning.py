@@ -25,6 +25,8 @@ def test_v2_2_slots_are_filled_from_the_left_and_the_fifth_needs_two_houses() ->
     assert state.plans[0].cards == (Card.K4, Card.K6, Card.K1, Card.K8)
     assert refused(state, "place(k2)") == "V2.2"
     assert not any(action.startswith("place(") for action in legal(state))
+    one_house = do(place(phase="PLAN", row=[0]), "place(k4)", "place(k6)", "place(k1)", "place(k8)")
+    assert refused(one_house, "place(k2)") == "V2.2"
     richer = do(place(phase="PLAN", row=[0, 0]), "place(k4)", "place(k6)", "place(k1)", "place(k8)", "place(k2)")
     assert len(richer.plans[0].cards) == 5
     assert refused(richer, "place(k3)") == "V2.2"

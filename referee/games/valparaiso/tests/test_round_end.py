@@ -58,6 +58,7 @@ def test_v6_1_every_house_in_valparaiso_brings_the_revenue_of_its_space(
         ([1, 2, 2], [0, 2, 5]),
         ([0, 1, 2], [0, 2, 5]),
         ([2, 2, 1, 1], [0, 5, 2]),
+        ([1, 2, 2, 1], [0, 5, 2]),  # the last house decides, not the first
     ],
 )
 def test_v6_2_the_most_houses_earn_5_pesos_the_second_most_2_and_later_builders_win_ties(

@@ -23,7 +23,7 @@ def rich(seats: int) -> ValparaisoState:
     """All seats have achievement cards and something to pay with, and plan."""
     in_play = [card.name.lower() for level in LEVELS for card in setup(seats).board.achievements(seats, level)]  # type: ignore[attr-defined]
     wanted = ["a3", "a8", "a9", "b11", "b12", "b14", "b21", "b22", "b23"]
-    dealt = [card for card in wanted if card in in_play]
+    dealt = [card for card in wanted if card in in_play][: len(in_play) - len(Slot)]  # no slot is empty
     owned = [dealt[seat::seats] for seat in range(seats)]
     left = [card for card in in_play if card not in dealt]
     filled = dict(zip([slot.name.lower() for slot in Slot], left, strict=False))
@@ -110,6 +110,48 @@ def test_a_position_that_cannot_be_read_says_where(change: dict[str, Any], probl
     assert any(problem in line for line in document.problems), document.problems
 
 
+def problems_with(change: dict[str, Any]) -> list[str]:
+    """What is wrong with a position that has been changed."""
+    data = place().to_json()
+    if change.get("phase") in ("PLAN", "OVER"):
+        del data["seat"]
+    for key in change:
+        if key in ("merchants", "houses"):
+            data.pop("merchants_reserve" if key == "merchants" else "houses_left")
+    document = Document({**data, **change}, "position")
+    state = GAME.read_state(setup(), document)
+    document.finish()
+    return document.problems + state.problems()
+
+
+STEPPING = {
+    "phase": "STEP",
+    "effect": "move",
+    "path": ["v", "z1"],
+    "steps": 1,
+    "unmoved": {"v": 1},
+    "merchants": [{"v": 1, "z1": 1}, {"v": 2}],
+}
+TRADING = {"phase": "TRADE", "effect": "trade", "villages": ["m1"], "merchants": [{"v": 1, "m1": 1}, {"v": 2}]}
+EXCHANGING = {**TRADING, "phase": "EXCHANGE", "village": "m1"}
+BEGINNING = {"round": 1, "sea_money": {"ow": 5, "on": 5, "oe": 5}, "plan": [{}, {}], "merchants_reserve": [1, 1]}
+SETTING_UP = {**BEGINNING, "phase": "SETUP_GOODS", "seat": 1, "merchants": [{"v": 1}, {"v": 1}]}
+PLACING = {
+    **BEGINNING,
+    "phase": "SETUP_PLACE",
+    "seat": 1,
+    "merchants": [{"v": 1}, {"v": 1}],
+    "warehouse": [{"wheat": 3}, {"silver": 3}],
+}
+
+
+@pytest.mark.parametrize(
+    "data", [{}, STEPPING, TRADING, SETTING_UP, PLACING], ids=lambda data: data.get("phase", "USE")
+)
+def test_the_positions_that_are_spoilt_below_have_nothing_wrong(data: dict[str, Any]) -> None:
+    assert problems_with(data) == []
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -131,18 +173,55 @@ def test_a_position_that_cannot_be_read_says_where(change: dict[str, Any], probl
         ({"phase": "SCRAP", "plan": [{}, {}]}, "has no achievement card"),
         ({"phase": "SAIL", "effect": "sail", "plan": [{}, {}], "village": "m1"}, "village is one of villages"),
         ({"first_finisher": 0}, "first_finisher is a seat that has committed"),
+        ({"sea_money": {"ow": 7}}, "I4: ow has 7 pesos, not 0, 5, 10, 15"),
+        ({"sea_money": {"on": 20}}, "I4: on has 20 pesos"),
+        (
+            {"plan": [{"cards": ["k1", "k2", "k3", "k4", "k5"]}, {}]},
+            "I8: it has 5 cards in the slots, of which 4 are open",
+        ),
+        ({"phase": "OVER", "plan": [{}, {}]}, "nothing has ended the match (V7.1)"),
+        ({"phase": "PLAN", "vp": [18, 0]}, "the match has ended before the phase PLAN"),
+        ({"phase": "RETURN", "plan": [{}, {}]}, "seat 0 has no merchant in a village (V6.5)"),
+        ({"phase": "RETURN", "plan": [{}, {}], "round": 30}, "the match ends with the last round"),
+        ({"phase": "BUILD", "effect": "build", "money": [9, 9]}, "the action build cannot be carried out"),
+        ({"phase": "TRANSFER", "effect": "transfer", "ship": ["ow", "h"]}, "the action transfer cannot be carried out"),
+        ({"phase": "PAY", "effect": "pay10_vp", "money": [9, 9]}, "the action pay10_vp cannot be carried out"),
+        ({"phase": "BUY", "effect": "buy3", "left": 3, "money": [1, 9]}, "the action buy3 cannot be carried out"),
+        ({"phase": "BUY", "effect": "buy3", "left": 4}, "left: 3 are possible at most, not 4"),
+        ({"phase": "BUY", "effect": "buy3", "left": 2}, "left and begun: 3 are left until the first is done"),
+        ({"phase": "MOVE", "effect": "move", "unmoved": {"v": 1}}, "begun: not all merchants are unmoved"),
+        ({"phase": "MOVE", "effect": "move", "unmoved": {"v": 2}, "begun": True}, "begun: all merchants are unmoved"),
+        ({"phase": "MOVE", "effect": "move", "unmoved": {"z1": 1}}, "unmoved names a merchant that is not there"),
+        ({"phase": "MOVE", "effect": "move", "unmoved": {}, "begun": True}, "unmoved is empty"),
+        ({**STEPPING, "steps": 2}, "steps: the path has 1 counted steps"),
+        ({**STEPPING, "path": ["v", "m1"], "merchants": [{"v": 1, "m1": 1}, {"v": 2}]}, "path must follow roads"),
+        ({**STEPPING, "unmoved": {"z1": 1}}, "unmoved names a merchant that is not there"),
+        ({**STEPPING, "unmoved": {}}, "begun: not all merchants are unmoved"),
+        ({**STEPPING, "begun": True}, "begun: all merchants are unmoved"),
+        (
+            {"phase": "RIVER", "effect": "river", "unmoved": {"z1": 1}, "merchants": [{"v": 1, "z1": 1}, {"v": 2}]},
+            "unmoved names a merchant that is not at a river",
+        ),
+        ({**TRADING, "begun": True}, "begun belongs to an action that goes on, not to TRADE"),
+        ({**EXCHANGING, "left": 2}, "the tile in m1 gives no choice of goods"),
+        ({"hold_was_full": True}, "hold_was_full belongs to a seat's turn with the option refill_rule=strict"),
+        ({**SETTING_UP, "round": 2}, "set-up is in round 1"),
+        ({**SETTING_UP, "vp": [1, 0]}, "nothing built or gained"),
+        ({**SETTING_UP, "warehouse": [{"silver": 3}, {}]}, "seat 0: it has 3 goods, not 0 (S6)"),
+        ({**SETTING_UP, "merchants": [{"v": 2}, {"v": 1}]}, "seat 0: I3: it has 3 merchants, not 2"),
+        ({**SETTING_UP, "merchants": [{"z1": 1}, {"v": 1}]}, "it must have one merchant in Valparaíso (S2)"),
+        ({**PLACING, "warehouse": [{"wheat": 3}, {"wheat": 3}]}, "two seats have taken the same goods (S6)"),
+        ({**PLACING, "seat": 0}, "seat 1: I3: it has 2 merchants, not 3"),
     ],
 )
 def test_a_position_that_cannot_be_says_why(change: dict[str, Any], problem: str) -> None:
-    data = place().to_json()
-    for key in change:
-        if key in ("merchants", "houses"):
-            data.pop("merchants_reserve" if key == "merchants" else "houses_left")
-    document = Document({**data, **change}, "position")
-    state = GAME.read_state(setup(), document)
-    document.finish()
-    found = document.problems + state.problems()
-    assert any(problem in line for line in found), found
+    assert any(problem in line for line in problems_with(change)), problems_with(change)
+
+
+def test_everything_that_is_wrong_is_named_at_once() -> None:
+    found = problems_with({"sea_money": {"ow": 7}, "phase": "RETURN", "hold": [{"silver": 7}, {}], "left": 2})
+    for problem in ("I4: ow has 7", "I4: 7 goods", "no planned cards in the phase RETURN", "(V6.5)", "left is the"):
+        assert any(problem in line for line in found), found
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_v2_8_the_first_to_finish_starts_the_timer_for_all_others() -> None:
     table = planning()
     table.wait(100)
     table.answer(1, PLAN)
-    assert table.open[0].window_left == table.open[2].window_left == 65
+    assert table.open[0].window_deadline == table.open[2].window_deadline == table.now + 65
 
 
 @pytest.mark.parametrize(

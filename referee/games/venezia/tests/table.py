@@ -48,8 +48,11 @@ def place(
     discard: Mapping[int, Mapping[str, int]] | None = None,
     **rest: Any,
 ) -> VeneziaState:
-    """A position without problems; by default all have planned nothing, and tourists and hunters stand where they change nothing."""
-    chosen = setup(seats, **(options or {}))
+    """Return a position without problems.
+
+    By default all have planned nothing, tourists and hunters stand where they change nothing, and any seat may be first.
+    """
+    chosen = setup(seats, **({"first_player": "random"} | dict(options or {})))
     planned = Phase[phase] not in (Phase.HOME, Phase.PLAN)
     data: dict[str, Any] = {
         "round": round,
@@ -59,6 +62,9 @@ def place(
         "plan": [dict((plans or {}).get(one, plan() if planned else {})) for one in range(seats)],
         "discard": [dict((discard or {}).get(one, {})) for one in range(seats)],
     }
+    if round == 1:
+        for entry in data["plan"]:
+            entry.pop("action", None)
     if planned and Phase[phase] not in (Phase.FEINT, Phase.PLACE):
         data["tourists"] = ["a9", "a10", "b10"][: int(chosen.options["tourists"])]
         data["hunters"] = ["h10", "h8"][: int(chosen.options["hunters"])]
@@ -81,12 +87,12 @@ def legal(state: VeneziaState, seat: int | None = None) -> list[str]:
     return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
 
 
-def do(state: VeneziaState, *actions: str, seat: int | None = None, **luck: Any) -> VeneziaState:
-    """Plays actions of a seat, or of whoever is to act first, with scripted luck, and checks that the position stays sound.
+def do(state: VeneziaState, *actions: str, seat: int | None = None, **draws: Any) -> VeneziaState:
+    """Play actions of a seat, or of whoever is to act first, with scripted draws; check that the position stays sound.
 
     `tourist` and `hunter` are squares, `slots0` and so on orders.
     """
-    chance = Spins(state, luck)
+    chance = Spins(state, draws)
     for action in actions:
         actor = state.seats_to_act()[0] if seat is None else seat
         state.apply(actor, GAME.parse_action(action), chance)
@@ -95,11 +101,11 @@ def do(state: VeneziaState, *actions: str, seat: int | None = None, **luck: Any)
 
 
 class Spins(ScriptedChance):
-    """Luck in which squares are named: a spin draws from those that are free."""
+    """Scripted chance in which spins are named by their squares."""
 
-    def __init__(self, state: VeneziaState, luck: Mapping[str, Any]) -> None:
+    def __init__(self, state: VeneziaState, draws: Mapping[str, Any]) -> None:
         taken: list[int] = []
-        drawn: dict[str, list[Any]] = {name: list(values) for name, values in luck.items()}
+        drawn: dict[str, list[Any]] = {name: list(values) for name, values in draws.items()}
         for stream in ("tourist", "hunter"):
             indices = []
             for name in drawn.get(stream, []):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from referee.game import label
 from referee.games.venezia import scoring
 from referee.games.venezia.names import ActionCard, Phase, Place
 from referee.games.venezia.state import VeneziaState
@@ -62,6 +64,15 @@ def test_z7_4_cards_are_executed_in_turn_order() -> None:
     assert (state.seat, state.phase) == (2, Phase.POISON)
 
 
+def test_z7_4_the_first_player_and_not_seat_0_executes_first() -> None:
+    state = cards("rau", "gif", "sau", first_seat=1, loc={"can": [1, 0, 0]})
+    order: list[int] = [state.seat]
+    for action in ("done", "purge(can,0)", "raptor(can)"):
+        do(state, action)
+        order.append(state.seat)
+    assert order[:3] == [1, 2, 0]
+
+
 def test_z7_5_an_executed_card_is_spent_even_without_effect() -> None:
     state = cards("sau", "feh")
     assert executed(state) == [["SAU"], ["FEH"]]
@@ -71,7 +82,8 @@ def test_z7_5_an_executed_card_is_spent_even_without_effect() -> None:
 def test_z8_2_the_feud_removes_one_opposing_pigeon_in_each_district() -> None:
     state = cards("feh", "none", "none", loc={"can": [1, 2, 1], "pol": [0, 0, 1], "sgm": [0, 1, 0]})
     assert legal(state) == ["fehde(1)", "fehde(2)", "skip"]
-    assert refused(state, "fehde(0)") == "Z8.2"
+    for nobody in ("fehde(0)", "fehde(3)", "fehde(-1)"):
+        assert refused(state, nobody) == "Z8.2"
     do(state, "fehde(1)")
     assert (pigeons(state, "can"), state.reserve[1]) == ([1, 1, 1], 13)
     assert legal(state) == ["fehde(2)", "skip"]
@@ -82,7 +94,8 @@ def test_z8_2_the_feud_removes_one_opposing_pigeon_in_each_district() -> None:
 
 
 def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
-    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0])
+    elsewhere = {f"c{column}": 0 for column in range(1, 10)}
+    state = cards("ueb", "none", loc={"can": [1, 5], "cas": [2, 0]}, reserve=[2, 12], nest=[4, 0], piazza=elsewhere)
     do(state, "reinforce(0)")
     assert legal(state) == ["takeover(can)"]
     assert refused(state, "takeover(cas)") == "Z8.3"
@@ -91,9 +104,14 @@ def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
     assert state.reserve[1] == 17
     do(state, "from_reserve(1)")
     assert state.score[0] == 6  # can is his own home, and cas the other district
-    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12])
+    state = cards("ueb", "none", loc={"can": [1, 5]}, reserve=[2, 12], piazza=elsewhere)
     do(state, "takeover(can)")  # no choice: only two pigeons there are
     assert state.reserve[0] == 3  # they were cleaned away again
+
+
+def test_z8_3_a_takeover_without_opponents_has_no_effect() -> None:
+    state = cards("ueb", "none", loc={"can": [2, 0], "sgm": [0, 1]})
+    assert (state.phase, executed(state)[0]) == (Phase.PLAN, ["UEB"])
 
 
 def test_z8_4_poison_removes_up_to_three_pigeons_of_anybody() -> None:
@@ -114,6 +132,12 @@ def test_z8_5_where_the_bird_of_prey_is_nobody_scores() -> None:
     assert state.score == [0, 6]
 
 
+def test_z8_5_z10_3_where_the_bird_of_prey_is_on_san_giorgio_nobody_recovers_a_card() -> None:
+    island: dict[str, Any] = {"loc": {"sgm": [2, 1]}, "discard": {0: {"feh": 2}}, "round": 3}
+    assert do(cards("none", "rau", **island), "raptor(can)").phase is Phase.RECOVER
+    assert do(cards("none", "rau", **island), "raptor(sgm)").phase is Phase.PLAN
+
+
 def test_z8_6_san_michele_brings_all_own_pigeons_back() -> None:
     state = cards("mic", "none", cemetery=[4, 0])
     assert (state.reserve[0], state.cemetery[0]) == (16, 0)
@@ -122,10 +146,18 @@ def test_z8_6_san_michele_brings_all_own_pigeons_back() -> None:
 def test_z8_7_a_purge_removes_one_colour_from_a_district() -> None:
     state = cards("sau", "none", loc={"can": [1, 2], "cas": [0, 3]})
     assert legal(state) == ["purge(can,0)", "purge(can,1)", "purge(cas,1)"]
-    assert refused(state, "purge(cas,0)") == "Z8.7"
+    for nobody in ("purge(cas,0)", "purge(cas,2)", "purge(cas,-1)"):
+        assert refused(state, nobody) == "Z8.7"
     assert refused(state, "purge(sgm,1)") == "Z8.7"
     do(state, "purge(cas,1)")
     assert pigeons(state, "cas") == [0, 0]
+
+
+def test_z8_7_by_default_a_purge_takes_an_opponents_colour() -> None:
+    state = cards("sau", "none", loc={"can": [2, 0], "cas": [1, 3]})
+    assert label(state.default_action(0)) == "purge(cas,1)"
+    state = cards("sau", "none", loc={"pol": [2, 0], "cas": [1, 0]})
+    assert label(state.default_action(0)) == "purge(cas,0)"
 
 
 def test_z8_8_three_greys_are_added_or_moved_and_count_in_this_round() -> None:
@@ -139,6 +171,74 @@ def test_z8_8_three_greys_are_added_or_moved_and_count_in_this_round() -> None:
     assert state.score == [6, 0]  # dor and cro
     state = cards("none", "none", loc={"dor": [0, 1]}, grey={"dor": 2})
     assert state.score == [0, 3]  # R22
+
+
+def test_z8_8_greys_are_added_from_the_side_and_moved_between_districts() -> None:
+    state = cards("wei", "none", grey={"giu": 4, "can": 2})
+    districts = ("can", "cas", "dor", "giu", "mar", "pol", "cro")
+    moves = [f"grey_move({start},{end})" for start in ("can", "giu") for end in districts if end != start]
+    assert legal(state) == moves
+    assert refused(state, "grey_add(pol)") == "Z8.8"
+    state = cards("wei", "none", grey={"giu": 1})
+    assert legal(state) == [f"grey_add({name})" for name in districts] + [
+        f"grey_move(giu,{name})" for name in districts if name != "giu"
+    ]
+    do(state, "grey_add(pol)", "grey_add(pol)", "grey_add(dor)")
+    assert not any(state.grey_untouched)  # the one in giu could still have been moved
+
+
+def test_z8_4_poison_ends_when_the_piazza_is_empty() -> None:
+    state = do(cards("none", "gif", piazza={"a1": 0}), "poison(a1)")
+    assert legal(state) == ["poison(e1)", "done"]
+    do(state, "poison(e1)")
+    assert executed(state)[1] == ["GIF"]
+    assert state.phase is Phase.PLAN
+
+
+@pytest.mark.parametrize(
+    ("state", "action", "rule"),
+    [
+        (lambda: cards("none", "none", nest=[2, 0]), "reinforce", "Z7.3"),
+        (lambda: cards("none", "none", cemetery=[3, 1]), "michele", "Z10.4"),
+        (lambda: place(phase="FEINT", plans={0: plan("feint", ("can", 1), on_first=2)}), "feint", "Z3.2"),
+        (lambda: do(place(phase="PLAN", round=1), "first(feint)", "done", seat=0), "count", "Z2.5"),
+    ],
+)
+def test_z2_5_z3_2_z7_3_z10_4_numbers_below_the_least_are_refused(
+    state: Callable[[], VeneziaState], action: str, rule: str
+) -> None:
+    assert refused(state(), f"{action}(-1)") == rule
+    assert f"{action}(0)" in legal(state())
+
+
+@pytest.mark.parametrize(
+    ("action", "rule"),
+    [
+        ("home(cro)", "Z1.4"),
+        ("feint(0)", "Z3.2"),
+        ("place_pigeon(a1)", "Z3.3"),
+        ("stop", "Z5.4"),
+        ("family(can)", "Z8.1"),
+        ("reinforce(0)", "Z7.3"),
+        ("fehde(1)", "Z8.2"),
+        ("skip", "Z8.2"),
+        ("takeover(can)", "Z8.3"),
+        ("from_reserve(0)", "Z8.3"),
+        ("poison(d4)", "Z8.4"),
+        ("raptor(can)", "Z8.5"),
+        ("purge(can,0)", "Z8.7"),
+        ("grey_add(can)", "Z8.8"),
+        ("grey_move(can,cas)", "Z8.8"),
+        ("recover(none)", "Z10.3"),
+        ("michele(0)", "Z10.4"),
+    ],
+)
+def test_z0_1_an_action_of_another_phase_is_refused_by_its_rule(action: str, rule: str) -> None:
+    state = place(piazza={"d4": 0}, loc={"can": [1, 1]}, grey={"can": 1})
+    assert refused(state, action) == rule
+    state = place(phase="RAPTOR", plans={0: plan(action="rau")}, waiting=[0])
+    for action_of_moves, rule_of_moves in (("walk(d4,d5)", "Z5.2"), ("jump(d4,d6)", "Z5.3"), ("done", "Z5.1")):
+        assert refused(state, action_of_moves) == rule_of_moves
 
 
 def test_z9_1_the_district_cards_are_turned_and_the_pigeons_placed() -> None:
@@ -171,12 +271,19 @@ def test_z10_2_when_the_match_ends_nothing_further_happens() -> None:
 
 
 def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round() -> None:
-    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 2}}, round=3)
+    endless = {"end_rule": "open"}
+    state = cards("mic", "none", loc={"sgm": [1, 0]}, discard={0: {"feh": 2, "sau": 3}}, round=4, options=endless)
     assert legal(state) == ["recover(feh)", "recover(sau)", "recover(none)"]
     assert refused(state, "recover(mic)") == "Z10.3"  # executed in this round
     do(state, "recover(sau)")
     assert executed(state)[0] == ["FEH", "MIC"]
     assert cards("none", "none", loc={"sgm": [1, 0]}).phase is Phase.PLAN  # nothing to recover
+
+
+def test_z10_3_without_a_majority_on_san_giorgio_nobody_recovers() -> None:
+    for island in ([0, 0], [1, 1]):
+        spent = {0: {"feh": 2}, 1: {"feh": 2}}
+        assert cards("none", "none", loc={"sgm": island}, discard=spent, round=3).phase is Phase.PLAN
 
 
 def test_z10_4_the_majority_in_the_cemetery_takes_back_up_to_two() -> None:
@@ -215,9 +322,11 @@ FIVE = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
         ({"loc": FIVE}, True),
         ({"loc": FIVE, "options": {"end_rule": "fixed4"}}, False),
         ({"loc": FIVE, "options": {"end_rule": "open"}}, True),
-        ({"score": [51, 0]}, True),
-        ({"score": [51, 0], "options": {"end_rule": "fixed4"}}, False),
+        ({"score": [45, 0], "loc": {"can": [1, 0]}, "round": 3}, False),
+        ({"score": [48, 0], "loc": {"can": [1, 0]}, "round": 3}, True),
+        ({"score": [48, 0], "loc": {"can": [1, 0]}, "round": 3, "options": {"end_rule": "fixed4"}}, False),
         ({"round": 4}, True),
+        ({"round": 4, "options": {"end_rule": "fixed4"}}, True),
         ({"round": 4, "options": {"end_rule": "open"}}, False),
         ({"round": 5, "options": {"end_rule": "open", "max_rounds": 5}}, True),
         ({}, False),
@@ -227,9 +336,21 @@ def test_z12_1_when_the_match_ends(arguments: dict[str, Any], ends: bool) -> Non
     assert cards("none", "none", **arguments).is_over() is ends
 
 
+def test_z12_1_fifty_points_are_enough() -> None:
+    state = place(piazza={"d4": 0})
+    for points, won in ((49, False), (50, True)):
+        state.score = [points, 0]
+        assert scoring.is_won(state) is won
+
+
 def test_z12_2_a_domination_beats_points() -> None:
-    state = cards("none", "none", loc=FIVE, score=[0, 60])
-    assert state.score == [15, 60]
+    state = cards("none", "none", loc=FIVE, score=[0, 48], round=3)
+    assert state.score == [15, 48]
+    assert state.ranks() == [1, 2]
+
+
+def test_z12_2_with_fixed4_the_domination_of_round_4_counts() -> None:
+    state = cards("none", "none", loc=FIVE, score=[0, 60], round=4, options={"end_rule": "fixed4"})
     assert state.ranks() == [1, 2]
 
 

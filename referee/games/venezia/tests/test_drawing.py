@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import random
+import re
 import xml.etree.ElementTree as ET
 from typing import Any, cast
 
@@ -82,8 +83,8 @@ def test_a_picture_does_not_depend_on_what_its_viewer_cannot_know(seats: int, de
     for viewer in (None, *range(seats)):
         seen = state.observation(viewer)
         picture = GAME.draw(state.setup, seen)
-        for luck in range(8):
-            other = GAME.sample(state.setup, seen, FastChance(luck))
+        for seed in range(8):
+            other = GAME.sample(state.setup, seen, FastChance(seed))
             assert GAME.draw(state.setup, other.observation(viewer)) == picture
 
 
@@ -93,14 +94,14 @@ def test_two_plans_that_look_alike_from_outside_are_drawn_alike_for_all_but_thei
         piazza={"d5": 1},
         seat=1,
         plans={0: plan("feint", ("can", 2), ("pol", 1), action="gif")},
-        reserve=[8, 8],
+        reserve=[9, 12],
     )
     other = place(
         phase="MOVE",
         piazza={"d5": 1},
         seat=1,
         plans={0: plan("feint", ("sgm", 2), ("cas", 1), action="wei")},
-        reserve=[8, 8],
+        reserve=[9, 12],
     )
     for viewer in (None, 1):
         assert drawn(one, viewer) == drawn(other, viewer)
@@ -151,6 +152,18 @@ def test_a_place_name_cannot_smuggle_anything_into_the_drawing() -> None:
     assert "<b>" not in svg
     assert "x" * 100 not in svg
     texts(svg)
+
+
+def test_z12_2_z12_3_the_final_picture_places_seats_as_the_rules_do() -> None:
+    five = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
+    won = dict.fromkeys(five, 0)
+    words = texts(drawn(place(phase="OVER", round=3, loc=five, majority=won, score=[15, 48])))
+    assert "Seat 0 wins" in words
+    assert re.findall(r"(\d..) \d? ?seat (\d)", words) == [("1st", "0"), ("2nd", "1")]
+    words = texts(drawn(place(3, phase="OVER", round=4, score=[6, 9, 6])))
+    assert "Seat 1 wins" in words
+    assert re.findall(r"(\d..) \d? ?seat (\d)", words) == [("1st", "1"), ("2nd", "0"), ("2nd", "2")]
+    assert "Seats 0 and 1 share the victory" in texts(drawn(place(phase="OVER", round=4, score=[9, 9])))
 
 
 def test_places_on_one_spot_are_drawn_apart() -> None:

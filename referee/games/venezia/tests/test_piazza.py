@@ -115,6 +115,7 @@ def test_z5_2_e4_a_walk_to_a_free_neighbour_also_with_a_tourist() -> None:
     assert state.nest[0] == 5
     state = place(piazza={"e7": 0}, hunters=["e5"])
     assert refused(state, "walk(e7,e6)") == "Z5.2"  # the danger zone
+    assert legal(state) == [*(f"walk(e7,{end})" for end in ("d7", "d8", "e8", "f7")), "done"]  # f8 is the Campanile
 
 
 def test_z5_3_e5_a_jump_over_one_pigeon_or_tourist() -> None:
@@ -175,9 +176,35 @@ def test_z6_1_z6_2_e6_single_pigeons_between_two_of_the_mover_are_captured() -> 
     assert state.cemetery == [1, 0, 0, 0]
 
 
-def test_z6_1_without_diagonal_captures() -> None:
-    state = place(piazza={"c3": 0, "d4": 1, "e5": 0}, options={"capture_diagonal": False})
-    assert do(state, "done").cemetery == [0, 0]
+def test_z6_1_captures_are_made_along_all_four_axes() -> None:
+    for one, captured, other in (("c3", "d4", "e5"), ("c4", "d4", "e4"), ("c5", "d4", "e3"), ("d3", "d4", "d5")):
+        assert do(place(piazza={one: 0, captured: 1, other: 0}), "done").cemetery == [0, 1]
+    bent = {"c3": 0, "d4": 1, "e4": 0}
+    assert do(place(piazza=bent), "done").cemetery == [0, 0]
+
+
+def test_z6_2_one_pigeon_alone_captures_nobody() -> None:
+    for diagonal in (True, False):
+        for neighbour in ("c3", "c4", "c5", "d3", "d5", "e3", "e4", "e5"):
+            state = place(piazza={"d4": 1, neighbour: 0}, options={"capture_diagonal": diagonal})
+            assert do(state, "done").cemetery == [0, 0]
+
+
+def test_z5_2_z6_3_the_corner_squares_are_neighbours_like_others() -> None:
+    state = place(piazza={"a2": 0})
+    assert legal(state) == [*(f"walk(a2,{end})" for end in ("a1", "a3", "b1", "b2", "b3")), "done"]
+    assert do(place(piazza={"b2": 0}, tourists=["a1", "h1"]), "done").nest[0] == 2
+    assert "jump(a3,a1)" in legal(place(piazza={"a3": 0, "a2": 1}))
+
+
+def test_z6_1_without_diagonal_captures_the_rows_and_columns_capture() -> None:
+    straight: dict[str, Any] = {"options": {"capture_diagonal": False}}
+    row, column = {"c3": 0, "c4": 1, "c5": 0}, {"e7": 0, "f7": 1, "g7": 0}
+    assert do(place(piazza=row, **straight), "done").cemetery == [0, 1]
+    assert do(place(piazza=column, **straight), "done").cemetery == [0, 1]
+    falling, rising = {"c3": 0, "d4": 1, "e5": 0}, {"e3": 0, "d4": 1, "c5": 0}
+    assert do(place(piazza=falling, **straight), "done").cemetery == [0, 0]
+    assert do(place(piazza=rising, **straight), "done").cemetery == [0, 0]
 
 
 def test_z6_3_e7_births() -> None:

@@ -68,7 +68,7 @@ def test_z0_1_seats_act_clockwise_from_the_first_player() -> None:
 
 
 def test_z0_2_a_choice_without_alternative_is_a_list_of_one() -> None:
-    state = place(phase="PLAN", reserve=[0, 12])
+    state = place(phase="PLAN", reserve=[0, 12], cemetery=[12, 0])
     assert legal(state, 0) == ["first(feint)"]
 
 
@@ -87,7 +87,8 @@ def test_z2_1_seats_plan_at_once_and_see_nothing_of_each_other() -> None:
 
 def test_z2_2_the_card_piazza_needs_a_pigeon_and_room() -> None:
     assert legal(place(phase="PLAN"), 0) == ["first(feint)", "first(piazza)"]
-    assert refused(place(phase="PLAN", reserve=[0, 12]), "first(piazza)", 0) == "Z2.2"
+    assert refused(place(phase="PLAN", reserve=[0, 12], cemetery=[12, 0]), "first(piazza)", 0) == "Z2.2"
+    do(place(phase="PLAN", reserve=[0, 12], cemetery=[12, 0]), "first(feint)", seat=0)
     full = {f"a{column}": 0 for column in range(1, 11)}
     assert refused(place(phase="PLAN", piazza=full), "first(piazza)", 0) == "Z2.2"
 
@@ -99,8 +100,9 @@ def test_z2_3_e8_an_action_card_from_round_2_on() -> None:
     state = do(place(phase="PLAN", round=3, discard={0: {"feh": 2}}), "first(feint)", seat=0)
     assert legal(state, 0)[:3] == ["card(none)", "card(fam)", "card(ueb)"]
     assert refused(state, "card(feh)", 0) == "Z2.3"
-    spent = dict.fromkeys(("fam", "feh", "ueb", "gif", "rau", "mic", "sau", "wei"), 2)
-    state = do(place(phase="PLAN", round=3, discard={0: spent}), "first(feint)", seat=0)
+    spent = {name: when for when, name in enumerate(("fam", "feh", "ueb", "gif", "rau", "mic", "sau", "wei"), 2)}
+    late = place(phase="PLAN", round=10, discard={0: spent}, options={"end_rule": "open"})
+    state = do(late, "first(feint)", seat=0)
     assert state.plans[0].step is Step.DISTRICTS
 
 
@@ -142,6 +144,23 @@ def planned() -> VeneziaState:
     mine = ["first(feint)", "card(mic)", "district(cas)", "district(can)", "done", "count(1)", "count(2)", "count(3)"]
     do(state, *mine, seat=0)
     return do(state, "first(piazza)", "card(none)", "done", "count(1)", seat=1, slots0=[[1, 0]])
+
+
+def test_z2_1_the_choices_of_a_plan_come_in_their_order() -> None:
+    rules = {"first(feint)": "Z2.2", "card(feh)": "Z2.3", "district(can)": "Z2.4", "done": "Z2.4", "count(0)": "Z2.5"}
+    state = place(phase="PLAN")
+    for taken, possible in (
+        (None, {"first(feint)"}),
+        ("first(feint)", {"card(feh)"}),
+        ("card(none)", {"district(can)", "done"}),
+        ("done", {"count(0)"}),
+    ):
+        if taken:
+            do(state, taken, seat=0)
+        for action, rule in rules.items():
+            if action not in possible:
+                assert refused(state, action, 0) == rule
+    assert refused(state, "home(cro)", 0) == "Z2.1"
 
 
 def test_z2_7_numbers_are_public_when_all_have_committed_and_identities_are_not() -> None:

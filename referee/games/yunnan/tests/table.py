@@ -62,7 +62,7 @@ def place(
     if "gifts" in data and "gifts_taken" not in data:
         data["gifts_taken"] = [14 - sum(data["gifts"].values())] + [0] * (colours - 1)
     if travel_order is not None and auction_order is None:
-        auction_order = travel_order[::-1]
+        auction_order = travel_order if phase in ("CONVERT", "OVER") else travel_order[::-1]
     natural = COLOURS[:colours] if phase in ("AUCTION", "YARD") else COLOURS[colours - 1 :: -1]
     data["auction_order"] = list(auction_order or natural)
     if travel_order is not None:

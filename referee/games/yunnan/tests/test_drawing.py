@@ -12,6 +12,7 @@ from referee.games.yunnan import GAME
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import BOARD, do, place, setup
 from referee.kit.chance import FastChance
+from referee.kit.svg import crown
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -67,6 +68,21 @@ def test_the_drawing_shows_who_may_still_journey_and_where_the_inspector_was() -
 def test_the_drawing_shows_scores_below_zero() -> None:
     state = place(phase="AUCTION", options={"expert": True}, vp=[-15, 0, 0])
     assert "-15 VP" in texts(drawn(state))
+
+
+def test_y11_3_the_final_picture_breaks_ties_as_the_rules_do() -> None:
+    state = place(
+        phase="OVER",
+        travel_order=["green", "blue", "red"],
+        money=dict.fromkeys(("red", "blue", "green"), 0),
+        influence={"red": 1},
+        vp=[80, 81, 81],
+    )
+    assert (state.scores(), state.ranks()) == ([81, 81, 81], [1, 3, 2])
+    words = texts(drawn(state))
+    assert words.index("seat 0, red") < words.index("seat 2, green") < words.index("seat 1, blue")
+    mark = crown(0, 0).split("<path")[1]
+    assert drawn(state).count(mark) == 2  # in the list of final scores, and on the panel of seat 0
 
 
 def test_a_province_name_cannot_smuggle_anything_into_the_drawing() -> None:

@@ -71,6 +71,8 @@ def test_what_the_rest_implies_may_be_left_out() -> None:
         ({"money": [1, 2, -3]}, "position.money[2] must be an integer from 0"),
         ({"passes": [2, 2, 7]}, "position.passes[2] must be an integer from 2 to 6, not 7"),
         ({"horse": ["yun", "pue", "yun"]}, "position.horse must name 3 provinces of yun, sic"),
+        ({"general": [5, 4, 4]}, "position.general[0] must be an integer from 0 to 4, not 5"),
+        ({"last_inspector": "pue"}, "position.last_inspector must be one of yun, sic, qam, tib, qin, not 'pue'"),
         ({"influence": [5, 0, 0]}, "position.influence[0] must be an integer from 0 to 4, not 5"),
         ({"m": [{}, {}]}, "position.m must have 3 entries, one for each colour, not 2"),
         ({"m": [{"tibet": 1}, {}, {}]}, "position.m[0].tibet is not known here"),
@@ -106,7 +108,7 @@ BASE = {
         ({"gifts": {"sic": 4}}, "I3: there are 4 gifts on the map and with the colours, not 14"),
         ({"gifts": {"yun": 1, "sic": 4, "qam": 4, "tib": 3, "qin": 2}}, "I3: yun has 1 gifts; it started with 0"),
         ({"m": [{"tib": 1}, {}, {}]}, "I4: red is in tib, which its Horse has not reached"),
-        ({"bridges": [["b2"], [], []]}, "I4: red has a bridge at b2, of which its Horse has not reached both ends"),
+        ({"bridges": [["b2"], [], []]}, "I4: red has a bridge at b2, but its Horse has not reached both ends"),
         ({"teahouse": {"qin": "blue"}}, "I4: a teahouse of blue in qin is not possible"),
         ({"vp": [-1, 0, 0]}, "I6: the score of seat 0 is below 0"),
         ({"phase": "AUCTION", "bids": {"school": {"9": "red"}}}, "I6: red has bid 9 Yuan, but has 5"),
@@ -141,9 +143,22 @@ BASE = {
         ),
         (
             {"phase": "CONVERT", "travel_order": ["red", "blue", "green"], "m": [{}, {"pue": 1}, {}]},
-            "travel_order must be by income",
+            "travel_order must be by income, which gives blue, green, red (Y9.1)",
         ),
-        ({"phase": "OVER", "travel_order": ["red", "blue", "green"]}, "the match is not over"),
+        (
+            {"phase": "OVER", "travel_order": ["red", "green", "blue"], "m": [{}, {"pue": 1}, {"pue": 1}]},
+            "travel_order must be by income, which gives green, blue, red (Y9.1)",
+        ),
+        ({"phase": "OVER", "travel_order": ["green", "blue", "red"]}, "the match is not over"),
+        ({"vp": [0, 80, 0]}, "the match is over already"),
+        ({"gifts": {}, "gifts_taken": [14, 0, 0]}, "the match is over already"),
+        ({"m": [{"sic": 1}, {}, {}], "unmoved": {}, "passes": [6, 2, 2], "passes_left": 3}, "I14: 1 Merchants"),
+        ({"last_total": 45, "last_bank_pay": [9, 0]}, "last_bank_pay must be 15 left and 9 right, or 0 (Y3.2)"),
+        ({"last_banned": "red"}, "last_banned needs last_inspector (Y6.3)"),
+        (
+            {"phase": "AUCTION", "bank": {"left": "red", "right": "red"}, "banked": ["red"]},
+            "banked must name the colours that stand in the bank, each on one space (Y2.6)",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_by_its_number(change: dict[str, Any], said: str) -> None:
@@ -155,6 +170,30 @@ def test_what_is_wrong_is_said_by_its_number(change: dict[str, Any], said: str) 
     assert any(said in problem for problem in state.problems()), state.problems()
 
 
+FULL = {"m": [{"yun": 4}, {}, {}], "general": [0, 4, 4], "reserve": [2, 3, 3]}
+
+
+@pytest.mark.parametrize("phase", ["AUCTION", "YARD"])
+@pytest.mark.parametrize(
+    ("building", "change"),
+    [
+        ("school", FULL),
+        ("customs", {"passes": [6, 2, 2]}),
+        ("horse", {"horse": ["qin", "yun", "yun"]}),
+        ("dragon", {"influence": [4, 0, 0]}),
+        ("yard", {"struct_reserve": [{"post": 2, "bridge": 2, "teahouse": 2}, {}, {}]}),
+    ],
+)
+def test_y2_3b_a_bid_in_a_building_with_nothing_left_to_give_is_wrong(
+    phase: str, building: str, change: dict[str, Any]
+) -> None:
+    data = BASE | {"phase": phase, "acting_colour": "blue", "money": [9, 9, 9], "bids": {building: {"9": "red"}}}
+    state, _ = read(data)
+    assert state.problems() == []
+    state, _ = read(data | change)
+    assert state.problems() == [f"red has a bid in {building}, which has nothing left to give it (Y2.3b)"]
+
+
 def test_y12_2_a_first_order_that_does_not_alternate_is_wrong() -> None:
     order = ["red", "green", "blue", "yellow"]
     state, _ = read(
@@ -164,7 +203,7 @@ def test_y12_2_a_first_order_that_does_not_alternate_is_wrong() -> None:
 
 
 def test_when_the_match_is_over_nobody_acts() -> None:
-    over = {"phase": "OVER", "travel_order": ["red", "blue", "green"], "vp": [80, 0, 0]}
+    over = {"phase": "OVER", "travel_order": ["green", "blue", "red"], "vp": [80, 0, 0]}
     _, problems = read(BASE | over)
     assert problems == ["position.acting_colour is for nobody when the match is over; leave it out"]
     state, problems = read({key: value for key, value in (BASE | over).items() if key != "acting_colour"})

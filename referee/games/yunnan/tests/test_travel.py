@@ -5,9 +5,25 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+from referee.games.yunnan import GAME
 from referee.games.yunnan.names import Phase, Province
+from referee.games.yunnan.position import read
 from referee.games.yunnan.routes import routes_of
-from referee.games.yunnan.tests.table import BLUE, GREEN, RED, VIOLET, do, legal, merchants, order, place, refused
+from referee.games.yunnan.state import YunnanState
+from referee.games.yunnan.tests.table import (
+    BLUE,
+    BOARD,
+    GREEN,
+    RED,
+    VIOLET,
+    do,
+    legal,
+    merchants,
+    order,
+    place,
+    refused,
+)
+from referee.kit.document import Document
 
 
 def test_y5_1_the_travel_order_is_the_reverse_of_the_auction_order() -> None:
@@ -140,6 +156,24 @@ def test_y5_7_a_bridge_needs_access_to_both_ends_and_there_is_one_for_each_colou
     assert refused(state, "build_bridge(b1)") == "Y5.7"
 
 
+def test_y5_7_a_second_bridge_at_any_site_is_refused() -> None:
+    for number in range(4):
+        site = f"b{number}"
+        state = place(struct_reserve={"red": {"bridge": 1}}, horse={"red": "qin"}, bridges={"red": [site]})
+        assert refused(state, f"build_bridge({site})") == "Y5.7"
+        assert legal(state) == [*(f"build_bridge(b{other})" for other in range(4) if other != number), "done"]
+
+
+def test_y5_8_a_province_without_a_space_for_a_teahouse_has_none() -> None:
+    board = {name: dict(table) for name, table in BOARD.items()}
+    board["provinces"]["sic"] = board["provinces"]["sic"] | {"teahouse": False}
+    state = YunnanState.empty(GAME.setup(3, {}, board))
+    before = place(struct_reserve={"red": {"teahouse": 1}}, horse={"red": "qam"})
+    read(state, Document(before.to_json(), "position"))
+    assert legal(state) == ["build_teahouse(yun)", "build_teahouse(qam)", "done"]
+    assert refused(state, "build_teahouse(sic)") == "Y5.8"
+
+
 def test_y5_8_there_is_one_teahouse_in_an_outer_province() -> None:
     state = place(struct_reserve={"red": {"teahouse": 1}}, horse={"red": "qam"}, teahouse={"yun": "blue"})
     assert legal(state) == ["build_teahouse(sic)", "build_teahouse(qam)", "done"]
@@ -177,6 +211,13 @@ def test_y5_10_a_post_connects_a_teahouse_does_not_and_puer_need_not_be_held() -
     assert merchants(do(state, "done"), RED) == {"sic": 1}
     state = place(m={"red": {"sic": 1}}, horse={"red": "sic"}, teahouse={"yun": "red"})
     assert merchants(do(state, "done"), RED) == {"pue": 1}
+
+
+def test_y5_10_only_provinces_with_a_merchant_or_post_are_connected() -> None:
+    routes = routes_of(place().board.bridge_sites)
+    yun, qam = 1 << Province.YUN, 1 << Province.QAM
+    assert routes.reach(0, yun | qam).connected == 1 | yun
+    assert routes.reach(0b0001, yun | qam).connected == 1 | yun | qam  # the bridge between Yunnan and Qamdo
 
 
 def test_y5_11_after_the_last_travel_turn_comes_the_inspector() -> None:

@@ -64,6 +64,19 @@ def test_y6_2_e5_influence_of_four_or_an_own_teahouse_protects() -> None:
     assert do(state, "done").last_banned == RED
 
 
+def test_y6_2_where_all_merchants_are_protected_no_other_province_is_tried() -> None:
+    state = last_to_travel(m={"red": {"yun": 1}, "blue": {"qam": 1}}, influence={"blue": 4})
+    do(state, "done")
+    assert (state.last_inspector, state.last_banned) == (Province.QAM, NOBODY)
+    assert (merchants(state, RED), merchants(state, BLUE)) == ({"yun": 1}, {"qam": 1})
+
+
+def test_y6_2_a_teahouse_protects_its_owner_only() -> None:
+    state = last_to_travel(m={"red": {"qam": 1}, "blue": {"qam": 1}}, influence={"red": 1}, teahouse={"qam": "blue"})
+    do(state, "done")
+    assert (state.last_banned, merchants(state, RED), merchants(state, BLUE)) == (RED, {"pue": 1}, {"qam": 1})
+
+
 def test_y6_3_of_equal_influence_the_first_in_the_travel_order_is_banned() -> None:
     state = last_to_travel(
         travel_order=["green", "blue", "red"],
@@ -97,6 +110,17 @@ def test_y7_1_all_merchants_receive_a_gift_where_there_are_enough() -> None:
     assert state.to_json()["gifts"] == {"sic": 1}
 
 
+def test_y7_1_equals_take_one_gift_each_round_by_round() -> None:
+    state = last_to_travel(
+        travel_order=["blue", "green", "red"],
+        m={"blue": {"sic": 4}, "green": {"sic": 2}},
+        gifts={"sic": 3},
+    )
+    do(state, "done")
+    assert merchants(state, BLUE) == {"pue": 1, "sic": 3}  # the inspector has banned one
+    assert state.gifts_taken == [11, 2, 1]
+
+
 def test_y7_2_neither_posts_nor_connection_nor_the_banned_merchant_count() -> None:
     state = last_to_travel(m={"red": {"qam": 1, "tib": 1}}, posts={"blue": {"qam": 1}})
     do(state, "done")  # Tibet's Merchant is banned; Qamdo's is not connected
@@ -120,6 +144,16 @@ def test_y8_2_e8_a_gap_on_the_way_costs_three_for_each_merchant() -> None:
     }
     assert scoring.income(place(5, bridges={"yellow": ["b2"]}, **holdings), YELLOW) == 37
     assert scoring.income(place(5, **holdings), YELLOW) == 31
+
+
+def test_y8_2_r46_a_province_that_is_cut_off_itself_is_no_gap() -> None:
+    state = place(
+        m={"red": {"tib": 1, "qin": 1}, "blue": {"qin": 1}},
+        posts={"red": {"yun": 1, "sic": 1}, "blue": {"yun": 1, "sic": 1}},
+        horse={"red": "qin", "blue": "qin"},
+    )
+    assert scoring.income(state, RED) == 15 + 18 + 1 + 3 - 2 * 3  # Qamdo, for each Merchant
+    assert scoring.income(state, BLUE) == 18 + 1 + 3 - 2 * 3  # Qamdo and Tibet
 
 
 def test_y8_2_what_earns() -> None:
@@ -148,12 +182,11 @@ def test_y9_1_the_highest_income_travels_first_and_of_equals_the_one_that_was_la
 
 
 def converting(**arguments: Any) -> YunnanState:
-    """Only red, which has 21 to convert, is still to convert."""
+    """Only red has still to convert, an income of 21, as the others had."""
     return place(
         phase="CONVERT",
         travel_order=["blue", "green", "red"],
-        auction_order=["red", "blue", "green"],
-        m={"red": {"pue": 1, "yun": 1, "qam": 1}},
+        m={"red": {"pue": 1, "yun": 1, "qam": 1}, "blue": {"pue": 7}, "green": {"pue": 7}},
         posts={"red": {"yun": 0}},
         horse={"red": "qam"},
         bridges={"red": ["b0"]},
@@ -226,7 +259,12 @@ def test_y11_3_e13_the_final_score() -> None:
     )
     assert state.scores() == [56, 3, 0]
     state = place(
-        gifts={}, vp=[3, 4, 5], money={"red": 0, "blue": 0, "green": 0}, struct_reserve={"red": {"teahouse": 2}}
+        phase="OVER",
+        travel_order=["red", "blue", "green"],
+        gifts={},
+        vp=[3, 4, 5],
+        money={"red": 0, "blue": 0, "green": 0},
+        struct_reserve={"red": {"teahouse": 2}},
     )
     assert state.scores() == [3 + 14 * 3, 4, 5]
 
@@ -236,7 +274,6 @@ def test_y11_3_ties_go_to_influence_then_to_the_travel_order() -> None:
     state = place(
         phase="OVER",
         travel_order=["green", "blue", "red"],
-        auction_order=["red", "blue", "green"],
         money=no_money,
         influence={"red": 1},
         vp=[80, 81, 81],

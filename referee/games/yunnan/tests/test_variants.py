@@ -1,9 +1,16 @@
-"""Two seats and the expert game (RULES.md, Y12 and Y13)."""
+"""Two seats, the expert game (RULES.md, Y12 and Y13), and what is played for a seat out of time (section 5)."""
 
 from __future__ import annotations
 
-from referee.games.yunnan.names import Phase
+from typing import Any, cast
+
+import pytest
+
+from referee.game import IllegalAction, label
+from referee.games.yunnan import actions as act
+from referee.games.yunnan.names import Phase, Province
 from referee.games.yunnan.tests.table import BLUE, GREEN, RED, do, legal, place, refused
+from referee.kit.chance import ScriptedChance
 
 
 def test_y12_1_each_seat_plays_two_colours_as_if_they_were_two_players() -> None:
@@ -18,6 +25,17 @@ def test_y12_1_each_seat_plays_two_colours_as_if_they_were_two_players() -> None
     do(state, "bid(school,9,reserve)")
     assert state.reserve[GREEN] == 3  # R33: a seat's colours outbid each other
     assert state.money == [50] * 4
+
+
+def test_y12_1_a_teahouse_does_not_protect_the_seats_other_colour() -> None:
+    state = place(
+        2,
+        acting="yellow",
+        travel_order=["red", "green", "blue", "yellow"],
+        m={"red": {"yun": 1}},
+        teahouse={"yun": "green"},
+    )
+    assert do(state, "done").last_banned == RED
 
 
 def test_y12_3_the_score_is_the_seats() -> None:
@@ -63,6 +81,8 @@ def test_y12_5_the_end_comes_at_a_hundred_points_or_two_gifts() -> None:
 def test_y12_6_money_is_added_before_it_is_divided() -> None:
     state = place(
         2,
+        phase="OVER",
+        travel_order=["red", "green", "blue", "yellow"],
         money={"red": 2, "green": 1, "blue": 2, "yellow": 0},
         passes={"red": 3, "green": 3},
         influence={"blue": 1, "yellow": 2},
@@ -70,6 +90,18 @@ def test_y12_6_money_is_added_before_it_is_divided() -> None:
         gifts_taken={"red": 3, "green": 4, "blue": 5},
     )
     assert state.scores() == [1 + 1 + 1 + 21, 1 + 4 + 15]
+
+
+def test_y12_6_a_tie_goes_to_the_seat_with_the_best_placed_colour() -> None:
+    state = place(
+        2,
+        phase="OVER",
+        travel_order=["green", "blue", "yellow", "red"],
+        money=dict.fromkeys(("red", "blue", "green", "yellow"), 0),
+        vp=[100, 100],
+    )
+    assert state.scores() == [100, 100]
+    assert state.ranks() == [1, 2]
 
 
 # --- the expert game ------------------------------------------------------------------------------------
@@ -124,3 +156,68 @@ def test_y13_4_the_score_may_be_negative_without_limit() -> None:
     state = place(phase="AUCTION", options={"expert": True}, vp=[-250, 0, 0], money={"red": 0})
     assert state.scores()[0] == -250
     assert state.problems() == []
+
+
+# --- actions of other phases ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("action", "rule"),
+    [
+        ("bid(school,9,reserve)", "Y2.1"),
+        ("bank(left,reserve)", "Y2.1"),
+        ("market(reserve)", "Y2.1"),
+        ("pass", "Y2.1"),
+        ("take(post,reserve)", "Y4.5"),
+        ("displace(blue)", "Y5.5"),
+        ("no_displace", "Y5.5"),
+        ("convert(0)", "Y10.1"),
+    ],
+)
+def test_an_action_of_another_phase_is_refused_by_its_rule(action: str, rule: str) -> None:
+    assert refused(place(phase="TRAVEL"), action) == rule
+    for of_travel in ("move(pue,yun)", "build_post(yun)", "build_bridge(b0)", "build_teahouse(yun)", "done"):
+        assert refused(place(phase="AUCTION", m={"red": {"pue": 1}}), of_travel) == "Y5.2"
+
+
+def test_an_action_made_of_numbers_that_name_nothing_is_refused() -> None:
+    state = place(phase="TRAVEL", m={"red": {"pue": 1}})
+    for nonsense in (act.Move(cast("Province", 9), Province.YUN), act.BuildPost(cast("Province", -1))):
+        before = state.to_json()
+        with pytest.raises(IllegalAction):
+            state.apply(0, nonsense, ScriptedChance())
+        assert state.to_json() == before
+
+
+# --- default actions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("position", "default"),
+    [
+        ({"phase": "AUCTION", "money": {"red": 50}}, "pass"),
+        ({"phase": "YARD"}, "take(post,reserve)"),
+        ({"phase": "YARD", "struct_reserve": {"red": {"post": 2}}}, "take(bridge,reserve)"),
+        ({"phase": "YARD", "struct_reserve": {"red": {"post": 2, "bridge": 2}}}, "take(teahouse,reserve)"),
+        ({"phase": "TRAVEL", "m": {"red": {"pue": 2}}}, "done"),
+        (
+            {
+                "phase": "DISPLACE",
+                "influence": {"red": 1},
+                "m": {"red": {"yun": 1}, "blue": {"yun": 1}},
+                "unmoved": {},
+                "passes_left": 1,
+                "pending_displace": "yun",
+            },
+            "no_displace",
+        ),
+        (
+            {"phase": "CONVERT", "travel_order": ["red", "blue", "green"], "m": {"red": {"pue": 2}}},
+            "convert(0)",
+        ),
+    ],
+)
+def test_the_default_action_of_each_phase_is_that_of_section_5(position: dict[str, Any], default: str) -> None:
+    state = place(**position)
+    assert label(state.default_action(0)) == default
+    assert default in legal(state)

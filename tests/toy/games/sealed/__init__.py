@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, NamedTuple, Self, cast
+
+from typing_extensions import override
 
 from referee.game import (
     Action,
@@ -69,29 +71,42 @@ class SealedObservation(Observation):
 
 
 class SealedState(State):
-    __slots__ = ("committed", "hands", "past", "plans", "pot", "round", "score")
+    round: int
+    pot: int
+    hands: list[list[int]]
+    plans: list[list[int]]
+    committed: list[bool]
+    score: list[int]
+    past: list[RoundView]
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
-        self.round = 1
-        self.pot = 1
-        self.hands: list[list[int]] = [[] for _ in range(setup.seats)]
-        self.plans: list[list[int]] = [[] for _ in range(setup.seats)]
-        self.committed = [False] * setup.seats
-        self.score = [0] * setup.seats
-        self.past: list[RoundView] = []
+    __slots__ = tuple(__annotations__)
 
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        new = cls(setup)
+        new.round = 1
+        new.pot = 1
+        new.hands = [[] for _ in range(setup.seats)]
+        new.plans = [[] for _ in range(setup.seats)]
+        new.committed = [False] * setup.seats
+        new.score = [0] * setup.seats
+        new.past = []
+        return new
+
+    @override
     def seats_to_act(self) -> tuple[Seat, ...]:
         if self.is_over():
             return ()
         return tuple(seat for seat, done in enumerate(self.committed) if not done)
 
+    @override
     def legal_actions(self, seat: Seat) -> list[Action]:
         if seat not in self.seats_to_act():
             return []
         lays: list[Action] = [Lay(card) for card in self.hands[seat]] if len(self.plans[seat]) < MAX_LAID else []
         return [*lays, Commit()]
 
+    @override
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
         if seat not in self.seats_to_act():
             raise IllegalAction("this seat is not planning", "T3")
@@ -118,15 +133,18 @@ class SealedState(State):
         if not self.is_over():
             self.pot = 1 + chance.stream("pot").below(6)
 
+    @override
     def default_action(self, seat: Seat) -> Action:
         return Commit()
 
+    @override
     def window(self) -> Window | None:
         seconds = self.setup.options["timer"]
         if isinstance(seconds, bool) or not isinstance(seconds, int) or self.is_over() or not any(self.committed):
             return None
         return Window(f"planning {self.round}", seconds)
 
+    @override
     def observation(self, viewer: Seat | None) -> SealedObservation:
         return SealedObservation(
             viewer=viewer,
@@ -140,19 +158,24 @@ class SealedState(State):
             rounds=tuple(self.past),
         )
 
+    @override
     def is_public(self, seat: Seat, action: Action) -> bool:
         return isinstance(action, Commit)
 
+    @override
     def is_over(self) -> bool:
         return self.round > ROUNDS
 
+    @override
     def scores(self) -> list[int]:
         return list(self.score)
 
+    @override
     def ranks(self) -> list[int]:
         return [1 + sum(other > own for other in self.score) for own in self.score]
 
-    def clone(self) -> SealedState:
+    @override
+    def clone(self) -> Self:
         new = type(self)(self.setup)
         new.round = self.round
         new.pot = self.pot
@@ -163,6 +186,7 @@ class SealedState(State):
         new.past = self.past[:]
         return new
 
+    @override
     def to_json(self) -> JsonObject:
         return {
             "round": self.round,
@@ -176,6 +200,7 @@ class SealedState(State):
             ],
         }
 
+    @override
     def problems(self) -> list[str]:
         found = []
         if len(self.past) != self.round - 1:
@@ -216,13 +241,15 @@ class Sealed(Game):
 
     state_type: type[SealedState] = SealedState
 
+    @override
     def read_board(self, document: Document) -> Board:
         cards = document.table("cards")
         cards.text("provenance")
         return SealedBoard(cards.integer("highest", 16, 20), cards.integer("hand", 1, 4))
 
+    @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        state = self.state_type(setup)
+        state = self.state_type.empty(setup)
         board = cast("SealedBoard", setup.board)
         deck = [card + 1 for card in chance.stream("deck").permutation(board.highest)]
         for seat in range(setup.seats):
@@ -230,11 +257,13 @@ class Sealed(Game):
         state.pot = 1 + chance.stream("pot").below(6)
         return state
 
+    @override
     def order_matters(self, setup: Setup) -> bool:
         return setup.options["timer"] != "off"
 
+    @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        state = self.state_type(setup)
+        state = self.state_type.empty(setup)
         highest = cast("SealedBoard", setup.board).highest
         state.round = document.integer("round", 1, ROUNDS + 1)
         state.pot = document.integer("pot", 1, 6)
@@ -255,10 +284,11 @@ class Sealed(Game):
             document.note(key, f"must have {setup.seats} entries, one for each seat, not {len(tables)}")
         return (tables + [Document({}, key) for _ in range(setup.seats)])[: setup.seats]
 
+    @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
         seen = cast("SealedObservation", observation)
         board = cast("SealedBoard", setup.board)
-        state = self.state_type(setup)
+        state = self.state_type.empty(setup)
         state.round = seen.round
         state.past = list(seen.rounds)
         state.committed = [view.committed for view in seen.seats]
@@ -279,6 +309,7 @@ class Sealed(Game):
             state.pot = seen.rounds[-1].pot
         return state
 
+    @override
     def draw(self, setup: Setup, observation: Observation) -> str:
         return '<svg xmlns="http://www.w3.org/2000/svg"/>'
 

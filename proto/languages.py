@@ -1,0 +1,112 @@
+"""Compile all messages with the official generators and compilers of C++, Java and Go: `python proto/languages.py`.
+
+The check of names (`proto/check.py`) knows what collides; this finds what it does not know. C++ and Java use protoc and the
+runtime of the system, which must be of the same version. A language whose tools are missing is skipped, and the text says
+how to install them; `--all` makes that an error, for CI.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PROTOBUF_JAR = Path("/usr/share/java/protobuf.jar")
+PROTOBUF_HEADER = Path("/usr/include/google/protobuf/message.h")
+
+
+class LanguageError(Exception):
+    """The messages do not compile; the text is what the compiler said."""
+
+
+def missing(language: str) -> str:
+    """Say how to install what a language needs, or return "" if it is all there."""
+    have = {
+        "protobuf-compiler": shutil.which("protoc"),
+        "g++": shutil.which("g++"),
+        "libprotobuf-dev": PROTOBUF_HEADER.exists(),
+        "default-jdk-headless": shutil.which("javac"),
+        "libprotobuf-java": PROTOBUF_JAR.exists(),
+        "golang-go": shutil.which("go"),
+    }
+    needs = {
+        "C++": ["protobuf-compiler", "g++", "libprotobuf-dev"],
+        "Java": ["protobuf-compiler", "default-jdk-headless", "libprotobuf-java"],
+        "Go": ["golang-go"],
+    }
+    packages = [package for package in needs[language] if not have[package]]
+    return f"apt-get install {' '.join(packages)}" if packages else ""
+
+
+def compile_cpp(folder: Path) -> None:
+    """Generate C++ for all messages below a folder, and check it with g++.
+
+    Raises:
+        LanguageError: if that fails.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        _run(["protoc", "-I", folder, f"--cpp_out={scratch}", *_protos(folder)])
+        sources = sorted(Path(scratch).rglob("*.pb.cc"))
+        check = ["g++", "-std=c++17", "-fsyntax-only", "-I", scratch]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(lambda source: _run([*check, source]), sources))
+
+
+def compile_java(folder: Path) -> None:
+    """Generate Java for all messages below a folder, and compile it.
+
+    Raises:
+        LanguageError: if that fails.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        _run(["protoc", "-I", folder, f"--java_out={scratch}", *_protos(folder)])
+        sources = sorted(Path(scratch).rglob("*.java"))
+        _run(["javac", "-proc:none", "-cp", PROTOBUF_JAR, "-d", Path(scratch) / "classes", *sources])
+
+
+def compile_go() -> None:
+    """Generate Go for the project's messages and services, and build it with the agent in Go.
+
+    Raises:
+        LanguageError: if that fails.
+    """
+    _run(["sh", ROOT / "agents" / "go" / "build.sh"], {**os.environ, "PYTHON": sys.executable})
+
+
+def _protos(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.proto"))
+
+
+def _run(command: list[str | Path], environment: dict[str, str] | None = None) -> None:
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise LanguageError((ended.stderr or ended.stdout).strip())
+
+
+def main() -> None:
+    """Compile every language whose tools are there."""
+    messages = ROOT / "proto"
+    languages = {"C++": lambda: compile_cpp(messages), "Java": lambda: compile_java(messages), "Go": compile_go}
+    failed = False
+    for language, compile_all in languages.items():
+        if command := missing(language):
+            print(f"{language}: skipped, tools are missing; Debian: {command}")
+            failed |= sys.argv[1:] == ["--all"]
+            continue
+        try:
+            compile_all()
+        except LanguageError as error:
+            print(f"{language}: the generated code does not compile\n{error}")
+            failed = True
+        else:
+            print(f"{language}: compiles", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+"""The map of Valparaíso: the sea with its sectors, and the land with roads, rivers, villages and the city."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import pairwise
+
+from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Side, ValparaisoBoard, is_market
+from referee.games.valparaiso.drawing_cards import achievement
+from referee.games.valparaiso.drawing_places import MAP_HEIGHT, MAP_WIDTH, places_of, share_within, size_of
+from referee.games.valparaiso.drawing_style import (
+    GROUND,
+    RIVER,
+    ROAD,
+    arrow,
+    coin,
+    column,
+    cube,
+    house,
+    in_a_row,
+    lighthouse,
+    merchant,
+    owner_of,
+    ship,
+    symbols_of,
+    waves,
+)
+from referee.games.valparaiso.names import Location, Phase, Sector
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.kit.svg import (
+    BRASS,
+    DARK,
+    DEEP,
+    DIM,
+    FADED,
+    INK,
+    LAMP,
+    LAND,
+    LINE,
+    LIT,
+    SEA,
+    box,
+    figure,
+    group,
+    name_text,
+    path,
+    short,
+    text,
+)
+
+_SECTOR_WIDTH, _SECTOR_HEIGHT, _CARD_WIDTH, _CARD_HEIGHT = 312, 164, 98, 84
+_COAST, _ROW_SHOWN = 234, 20
+
+Places = dict[Location, tuple[float, float]]
+"""For each location, the middle of its box on the map."""
+
+
+def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str:
+    """Draw sea and land, and on the land roads, rivers, the way of the merchant in motion, and the locations."""
+    places = places_of(side)
+    parts = [
+        box(0, 0, MAP_WIDTH, MAP_HEIGHT, GROUND),
+        _sea(board, seen),
+        _ways(side, places),
+        _motion(seen, places),
+        *(_village(board, side, seen, village, *places[village]) for village in side.villages),
+        _city(side, seen, *places[Location.V]),
+    ]
+    return "".join(parts)
+
+
+def _sea(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
+    """Draw the sectors: the outer ones from the west to the east, the harbour below; beside it the pile, and what was scrapped."""
+    coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
+    for step in range(7):
+        coast += f"q-35 {14 if step % 2 else -10}-70 0t-70 0"
+    crests = ((264, 196), (282, 214))
+    parts = [
+        path(f"{coast}z", SEA, "#6f6242", 2),
+        path("".join(f"M{x} {y}q6-6 12 0t12 0" for x, y in crests), stroke="#33586a", thick=2),
+    ]
+    west_to_east = sorted(OUTER, key=lambda sector: (board.sector_places[sector], sector))
+    for at, sector in enumerate(west_to_east):
+        parts.append(group(14 + (_SECTOR_WIDTH + 8) * at, 10, _outer(board, seen, sector)))
+    parts.append(group((MAP_WIDTH - _SECTOR_WIDTH) / 2, 182, _harbour(board, seen)))
+    parts += [
+        box(16 + 4 * at, 188 + 3 * at, 26, 34, DEEP, BRASS, 1.2, 4) for at in range(3 if seen.deck > 2 else seen.deck)
+    ]
+    parts.append(text(60, 206, f"{seen.deck} card{'' if seen.deck == 1 else 's'} in the pile", 13, bold=True))
+    below = "a space left empty ends the match" if seen.deck < 4 else "of achievements"
+    parts.append(text(60, 222, below, 11, FADED, fit=196))
+    words = " ".join(card.name for card in seen.scrapped) or "none"
+    for row, line in enumerate(textwrap.wrap(f"Scrapped: {words}", 44)[:3]):
+        parts.append(text(668, 197 + 13 * row, line, 11.5, FADED, fit=296))
+    return "".join(parts)
+
+
+def _rim_of(seen: ValparaisoObservation, lit: bool) -> tuple[str, float]:
+    """Return the outline of what the action in progress is about."""
+    return (owner_of(seen, seen.seat).rim, 3) if lit and seen.seat is not None else (LINE, 1)
+
+
+def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, sector: Sector) -> str:
+    """Draw an outer sector: what it asks for, its pesos, the cards, and the ships."""
+    at = OUTER.index(sector)
+    lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
+    parts = [
+        box(0, 0, _SECTOR_WIDTH, _SECTOR_HEIGHT, DEEP, *_rim_of(seen, lit)),
+        text(9, 21, sector.name, 12, DIM, bold=True),
+        name_text(38, 21, board.sector_names[sector], 15, 116),
+        text(198, 20, f"{board.overseas_goods} ×", 14, INK, "end", bold=True),
+        cube(211, 15, board.sector_goods[at], 18),
+        coin(254, 15, seen.sea_money[at], 11),
+        text(269, 20, "pesos", 12, FADED),
+    ]
+    for place in range(SLOTS_OF_A_SECTOR):
+        card, x = seen.slots[at * SLOTS_OF_A_SECTOR + place].card, 5 + (_CARD_WIDTH + 4) * place
+        if card is None:
+            gone = box(x, 31, _CARD_WIDTH, _CARD_HEIGHT, "none", DIM, 1, 5, stroke_dasharray="4 4")
+            parts.append(gone + text(x + _CARD_WIDTH / 2, 77, "empty", 12, DIM, "middle"))
+        else:
+            parts.append(group(x, 31, achievement(_CARD_WIDTH, _CARD_HEIGHT, card, board)))
+    parts.append(_ships(seen, sector, 30, 142))
+    return "".join(parts)
+
+
+def _harbour(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
+    parts = (
+        box(0, 0, _SECTOR_WIDTH, 44, DEEP, LINE, 1, 8),
+        text(9, 27, Sector.H.name, 12, DIM, bold=True),
+        name_text(24, 27, board.sector_names[Sector.H], 15, 88),
+        _ships(seen, Sector.H, 136, 25),
+    )
+    return "".join(parts)
+
+
+def _ships(seen: ValparaisoObservation, sector: Sector, x: float, y: float) -> str:
+    there = [seat for seat, has in enumerate(seen.seats) if has.ship is sector]
+    return "".join(ship(x + 38 * at, y, owner_of(seen, seat)) for at, seat in enumerate(there))
+
+
+# --- the land -------------------------------------------------------------------------------------
+
+
+def _ways(side: Side, places: Places) -> str:
+    """Draw the rivers, and above them the roads."""
+    parts = []
+    for one, other in sorted({tuple(sorted(pair)) for river in side.rivers for pair in pairwise(river)}):
+        (x, y), (to_x, to_y) = places[one], places[other]
+        bend = f"Q{(x + to_x) / 2 + (to_y - y) * 0.32:g} {(y + to_y) / 2 - (to_x - x) * 0.32:g} {to_x:g} {to_y:g}"
+        parts.append(path(f"M{x:g} {y:g}{bend}", stroke=RIVER, thick=9, stroke_linecap="round", opacity=0.8))
+    for one, other in sorted({tuple(sorted(road)) for road in side.roads}):
+        (x, y), (to_x, to_y) = places[one], places[other]
+        parts.append(path(f"M{x:g} {y:g}L{to_x:g} {to_y:g}", stroke=ROAD, thick=5, stroke_dasharray="12 4"))
+    return "".join(parts)
+
+
+def _motion(seen: ValparaisoObservation, places: Places) -> str:
+    """Draw the way of the merchant in motion, with an arrow between its locations."""
+    if seen.seat is None or len(seen.path) < 2:
+        return ""
+    rim, lines, arrows = owner_of(seen, seen.seat).rim, [], []
+    for start, end in pairwise(seen.path):
+        (x, y), (to_x, to_y) = places[start], places[end]
+        east, south = to_x - x, to_y - y
+        lines.append(f"M{x:g} {y:g}L{to_x:g} {to_y:g}")
+        # The arrow is in the middle of what the boxes leave to be seen of the line.
+        left, right = (share_within(size_of(location), east, south) for location in (start, end))
+        middle = (left + 1 - right) / 2
+        arrows.append(arrow(x + east * middle, y + south * middle, east, south))
+    way = "".join(lines)
+    return path(way, stroke=DARK, thick=11) + path(way, stroke=rim, thick=5) + path("".join(arrows), rim, DARK, 1.5)
+
+
+def _sign(side: Side, location: Location, width: float, river: tuple[float, float]) -> str:
+    """Draw the name of a location, and the mark of a river if it is at one."""
+    left = 24 if location is Location.V else 33
+    parts = [
+        text(8, 19, location.name, 11, FADED, bold=True),
+        name_text(left, 19, side.names[location], 14.5, width - left - 8),
+    ]
+    return "".join([*parts, waves(*river)] if location in side.river_locations else parts)
+
+
+def _village(
+    board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, village: Location, x: float, y: float
+) -> str:
+    """Draw a village: its building spaces with their points, merchants and, at a market, the column of tiles, the bottom one in use."""
+    width, height = size_of(village)
+    lit = seen.village is village or seen.path[-1:] == (village,)
+    rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
+    room, per_row = (88, 3) if is_market(village) else (width - 14, 5)
+    parts = [
+        box(0, 0, width, height, LAND, *rim, 8 if is_market(village) else 22),
+        _sign(side, village, width - 20 * is_market(village), (width - 15, 14 if is_market(village) else 40)),
+        _sites(side, seen, village, room if is_market(village) else room - 20),
+        _merchants(seen, village, 7, 77, room / per_row, per_row),
+    ]
+    if is_market(village):
+        tiles = [board.tiles[kind] for kind in seen.markets[village - Location.M1].tiles]
+        parts.append(group(96, 27, column(89, tiles, lit=seen.village is village)))
+    return group(x - width / 2, y - height / 2, "".join(parts))
+
+
+def _sites(side: Side, seen: ValparaisoObservation, village: Location, room: float) -> str:
+    """Draw the building spaces of a village, with the points for building there, and the houses."""
+    built = {house.space: house.seat for house in seen.houses if house.location is village}
+    spaces = side.spaces[village]
+    step = min(42, room / len(spaces))
+    parts = []
+    for space, vp in enumerate(spaces):
+        x = 8 + step * (space + 0.5)
+        owner = owner_of(seen, built[space]) if space in built else None
+        parts.append(house(x, 39, owner, min(1, step / 26)))
+        parts.append(figure(x, 59, f"{short(vp)} VP", 9.5, BRASS if vp and owner is None else DIM, fit=step - 2))
+    return "".join(parts)
+
+
+def _merchants(
+    seen: ValparaisoObservation,
+    location: Location,
+    x: float,
+    y: float,
+    step: float,
+    per_row: int,
+    *,
+    beside: bool = False,
+) -> str:
+    """Draw the merchants at a location: one of each seat that is there, and how many it has."""
+    parts = []
+    there = [seat for seat, has in enumerate(seen.seats) if has.merchants[location]]
+    for at, seat in enumerate(there):
+        waiting = seat == seen.seat and any(seen.unmoved) and seen.unmoved[location] > 0
+        left, middle = x + step * (at % per_row + 0.5), y + 38 * (at // per_row)
+        count = seen.seats[seat].merchants[location]
+        parts.append(merchant(left - 8 * beside, middle, owner_of(seen, seat), 0.95, waiting=waiting))
+        if count > 1:
+            parts.append(
+                figure(left + (15 if beside else 0), middle + (5 if beside else 24), f"×{short(count)}", 12, fit=26)
+            )
+    return "".join(parts)
+
+
+def _city(side: Side, seen: ValparaisoObservation, x: float, y: float) -> str:
+    """Draw Valparaíso: the building row from the lighthouse on, each space with its revenue and points, and the merchants."""
+    width, height = size_of(Location.V)
+    lit = seen.path[-1:] == (Location.V,)
+    parts = [
+        box(0, 0, width, height, LIT, *(_rim_of(seen, lit) if lit else (BRASS, 1.5))),
+        _sign(side, Location.V, width - 50, (width - 42, 14)),
+        lighthouse(width - 19, 15, 0.8),
+    ]
+    spaces = side.row[:_ROW_SHOWN]  # more than all seats have houses
+    columns = max(5, -(-len(spaces) // 2))
+    step = (width - 12) / columns
+    for at, space in enumerate(spaces):
+        free, owner = at == len(seen.row), owner_of(seen, seen.row[at]) if at < len(seen.row) else None
+        inside = [
+            box(0, 0, 46, 39, DEEP, LAMP if free else owner.rim if owner else LINE, 2 if free or owner else 1, 5),
+            in_a_row(symbols_of(space.revenue), 23, 11.5, 40),
+            house(11.5, 28, owner, 0.75, bid=free),
+            text(44, 33, f"{short(space.built)} VP", 9.5, BRASS if space.built else DIM, "end", bold=True, fit=22.5),
+        ]
+        where = (8 + step * (at % columns), 28 + 42 * (at // columns))
+        parts.append(group(*where, "".join(inside), min(1, step / 50)))
+    parts.append(_merchants(seen, Location.V, 6, 132, (width - 12) / 5, 5, beside=True))
+    return group(x - width / 2, y - height / 2, "".join(parts))

@@ -1,0 +1,60 @@
+"""Where the locations of Valparaíso are drawn on the map."""
+
+from __future__ import annotations
+
+from referee.games.valparaiso.board import Side
+from referee.games.valparaiso.names import Location
+
+MAP_WIDTH, MAP_HEIGHT, _NORTH, _SOUTH = 980, 780, 320, 702
+CITY, MARKET, CUSTOMS = (262.0, 152.0), (190.0, 144.0), (128.0, 106.0)
+
+
+def size_of(location: Location) -> tuple[float, float]:
+    """Return how wide and high a location is drawn."""
+    return CITY if location is Location.V else MARKET if location <= Location.M4 else CUSTOMS
+
+
+def share_within(size: tuple[float, float], east: float, south: float) -> float:
+    """Return how much of a line from the middle of a box is still in the box."""
+    return min(size[0] / 2 / max(abs(east), 1), size[1] / 2 / max(abs(south), 1), 0.5)
+
+
+def places_of(side: Side) -> dict[Location, tuple[float, float]]:
+    """Return the middle of each location: where the board has it or, if there is no room for that, on berths."""
+    wests, norths = ([side.places[location][axis] for location in side.locations] for axis in (0, 1))
+    across, down = max(max(wests) - min(wests), 1), max(max(norths) - min(norths), 1)
+    found = {}
+    for location in side.locations:
+        (x, y), (width, height) = side.places[location], size_of(location)
+        east = 100 + (x - min(wests)) * (MAP_WIDTH - 200) / across
+        south = _NORTH + (y - min(norths)) * (_SOUTH - _NORTH) / down
+        found[location] = (
+            min(max(east, width / 2 + 7), MAP_WIDTH - width / 2 - 7),
+            min(max(south, _NORTH - 76 + height / 2), MAP_HEIGHT - height / 2 - 5),
+        )
+    return found if _are_apart(found) else _in_berths(found)
+
+
+def _are_apart(places: dict[Location, tuple[float, float]]) -> bool:
+    boxes = [(*place, *size_of(location)) for location, place in places.items()]
+    return not any(
+        abs(one[0] - other[0]) * 2 < one[2] + other[2] + 12 and abs(one[1] - other[1]) * 2 < one[3] + other[3] + 12
+        for at, one in enumerate(boxes)
+        for other in boxes[:at]
+    )
+
+
+def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tuple[float, float]]:
+    """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too near each other."""
+    rows = (320, 484, 664)
+    berths = [(100 + 195 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
+    ways = sorted(
+        ((x - left) ** 2 + (y - top) ** 2, location, (left, top))
+        for location, (x, y) in wanted.items()
+        for left, top in berths
+    )
+    found: dict[Location, tuple[float, float]] = {Location.V: (MAP_WIDTH / 2, 320)}
+    for _, location, berth in ways:
+        if location not in found and berth not in found.values():
+            found[location] = berth
+    return found

@@ -1,0 +1,100 @@
+"""Text of strangers on its way to people: no character in it may move the cursor, hide, or reorder what is shown."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import select
+
+_CHUNK_BYTES = 512  # a pipe that is ready takes this much at once: POSIX's smallest PIPE_BUF
+
+# `str.isprintable` is false for controls, escapes, bidirectional marks, line separators, lone surrogates and odd spaces.
+# These are printable to Unicode, and yet nothing is seen: joiners, fillers, variation selectors.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
+
+def visible(text: str, limit: int | None = None) -> str:
+    r"""Return a text with every character that is not seen as itself written as an escape, such as `\x1b` or `\u202e`.
+
+    Line breaks are escaped too, so the result is one line.
+
+    Args:
+        text: any text, lone surrogates included.
+        limit: the greatest number of characters of `text` to show; a longer text is cut and ends with dots.
+    """
+    if limit is not None and len(text) > limit:
+        text = text[: limit - 3] + "..."
+    if not text.isprintable():
+        text = "".join(char if char.isprintable() else _escaped(char) for char in text)
+    return _UNSEEN.sub(lambda found: _escaped(found[0]), text)
+
+
+def visible_lines(text: str) -> str:
+    """Return a text of several lines with each of them made visible; tabs stay."""
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode()
+
+
+class Remarks(io.TextIOBase):
+    """A text stream to standard error that never makes the program wait.
+
+    A referee must not stop because nobody reads its standard error. What does not fit into the pipe is dropped; when there
+    is room again, a line says how much is missing. Writing raises no exception: there is nobody to tell.
+    """
+
+    def __init__(self, descriptor: int = 2, *, styled: bool = False) -> None:
+        """Write to a file descriptor.
+
+        Args:
+            descriptor: where to write; it stays open.
+            styled: whether the text brings its own terminal escapes and has been made visible before; otherwise it is
+                made visible here.
+        """
+        self._descriptor = descriptor
+        self._styled = styled
+        self._dropped = 0
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLOUT)
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # the base class has an attribute
+        """Always UTF-8."""
+        return "utf-8"
+
+    def writable(self) -> bool:
+        """Return true."""
+        return True
+
+    def isatty(self) -> bool:
+        """Return whether the descriptor is a terminal."""
+        return os.isatty(self._descriptor)
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._descriptor
+
+    def write(self, text: str) -> int:
+        """Write a text, or as much of it as there is room for."""
+        data = (text if self._styled else visible_lines(text)).encode(errors="backslashreplace")
+        if (
+            self._dropped
+            and self._put(f"... {self._dropped} bytes were not shown: nobody read them ...\n".encode()) == 0
+        ):
+            self._dropped = 0
+        self._dropped += len(data) if self._dropped else self._put(data)
+        return len(text)
+
+    def _put(self, data: bytes) -> int:
+        """Write without waiting; return how many bytes did not fit."""
+        left = memoryview(data)
+        with contextlib.suppress(OSError):
+            while left and any(event & select.POLLOUT for _, event in self._poll.poll(0)):
+                left = left[os.write(self._descriptor, left[:_CHUNK_BYTES]) :]
+        return len(left)

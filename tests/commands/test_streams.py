@@ -1,0 +1,113 @@
+"""Standard streams that are closed, and standard error that nobody reads."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from referee.terminal import Remarks
+from tests.commands.conftest import ROOT
+
+DOGANA = [sys.executable, "-m", "ladder"]
+F_SETPIPE_SZ = 1031
+"""Of Linux; `fcntl` has no name for it in every Python."""
+
+
+def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs `dogana ... REDIRECTION`."""
+    return subprocess.run(
+        ["/bin/sh", "-c", f'"$@" {redirection}', "sh", *DOGANA, *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("arguments", [["games"], ["games", "--json"], ["--help"]])
+def test_closed_standard_output_is_said_in_one_line(arguments: list[str]) -> None:
+    ended = shell(">&-", *arguments)
+    assert (ended.returncode, ended.stderr) == (1, "dogana: standard output: Bad file descriptor\n")
+
+
+def test_closed_standard_streams_are_not_taken_by_the_next_file(tmp_path: Path) -> None:
+    """A record that got number 1 or 2 would have the command's output in it."""
+    record = tmp_path / "match.jsonl"
+    play = ("play", "cargo_noir", "random", "random", "-o", "last_turn=3", "--record", str(record))
+    assert shell("<&- >&- 2>&-", *play).returncode == 1
+    lines = record.read_bytes().splitlines()
+    assert [json.loads(line)["type"] for line in (lines[0], lines[-1])] == ["header", "seed"]
+
+
+def test_a_reader_that_has_enough_ends_the_command_quietly() -> None:
+    with subprocess.Popen([*DOGANA, "games"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as games:
+        assert games.stdout is not None
+        assert games.stderr is not None
+        games.stdout.close()
+        assert games.stderr.read() == b""
+
+
+def test_a_referee_whose_standard_error_nobody_reads_plays_on(tmp_path: Path) -> None:
+    """Each match brings a bot's last words, more than the pipe takes."""
+    (tmp_path / "bot.py").write_text(
+        "from dogana.sdk import play\nplay(lambda decision: 1 / 0 if print('x' * 5000) else 1 / 0)\n"
+    )
+    seat = f"cmd:{sys.executable} {tmp_path / 'bot.py'}"
+    play = [*DOGANA, "play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--games", "4", "--json"]
+    with subprocess.Popen(play, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as match:
+        assert match.stderr is not None
+        fcntl.fcntl(match.stderr, F_SETPIPE_SZ, 4096)
+        assert match.stdout is not None
+        assert len(match.stdout.read().splitlines()) == 4  # its end comes although standard error is full
+        assert len(match.stderr.read()) <= 4096
+
+
+def test_remarks_that_are_dropped_are_counted() -> None:
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, F_SETPIPE_SZ, 16384)
+    remarks = Remarks(writing)
+    for _ in range(40):
+        remarks.write("x" * 1000)
+    read = os.read(reading, 65536)
+    assert 8192 < len(read) <= 16384
+    remarks.write("here I am\n")
+    assert (
+        os.read(reading, 65536).decode()
+        == f"... {40_000 - len(read)} bytes were not shown: nobody read them ...\nhere I am\n"
+    )
+    os.close(reading)
+    remarks.write("to nobody\n")  # raises nothing
+    os.close(writing)
+
+
+def test_importing_the_referee_or_the_sdk_changes_no_environment_and_loads_no_grpc() -> None:
+    program = (
+        "import os, sys\n"
+        "before = dict(os.environ)\n"
+        "import referee, dogana.sdk\n"
+        "assert dict(os.environ) == before\n"
+        "assert 'grpc' not in sys.modules\n"
+        "import referee.live.server\n"
+        "assert not {'GRPC_EXPERIMENTS', 'GRPC_VERBOSITY'} & (os.environ.keys() - before.keys())\n"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={}, check=True)
+
+
+def test_the_command_sets_what_grpc_reads_before_it_is_imported() -> None:
+    program = (
+        "import os, sys, ladder.__main__\n"
+        "assert 'grpc' not in sys.modules\n"
+        "ladder.__main__._prepare()\n"
+        "assert 'grpc' not in sys.modules\n"
+        "print(os.environ['GRPC_EXPERIMENTS'])\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env={}, check=True, capture_output=True, text=True
+    )
+    assert ended.stdout == "-event_engine_client,-event_engine_listener\n"

@@ -1,0 +1,334 @@
+"""Clients that are no agents, over real gRPC: streams that never join, requests that are too large, calls that are cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2
+from grpc_reflection.v1alpha import reflection_pb2
+
+from dogana.v1 import referee_pb2 as pb
+from referee.live import lobby
+from referee.live.play import Remote
+from referee.live.server import MAX_FRAME_BYTES, MAX_WATCHERS, Listen
+from referee.match.result import Outcome
+from tests.referee.test_wire import ROOT, hall, run
+from tests.tables import plan_of
+
+FLOOD = 300
+WATCH = "dogana.v1.Referee/Watch"
+
+
+@contextlib.asynccontextmanager
+async def channels(address: str, count: int) -> AsyncIterator[list[grpc.aio.Channel]]:
+    """Channels with a connection each."""
+    opened = [grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)]) for _ in range(count)]
+    try:
+        yield opened
+    finally:
+        for channel in opened:
+            await channel.close()
+
+
+def play_stream(channel: grpc.aio.Channel) -> Any:
+    return channel.stream_stream("/dogana.v1.Referee/Play", response_deserializer=pb.RefereeMessage.FromString)()
+
+
+async def until(condition: Any) -> None:
+    """Wait for something that must come; the test's own time limit ends a wait in vain."""
+    while not condition():
+        await asyncio.sleep(0.01)
+
+
+def waiting(room: Any) -> int:
+    return sum(map(len, room.server._lobby._waiting.values()))
+
+
+def unary(channel: grpc.aio.Channel, method: str, request: bytes) -> Any:
+    call: Any = channel.unary_stream(f"/{method}")
+    return call(request)
+
+
+async def joins(channel: grpc.aio.Channel, token: str) -> Any:
+    call = play_stream(channel)
+    await call.write(pb.AgentMessage(join=pb.Join(token=token, protocol=1)).SerializeToString())
+    message = await call.read()
+    assert message.WhichOneof("message") == "welcome"
+    return call
+
+
+@pytest.fixture
+def no_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streams may wait for ever, so that a deadline that passes cannot help an agent in."""
+    monkeypatch.setattr(lobby, "JOIN_SECONDS", 10_000.0)
+
+
+# --- streams that never join ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("connections", [1, 5])
+@pytest.mark.usefixtures("no_deadline")
+def test_an_agent_joins_and_plays_while_300_streams_do_not_join(connections: int) -> None:
+    async def scene() -> None:
+        async with hall(listen=Listen("127.0.0.1:0")) as room:
+            address = f"127.0.0.1:{room.server.remote_port}"
+            async with channels(address, connections) as hostile:
+                streams = [play_stream(hostile[number % connections]) for number in range(FLOOD)]
+                await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+                crowded_out = [stream for stream in streams if stream.done()]
+                codes = {await stream.code() for stream in crowded_out}
+                # HTTP/2 itself refuses what one connection opens before it has heard how many it may.
+                assert codes - {grpc.StatusCode.UNAVAILABLE} == {grpc.StatusCode.RESOURCE_EXHAUSTED}
+                bot = await room.agent(address=address)
+                await bot.join()
+                await bot.play_out()
+                assert (await room.report()).result.seats[0].outcome is Outcome.PLAYED
+                assert waiting(room) >= lobby.MAX_WAITING_PER_PEER - 1
+
+    run(scene())
+
+
+@pytest.mark.usefixtures("no_deadline")
+def test_an_agent_joins_through_the_very_connection_that_is_full_of_streams_that_do_not() -> None:
+    async def scene() -> None:
+        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+            streams = [play_stream(channel) for _ in range(FLOOD)]
+            await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+            await room.announced.wait()
+            (await joins(channel, room.tokens[0])).cancel()
+            for stream in streams:
+                stream.cancel()
+
+    run(scene())
+
+
+@pytest.mark.usefixtures("no_deadline")
+def test_a_stream_that_waits_is_not_crowded_out_by_streams_of_another_peer() -> None:
+    async def scene() -> None:
+        async with hall(listen=Listen("127.0.0.1:0")) as room:
+            early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
+            await until(lambda: waiting(room) == 1)
+            async with channels(room.server.local_address, 3) as hostile:
+                streams = [play_stream(hostile[number % 3]) for number in range(FLOOD)]
+                await until(lambda: sum(stream.done() for stream in streams) == FLOOD - lobby.MAX_WAITING_PER_PEER)
+                assert waiting(room) == lobby.MAX_WAITING_PER_PEER + 1
+                await early.join()
+
+    run(scene())
+
+
+@pytest.mark.usefixtures("no_deadline")
+def test_when_all_peers_together_wait_with_too_many_streams_the_one_with_most_makes_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lobby, "MAX_WAITING", 10)
+
+    async def scene() -> None:
+        async with hall(listen=Listen("127.0.0.1:0")) as room, channels(room.server.local_address, 1) as [many]:
+            streams = [play_stream(many) for _ in range(10)]
+            await until(lambda: waiting(room) == 10)
+            early = await room.agent(address=f"127.0.0.1:{room.server.remote_port}")
+            await until(lambda: any(stream.done() for stream in streams))
+            assert [stream.done() for stream in streams].count(True) == 1
+            assert waiting(room) == 10
+            await early.join()
+
+    run(scene())
+
+
+def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lobby, "MAX_WAITING_PER_PEER", 1)
+
+    async def scene() -> None:
+        async with hall(
+            plan_of(options={"last_turn": 2}),
+            [
+                Remote(20),
+                Remote(20),
+            ],
+        ) as room:
+            one = await room.agent(0)
+            await one.send(join=pb.Join(token=one.token, protocol=1))
+            two = await room.agent(1)
+            await two.join()
+            await asyncio.gather(one.play_out(), two.play_out())
+
+    run(scene())
+
+
+def test_connections_that_say_nothing_do_not_use_up_what_an_agent_needs(tmp_path: Path) -> None:
+    """More silent connections than the process may open files by default."""
+    with Referee(tmp_path, "ulimit -Sn 256") as referee:
+        host, port = referee.address.split(":")
+        silent = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
+        assert referee.play() == 0
+        for one in silent:
+            one.close()
+
+
+# --- nothing is echoed, kept or printed without bounds ---------------------------------------------------------
+
+
+class Referee:
+    """The command `dogana play` with a remote seat."""
+
+    def __init__(self, folder: Path, before: str = ":") -> None:
+        self._folder = folder
+        self._before = before
+
+    def __enter__(self) -> Referee:
+        command = f'{self._before}; exec "$@"'
+        match = [sys.executable, "-m", "ladder", "play", "cargo_noir", "remote", "random", "-o", "last_turn=3"]
+        self.process = subprocess.Popen(
+            ["/bin/sh", "-c", command, "sh", *match, "--record", str(self._folder / "match.jsonl")],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        self.address, self.token = (word.split("=")[1] for word in self.process.stderr.readline().split()[-2:])
+        return self
+
+    def play(self) -> int:
+        """Let an honest agent join and play; return the status of the referee."""
+        environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
+        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=60)
+        return self.process.wait(60)
+
+    def resident_bytes(self) -> int:
+        pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing(tmp_path: Path) -> None:
+    async def attack(address: str) -> None:
+        async with channels(address, 1) as [channel]:
+            for method, request in (
+                ("dogana.v1.Referee/Watch", pb.WatchRequest(match_id="x" * 4_000_000)),
+                ("grpc.health.v1.Health/Check", health_pb2.HealthCheckRequest(service="x" * 4_000_000)),
+            ):
+                for _ in range(25 if method == WATCH else 3):
+                    call = unary(channel, method, request.SerializeToString())
+                    assert await call.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+                    assert len(await call.details()) < 200
+
+    with Referee(tmp_path) as referee:
+        before = referee.resident_bytes()
+        run(attack(referee.address))
+        assert referee.resident_bytes() - before < 50_000_000
+        assert referee.play() == 0
+        assert referee.process.stderr is not None
+        assert referee.process.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    ("match_id", "shown"),
+    [
+        ("x" * (MAX_FRAME_BYTES - 100), "no match '" + "x" * 61 + "...' is running here"),
+        ("\x1b[2J\u202e\n", r"no match '\x1b[2J\u202e\n' is running here"),
+    ],
+    ids=["long", "escapes"],
+)
+def test_the_name_of_a_match_that_is_not_there_is_shortened_and_made_visible(match_id: str, shown: str) -> None:
+    async def scene() -> None:
+        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+            call = unary(channel, WATCH, pb.WatchRequest(match_id=match_id).SerializeToString())
+            assert (await call.code(), await call.details()) == (grpc.StatusCode.NOT_FOUND, shown)
+
+    run(scene())
+
+
+def test_a_request_to_watch_that_cannot_be_read_is_refused() -> None:
+    async def scene() -> None:
+        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+            call = unary(channel, WATCH, b"\xff\xff")
+            assert await call.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+    run(scene())
+
+
+def test_200_cancelled_spectators_leave_no_task_and_print_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    async def scene() -> None:
+        async with hall() as room:
+            bot = await room.agent()
+            await bot.join()
+            await bot.decide()
+            async with channels(room.server.local_address, 1) as [channel]:
+                await spectate(channel, 1)
+                await until(lambda: not drivers(room)[0]._watchers)
+                before = len(asyncio.all_tasks())
+                await spectate(channel, 200)
+                await until(lambda: not drivers(room)[0]._watchers)
+                await until(lambda: len(asyncio.all_tasks()) <= before)
+
+    run(scene())
+    assert capfd.readouterr().err == ""
+
+
+async def spectate(channel: grpc.aio.Channel, count: int) -> None:
+    """Watch, and cancel: every other call before anything has come."""
+    for number in range(count):
+        call = unary(channel, WATCH, b"")
+        if number % 2 == 0:
+            await call.read()
+        call.cancel()
+
+
+def drivers(room: Any) -> list[Any]:
+    return list(room.server._matches.values())
+
+
+LONG_CALLS = [
+    ("dogana.v1.Referee/Watch", pb.WatchRequest()),
+    ("grpc.health.v1.Health/Watch", health_pb2.HealthCheckRequest()),
+    (
+        "grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+        reflection_pb2.ServerReflectionRequest(list_services=""),
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "request_"), LONG_CALLS, ids=[method for method, _ in LONG_CALLS])
+def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method: str, request_: Any) -> None:
+    async def scene() -> None:
+        async with hall() as room, channels(room.server.local_address, 1) as [channel]:
+            bot = await room.agent()
+            await bot.join()
+
+            async def call() -> Any:
+                opened: Any = channel.stream_stream(f"/{method}")()
+                with contextlib.suppress(grpc.aio.AioRpcError):  # it may be refused before it has said anything
+                    await opened.write(request_.SerializeToString())
+                return opened
+
+            staying = [await call() for _ in range(MAX_WATCHERS)]
+            for one in staying:
+                assert await one.read()
+            late = await call()
+            assert await late.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert f"more than {MAX_WATCHERS}" in await late.details()
+            staying[0].cancel()
+            served = False
+            while not served:  # until the referee has heard of it
+                late = await call()
+                with contextlib.suppress(grpc.aio.AioRpcError):
+                    served = bool(await late.read())
+            for one in [*staying, late]:
+                one.cancel()
+
+    run(scene())

@@ -1,0 +1,107 @@
+"""How long an answer may have waited to be read: only what the referee's own threads ran or waited for a processor."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from referee.live import lateness
+from referee.live.lateness import Lateness, NoStatistics
+from referee.live.server import RefereeServer
+
+
+def ignore(late: float, now: float) -> None:
+    pass
+
+
+def test_a_message_that_comes_while_the_referee_works_may_have_waited_all_that_time() -> None:
+    async def scene() -> None:
+        watch = Lateness(ignore)
+        before = watch.sample()
+        begin = time.thread_time()
+        while time.thread_time() < begin + 0.1:
+            pass
+        assert watch.waited(watch.sample(), before) > 0.08  # the kernel counts in ticks of up to 10 ms
+        watch.close()
+
+    asyncio.run(scene())
+
+
+def test_a_message_that_comes_while_the_referee_does_nothing_has_not_waited() -> None:
+    async def scene() -> None:
+        watch = Lateness(ignore)
+        before = watch.sample()
+        time.sleep(0.5)  # as if it were stopped: it neither runs nor waits for a processor
+        now = watch.sample()
+        assert watch.waited(now, before) < now.at - before.at - 0.4
+        watch.close()
+
+    asyncio.run(scene())
+
+
+def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
+    async def scene() -> None:
+        watch = Lateness(ignore)
+        before = watch.sample()
+        begin = time.thread_time()
+        while time.thread_time() < begin + 0.5:
+            pass
+        first = watch._idle
+        while watch._idle is first:
+            await asyncio.sleep(0.001)
+        now = watch.sample()
+        assert watch.waited(now, before) <= now.used - watch._idle.used
+        assert now.used - before.used > 0.4
+        watch.close()
+
+    asyncio.run(scene())
+
+
+def test_a_loop_that_comes_late_is_told_by_how_much() -> None:
+    async def scene() -> list[float]:
+        told: list[float] = []
+        watch = Lateness(lambda late, now: told.append(late))
+        time.sleep(0.5)
+        while not told:
+            await asyncio.sleep(0.001)
+        watch.close()
+        return told
+
+    assert max(asyncio.run(scene())) > 0.5 - 2 * lateness.BEAT_SECONDS
+
+
+def test_the_thread_that_reads_from_the_wire_is_watched() -> None:
+    async def scene() -> int:
+        async with RefereeServer():
+            watch = Lateness(ignore)
+            count = len(watch._files)
+            watch.close()
+            return count
+
+    assert asyncio.run(scene()) == 2  # with the event loop's own
+
+
+def test_a_kernel_without_statistics_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: str, flags: int) -> int:
+        raise FileNotFoundError(2, "No such file or directory", path)
+
+    async def scene() -> None:
+        monkeypatch.setattr("referee.live.lateness.os.open", refuse)
+        with pytest.raises(NoStatistics, match=r"schedstat: No such file.*CONFIG_SCHED_INFO") as caught:
+            Lateness(ignore)
+        assert "\n" not in str(caught.value)
+
+    asyncio.run(scene())
+
+
+def test_nothing_stays_open(tmp_path: Path) -> None:
+    async def scene() -> None:
+        before = len(list(Path("/proc/self/fd").iterdir()))
+        for _ in range(5):
+            Lateness(ignore).close()
+        assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+    asyncio.run(scene())

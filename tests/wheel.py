@@ -1,0 +1,111 @@
+"""The wheel, installed as an author of bots would: beside `openai-agents`, without what only the referee needs.
+
+It needs the package index and most of a minute, so it is not one of `make test`: `make wheel-test` runs it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from house_bots.random_bot import RandomBot
+
+from referee.live.play import Command, House, Player, play_match
+from referee.live.server import RefereeServer
+from referee.match.result import Outcome
+from tests.tables import plan_of
+from tests.test_packaging import ROOT, build, copy_sources
+
+# What pip prints when it cannot reach the index. Then nothing has been tested, and nothing is wrong here.
+UNREACHABLE = re.compile(r"Retrying \(Retry\(|NewConnectionError|NameResolutionError|ConnectTimeoutError|ProxyError")
+
+BOT = """
+import importlib.util
+import sys
+
+import agents
+from agents import Agent, function_tool
+
+from dogana.sdk import Decision, play
+from dogana.v1.referee_pb2_grpc import RefereeStub
+
+assert "dogana" not in (agents.__file__ or ""), agents.__file__
+for name in ("trueskill", "sqlite_utils", "platformdirs", "grpc_health", "grpc_reflection"):
+    assert importlib.util.find_spec(name) is None, f"{name} is installed, so this proves nothing"
+
+
+@function_tool
+def best(count: int) -> int:
+    return count - 1
+
+
+author = Agent(name="author", tools=[best])
+
+
+def choose(decision: Decision) -> int:
+    assert decision.observation.IsInitialized()
+    return len(decision.actions) - 1
+
+
+play(choose, on_end=lambda match, over: print(f"{author.name} saw the end, with {author.tools[0].name}"))
+assert not {"referee", "ladder", "house_bots"} & sys.modules.keys()
+"""
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a clean environment with the wheel, gRPC, protobuf and `openai-agents`."""
+    folder = tmp_path_factory.mktemp("wheel")
+    copy_sources(folder / "source")
+    wheel = build(folder / "source", folder / "built", "wheel")
+    venv.create(folder / "venv", with_pip=True)
+    python = folder / "venv" / "bin" / "python"
+    for what in (["--no-deps", str(wheel)], ["grpcio", "protobuf", "openai-agents"]):
+        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what]
+        ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
+        if ended.returncode != 0 and UNREACHABLE.search(ended.stderr + ended.stdout):
+            pytest.skip(f"the package index cannot be reached; to try it: {' '.join(command)}")
+        assert ended.returncode == 0, ended.stderr
+    return python
+
+
+def test_the_sdk_plays_beside_openai_agents_without_the_referees_dependencies(python: Path, tmp_path: Path) -> None:
+    bot = tmp_path / "bot.py"
+    bot.write_text(BOT)
+
+    async def match() -> None:
+        async with RefereeServer() as server:
+            players: list[Player] = [
+                Command([str(python), str(bot)], {}, folder=tmp_path, join_seconds=120),
+                House(RandomBot),
+            ]
+            report = await play_match(plan_of(options={"last_turn": 3}), players, server=server)
+            assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
+            assert "author saw the end, with best" in report.logs[0]
+
+    asyncio.run(match())
+
+
+def test_the_messages_can_be_compiled_from_the_installed_files(python: Path, tmp_path: Path) -> None:
+    """With the commands of docs/writing_a_bot.md."""
+    page = (ROOT / "docs" / "writing_a_bot.md").read_text()
+    [program] = re.findall(r"\$ root=\$\(python -c '(.*)'\)", page)
+    found = subprocess.run([python, "-c", program], capture_output=True, text=True, cwd=tmp_path, check=True)
+    root = Path(found.stdout.strip())
+    assert python.parents[1] in root.parents
+    files = sorted(str(path.relative_to(root)) for path in root.rglob("*.proto"))
+    assert files == sorted(str(path.relative_to(ROOT / "proto")) for path in (ROOT / "proto").rglob("*.proto"))
+    command = [
+        sys.executable,
+        "-m",
+        "grpc_tools.protoc",
+        f"-I{root}",
+        f"--descriptor_set_out={tmp_path / 'all'}",
+        *files,
+    ]
+    subprocess.run(command, check=True)
