@@ -76,7 +76,8 @@ def check(folder: Path) -> None:
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """Start `dogana ladder ...`."""
+    """Start `dogana ladder ...`, which heeds Ctrl-C even if this was started in the background of a script."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
         [sys.executable, "-m", "ladder", "ladder", *arguments, "--home", str(folder / "home")],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -88,10 +89,8 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def start_run(folder: Path, matches: int, workers: int = 2) -> subprocess.Popen[str]:
-    """Start a run of two workers."""
-    return start(
-        folder, "run", "--game", GAME, "--matches", str(matches), "--workers", str(workers), "--unconfined"
-    )  # fmt: skip
+    """Start a run."""
+    return start(folder, "run", "--game", GAME, "--matches", str(matches), "--workers", str(workers), "--unconfined")
 
 
 def submit(folder: Path, name: str, number: int) -> subprocess.Popen[str]:
