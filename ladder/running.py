@@ -24,7 +24,7 @@ from ladder.store import Store, Tally
 from ladder.trial import Trial
 from referee.files import private_folder
 from referee.game import Game
-from referee.match.result import Outcome, Result
+from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import games, house_bots
 
 MAX_GIVEN_UP = 10
@@ -179,6 +179,7 @@ class _Play:
         self._handed_out = {game.name: 0 for game in chosen}
         self._planned = 0
         self._counted = 0
+        self._lagged = 0
         self._given_up = 0
 
     def play(self) -> Iterator[Progress]:
@@ -193,7 +194,13 @@ class _Play:
                 yield from self._progress()
             yield from self._progress()
             if not (self._again or self._trials):
-                return
+                break
+        if self._lagged:
+            self._remarks.append(
+                f"in {self._lagged} of {self._counted} matches the referee was late for more than"
+                f" {MAX_LAG_SHARE:.0%} of the time: this machine is too busy, or has too many workers"
+            )
+            yield from self._progress()
 
     def _progress(self) -> Iterator[Progress]:
         remarks, self._remarks = self._remarks or [""], []
@@ -259,6 +266,7 @@ class _Play:
                 return
         if isinstance(end, Finished):
             self._counted += count(self._store, match, end.result, end.record_hash)
+            self._lagged += end.result.lagged
             self._end(match, "")
             return
         times = self._store.void(match, end.reason)

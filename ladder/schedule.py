@@ -98,6 +98,6 @@ def _may_join(candidate: Candidate, table: Sequence[Candidate], *, same_author: 
 
 
 def _interest(candidate: Candidate, table: Sequence[Candidate], meetings: Mapping[frozenset[int], int]) -> float:
-    even = quality([candidate.rating, table[0].rating])
+    even = quality(candidate.rating, table[0].rating)
     met = sum(meetings.get(frozenset((candidate.version, other.version)), 0) for other in table)
     return float((even**2 + 0.001) / (1 + met))

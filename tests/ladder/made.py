@@ -39,6 +39,8 @@ def result_of(
                 outcome=Outcome.CRASH if seat in outs else Outcome.PLAYED,
                 decisions=5,
                 think_seconds=0.5,
+                wall_seconds=0.5,
+                lag_seconds=0.0,
                 detail="it crashed" if seat in outs else "",
             )
             for seat, version in enumerate(match.seats)

@@ -23,6 +23,7 @@ from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, dogana
+from tests.ladder.made import ladder, next_matches
 from tests.ladder.test_pool import PLAIN
 
 __all__ = ["dogana"]
@@ -61,7 +62,7 @@ def home(dogana: Dogana, tmp_path: Path) -> Home:
 
 def scheduled(home: Home) -> list[Match]:
     with Store(home.database, create=False) as store:
-        return schedule(store, find("cargo_noir"), CLOCK, same_author=False)
+        return schedule(store, find("cargo_noir"), CLOCK, 1, same_author=False)
 
 
 def plan(match: Match) -> MatchPlan:
@@ -88,7 +89,7 @@ def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana:
         hashes[match.match_id] = read_lines(home.record(match.match_id))[-1].hash
     run(dogana, 1)
     with Store(home.database, create=False) as store:
-        counted = {match.match_id: match.count for match in store.counted("cargo_noir")}
+        counted = {match.match_id: match.count for match in store.counted()}
     for match_id, planted in hashes.items():
         count = counted[match_id]
         assert count is not None
@@ -107,7 +108,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
             assert block not in store.blocks_to_seal()
             plant(home, match)
             if match is matches[-1]:
-                store.give_up(match.match_id, "given up")  # over, though it does not count
+                store.give_up(match, "given up")  # over, though it does not count
             else:
                 result = verified(home.record(match.match_id), find, match.seed)
                 store.count(match, result.result, result.last_hash, {})
@@ -122,7 +123,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
 
 def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: Dogana, home: Home) -> None:
     with Store(home.database, create=False) as store:
-        [block] = {match.block for match in store.counted("cargo_noir")}
+        [block] = {match.block for match in store.counted()}
         assert block is not None
         first, *others = store.records_of(block)
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
@@ -152,7 +153,7 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
             plant(home, match)
             result = verified(home.record(match.match_id), find, match.seed)
             store.count(match, result.result, result.last_hash, {})
-        store.give_up(last.match_id, "given up")
+        store.give_up(last, "given up")
         plant(home, counted[0])
         [problem] = seal_blocks(home, store)
         assert f"cannot reveal the seed of match {counted[0].match_id}" in problem
@@ -172,7 +173,7 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
     said = run(dogana, 2)
     assert "the files of mybot v1 are not those that were submitted" in said
     with Store(home.database, create=False) as store:
-        counted = {match.match_id for match in store.counted("cargo_noir")}
+        counted = {match.match_id for match in store.counted()}
         assert store.unfinished("cargo_noir") == []
         before = store.ratings("cargo_noir")
     assert not counted & {match.match_id for match in matches}
@@ -184,3 +185,13 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
             if store.ratings("cargo_noir").get(mybot) != before.get(mybot):
                 return
     raise AssertionError("mybot never played again")
+
+
+def test_no_seed_of_a_block_follows_from_what_others_may_know(tmp_path: Path) -> None:
+    seeds = set()
+    for number in range(20):
+        (tmp_path / str(number)).mkdir()
+        with ladder(tmp_path / str(number)) as store:
+            seeds |= {match.seed for match in next_matches(store, seed=1)}  # who meets whom is the same in all of them
+    assert len(seeds) == 20
+    assert 55 < max(seeds).bit_length() <= 62

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import stat
 import time
 from collections.abc import Iterator
@@ -159,3 +160,32 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert (home.logs(one.match_id) / "seat0.log").exists()
     found = [home.folder, *home.folder.rglob("*")]
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+
+
+WAITING = (
+    "import os, time\nfrom dogana.sdk import play\n"
+    "def choose(decision):\n"
+    "    while not os.path.exists({marker!r}):\n"
+    "        time.sleep(0.01)\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+
+
+def test_a_worker_that_was_suspended_together_with_the_ladder_is_not_killed(home: Home, tmp_path: Path) -> None:
+    bot = entered(home, WAITING.format(marker=str(tmp_path / "marker")))
+    home.records.mkdir()
+    limit = 5.0
+    with Pool(home, 2, Patience(tick_seconds=0.1, silent_ticks=50, start_ticks=6000)) as pool:
+        waits, quick = match(bot, HOUSE_BOT, clock="600+0/600"), match(HOUSE_BOT, HOUSE_BOT)
+        ends = pool.play([waits, quick])
+        assert next(ends)[0] == quick
+        [pid] = [worker.process.pid for worker in pool._workers if worker.match == waits]
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(limit + 1)  # the pool does not look meanwhile, as if it were suspended, too
+        os.kill(pid, signal.SIGCONT)
+        (tmp_path / "marker").touch()
+        [(last, end)] = ends
+    assert last == waits
+    assert isinstance(end, Finished)

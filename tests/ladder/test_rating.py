@@ -93,7 +93,13 @@ def test_a_new_version_starts_at_its_predecessors_mu_with_more_doubt() -> None:
 
 
 def test_an_even_match_is_worth_more_than_an_uneven_one() -> None:
-    assert quality([Rating(25, 1), Rating(25, 1)]) > quality([Rating(25, 1), Rating(35, 1)])
+    assert quality(Rating(25, 1), Rating(25, 1)) > quality(Rating(25, 1), Rating(35, 1))
+
+
+@given(RATINGS, RATINGS)
+def test_the_quality_of_a_match_is_that_of_the_package(one: Rating, other: Rating) -> None:
+    groups = [(trueskill.Rating(rating.mu, rating.sigma),) for rating in (one, other)]
+    assert quality(one, other) == pytest.approx(module._ENVIRONMENT.quality(groups), rel=1e-9)
 
 
 def test_rating_the_same_matches_again_gives_the_same_to_the_last_digit() -> None:

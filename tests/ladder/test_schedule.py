@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from ladder.match import HOUSE
-from ladder.rating import Rating
+from ladder.rating import Rating, quality, rate
 from ladder.schedule import Candidate, next_block, rotations
+from tests.ladder.made import ladder, next_matches, play
 
 
 def candidates(count: int, **ratings: Rating) -> list[Candidate]:
@@ -32,26 +36,34 @@ class Season:
     def play(self, blocks: int) -> None:
         for _ in range(blocks):
             number = len(self.blocks) + 1
-            block = next_block(
-                list(self.entered.values()),
-                self.seat_counts,
-                self.by_seats,
-                self.meetings,
-                number,
-                self.chance,
-                same_author=self.same_author,
-            )
-            assert block is not None
-            self.blocks.append(block)
-            self.by_seats[len(block)] += 1
+            block = self.draw(number, self.chance)
+            self.note(block, number)
             for version in block:
                 old = self.entered[version]
-                rating = Rating(old.rating.mu, max(1, old.rating.sigma * 0.98))
-                self.entered[version] = Candidate(version, old.author, rating, number)
-                self.played[version] += 1
-                for other in block:
-                    if other > version:
-                        self.meetings[frozenset((version, other))] += 1
+                self.entered[version] = replace(old, rating=Rating(old.rating.mu, max(1, old.rating.sigma * 0.98)))
+
+    def draw(self, number: int, chance: random.Random) -> list[int]:
+        block = next_block(
+            list(self.entered.values()),
+            self.seat_counts,
+            self.by_seats,
+            self.meetings,
+            number,
+            chance,
+            same_author=self.same_author,
+        )
+        assert block is not None
+        return block
+
+    def note(self, block: list[int], number: int) -> None:
+        self.blocks.append(block)
+        self.by_seats[len(block)] += 1
+        for version in block:
+            self.entered[version] = replace(self.entered[version], last_block=number)
+            self.played[version] += 1
+            for other in block:
+                if other > version:
+                    self.meetings[frozenset((version, other))] += 1
 
 
 def test_every_number_of_seats_is_played_equally_often() -> None:
@@ -81,6 +93,64 @@ def test_every_third_block_goes_to_who_has_waited_longest() -> None:
     block = next_block(entered, [2], {}, {}, 12, random.Random(1))
     assert block is not None
     assert 4 in block
+
+
+@pytest.mark.parametrize("number", range(1, 25))
+def test_it_is_every_third_block_and_no_other(number: int) -> None:
+    """F24."""
+    entered = [
+        Candidate(n, f"a{n}", Rating(25, {4: 1, 5: 9}.get(n, 2)), {4: 3, 5: 30}.get(n, 10 + n)) for n in range(1, 9)
+    ]
+    blocks = [next_block(entered, [2], {}, {}, number, random.Random(seed)) for seed in range(40)]
+    always = set.intersection(*(set(block or []) for block in blocks))
+    assert always == ({4} if number % 3 == 0 else {5})
+
+
+def test_an_opponent_is_drawn_by_quality_squared_and_by_how_rarely_they_have_met() -> None:
+    """F24: with the weights of the module's third rule, 3,000 draws come out near what they say."""
+    first, near, far = Rating(25, 8), Rating(27, 2), Rating(40, 2)
+    entered = [Candidate(n, f"a{n}", rating, 0) for n, rating in enumerate((first, near, far), start=1)]
+
+    def share(meetings: dict[frozenset[int], int]) -> float:
+        blocks = [next_block(entered, [2], {}, meetings, 1, random.Random(seed)) for seed in range(3000)]
+        return sum(2 in (block or []) for block in blocks) / len(blocks)
+
+    q_near, q_far = quality(first, near), quality(first, far)
+    assert 0.15 < q_far / q_near < 0.6  # so that squared and unsquared are far apart
+    weights = [q_near**2 + 0.001, q_far**2 + 0.001]
+    assert share({}) == pytest.approx(weights[0] / sum(weights), abs=0.02)
+    met = {frozenset((1, 2)): 4}
+    assert share(met) == pytest.approx(weights[0] / 5 / (weights[0] / 5 + weights[1]), abs=0.03)
+
+
+def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path) -> None:
+    """F24: each block keeps its seed and how many results were known; with the facts up to there, it comes out again."""
+    chance = random.Random(5)
+    with ladder(tmp_path, bots=7) as store:
+        for number in range(30):
+            matches = next_matches(store, seed=1000 + number)
+            for match in chance.sample(matches, chance.randrange(len(matches) + 1)):
+                play(store, match, chance)
+        counted = {match.count.number: match for match in store.counted() if match.count}
+        authors = {version.id: version.author for version in store.versions().values()}
+    database = sqlite3.connect(tmp_path / "ladder.db")
+    season = Season([Candidate(version, author, Rating(), 0) for version, author in authors.items()], [2, 3, 4, 5])
+    known: dict[int, Rating] = {}
+    done = 0
+    for block, seed, after in database.execute("select id, schedule_seed, after_number from blocks order by id"):
+        for number in range(done + 1, after + 1):
+            match = counted[number]
+            assert match.count is not None
+            known.update(rate(known, match.versions, match.count.ranks, dict.fromkeys(authors)))
+        done = after
+        season.entered = {
+            version: replace(old, rating=known.get(version, Rating())) for version, old in season.entered.items()
+        }
+        drawn = season.draw(block, random.Random(seed))
+        sql = "select version from seats join matches on id = match where block = ? and rotation = 0 order by seat"
+        assert drawn == [version for (version,) in database.execute(sql, [block])]
+        season.note(drawn, block)
+    assert done > 20
 
 
 def test_nobody_starves_even_far_from_all_others() -> None:

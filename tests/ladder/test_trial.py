@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ladder.home import Home
+from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
+from ladder.recompute import compare
+from ladder.running import run
+from ladder.standings import SCHEDULED, Status, standings
+from ladder.store import Store
 from ladder.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
-from tests.commands.conftest import Dogana, dogana
+from referee.match import result
+from referee.registry import find
 from tests.ladder.test_pool import PLAIN, WORKER
-
-__all__ = ["dogana"]
 
 
 def version(number: int, author: str = "") -> Version:
@@ -104,54 +107,42 @@ LOSING = (
 """Plays its first match; of the others those in which it does not sit first, which stands for those it is losing, kill."""
 
 
-def run(dogana: Dogana, matches: int) -> str:
-    return dogana(
-        *(
-            "ladder",
-            "run",
-            "--game",
-            "cargo_noir",
-            "--matches",
-            matches,
-            "--workers",
-            2,
-            "--home",
-            "home",
-            "--unconfined",
-        ),
-    ).stderr
+def played(home: Home, matches: int) -> str:
+    """Run a ladder; return what it said."""
+    with Store(home.database, create=False) as store:
+        steps = run(home, store, [find("cargo_noir")], matches, 2, "60+0.5/10", same_author=False)
+        return "\n".join(step.text for step in steps if step.text)
 
 
-def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_it_met_is(
-    dogana: Dogana, tmp_path: Path
-) -> None:
-    for name, program in (
-        ("killer", LOSING.replace("{marker!r}", repr(str(tmp_path / "marker")))),
-        ("mybot", PLAIN),
-        ("other", PLAIN + "# other\n"),
-    ):
+def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_it_met_is(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    killer = LOSING.replace("{marker!r}", repr(str(tmp_path / "marker")))
+    for name, program in (("killer", killer), ("mybot", PLAIN)):
         (tmp_path / f"{name}.py").write_text(program)
-        dogana("ladder", "submit", f"{name}.py", "--name", name, "--author", name, "--home", "home")
+        submit(home, tmp_path / f"{name}.py", name, name)
     said = ""
     for _ in range(20):  # who meets whom is drawn
-        said += run(dogana, 4)
+        said += played(home, 1)
         if "killer v1 is suspended" in said:
             break
-    entries = {
-        entry["bot"]: entry
-        for entry in json.loads(dogana("ladder", "top", "cargo_noir", "--home", "home", "--json").stdout)
-    }
-    assert entries["killer"]["status"].startswith("suspended: ")
-    assert entries["killer"]["matches"] > 0  # it is not excused for that
     assert "killer v1 is suspended: workers died in its matches against house bots" in said
     assert "and is given up: the worker was killed by SIGKILL" in said
-    run(dogana, 4)
-    for name in ("mybot", "other"):
-        assert "suspended" not in entries[name]["status"]
-    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
-        [(unfinished,)] = database.execute(
-            "select count(*) from matches where id not in (select match from results)"
-            " and id not in (select match from voids group by match having count(*) >= 3)"
-        ).fetchall()
-    assert unfinished == 0
-    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
+    played(home, 1)
+    with Store(home.database, create=False) as store:
+        found = {standing.version.bot: standing for standing in standings(store, "cargo_noir")}
+        assert found["killer"].status is Status.SUSPENDED
+        assert found["killer"].tally.matches > 0  # it is not excused for that
+        assert found["mybot"].status in SCHEDULED
+        assert store.unfinished("cargo_noir") == []
+        comparison = compare(home, store)
+        assert comparison.broken + comparison.differences == []
+
+
+def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Home(tmp_path / "home")
+    (tmp_path / "mybot.py").write_text(PLAIN)
+    submit(home, tmp_path / "mybot.py", "mybot", "me")
+    monkeypatch.setattr(result, "MAX_LAG_SHARE", 1.0)
+    assert "the referee was late" not in played(home, 1)
+    monkeypatch.setattr(result, "MAX_LAG_SHARE", -1.0)
+    assert "matches the referee was late for more than" in played(home, 1)

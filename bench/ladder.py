@@ -1,0 +1,175 @@
+"""`python -m bench.ladder`: what a ladder does between matches, at 1,000 and at 100,000 matches of history.
+
+The history is made with SQL, and the tallies are derived from it as `dogana ladder recompute --repair` derives them. Both
+ladders have as many versions, and are measured in turn, round by round.
+"""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from itertools import cycle
+from pathlib import Path
+from statistics import median
+from time import process_time
+
+from rich.console import Console
+from rich.table import Table
+from sqlite_utils import Database
+
+from ladder.match import Match
+from ladder.running import count, schedule
+from ladder.schedule import rotations
+from ladder.schema import DERIVED, MAX_VOIDS, derive
+from ladder.standings import scheduled, standings
+from ladder.store import Store
+from referee.match.result import Outcome, Result, SeatResult
+from referee.registry import games
+
+SIZES = (1_000, 100_000)
+VERSIONS = 52
+ROUNDS = 40
+CLOCK = "60+0.5/10"
+AIM = 1.5
+
+
+def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
+    """Make a ladder with a history of matches, one in a hundred of them given up."""
+    game = next(iter(games().values()))
+    path = folder / f"{matches}" / "ladder.db"
+    path.parent.mkdir()
+    with Store(path, create=True) as store:
+        for number in range(versions):
+            version, _ = store.add_version(f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name])
+            store.qualify(version.id, game.name, passed=True, reason="")
+    connection = sqlite3.connect(path)
+    connection.execute("pragma synchronous = off")
+    chance = random.Random(matches)
+    sizes = cycle(game.seat_counts)
+    block = made = 0
+    while made < matches or block % len(game.seat_counts):  # both ladders are about to play as many seats
+        block, seats = block + 1, next(sizes)
+        connection.execute(
+            "insert into blocks (id, game, seats, seed, options, clock, created_at, sealed_at)"
+            " values (?, ?, ?, 1, '{}', ?, '', '')",
+            [block, game.name, seats, CLOCK],
+        )
+        for rotation, table in enumerate(rotations(chance.sample(range(1, versions + 1), seats))):
+            made += 1
+            _add_match(connection, f"match{made}", block, rotation, table, given_up=made % 100 == 0)
+    connection.executemany(
+        "insert into ratings (game, version, mu, sigma) values (?, ?, ?, ?)",
+        ((game.name, version, chance.gauss(25, 6), 1 + chance.random()) for version in range(1, versions + 1)),
+    )
+    for table_name in DERIVED:
+        derive(Database(connection), table_name)
+    connection.commit()
+    connection.close()
+    return Store(path, create=False)
+
+
+def _add_match(
+    connection: sqlite3.Connection, match_id: str, block: int, rotation: int, versions: list[int], *, given_up: bool
+) -> None:
+    connection.execute("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
+    connection.executemany(
+        "insert into seats (match, seat, version) values (?, ?, ?)",
+        ((match_id, seat, version) for seat, version in enumerate(versions)),
+    )
+    if given_up:
+        connection.executemany(
+            "insert into voids (match, reason, at) values (?, 'the worker died', '')", [[match_id]] * MAX_VOIDS
+        )
+        return
+    connection.execute(
+        "insert into results (match, digest, record_hash, decisions, finished_at) values (?, ?, '', 100, '')",
+        [match_id, match_id],
+    )
+    connection.executemany(
+        """
+        insert into seat_results (match, seat, rank, score, outcome, decisions, think_ms, detail)
+        values (?, ?, ?, 0, 'played', 20, 1.0, '')
+        """,
+        ((match_id, seat, 1 + seat) for seat in range(len(versions))),
+    )
+
+
+def _result(match: Match) -> Result:
+    """Return a result in which the seats come in by their number."""
+    seats = tuple(
+        SeatResult(
+            seat=seat,
+            bot=version.label,
+            rank=1 + seat,
+            score=0,
+            outcome=Outcome.PLAYED,
+            decisions=20,
+            think_seconds=0.001,
+            wall_seconds=0.001,
+            lag_seconds=0.0,
+            detail="",
+        )
+        for seat, version in enumerate(match.seats)
+    )
+    return Result(seats=seats, decisions=100, digest=match.match_id, seed=match.seed)
+
+
+def measure(store: Store) -> Iterator[dict[str, float]]:
+    """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
+    game = next(iter(games().values()))
+    matches: list[Match] = []
+
+    def count_all() -> None:
+        for match in matches:
+            count(store, match, _result(match), "hash")
+
+    for seed in range(ROUNDS):
+        took = {
+            "schedule a block": _timed(
+                lambda: matches.extend(schedule(store, game, CLOCK, seed, same_author=False))  # noqa: B023
+            ),
+            "count its matches": _timed(count_all),
+            "who is suspended": _timed(lambda: scheduled(store, game.name)),
+            "top": _timed(lambda: standings(store, game.name)),
+        }
+        matches.clear()
+        yield took
+
+
+def _timed(step: Callable[[], object]) -> float:
+    start = process_time()
+    step()
+    return process_time() - start
+
+
+def compare() -> dict[str, tuple[float, float, float]]:
+    """Return for each step its seconds of CPU with the short and the long history, and their ratio: medians."""
+    with tempfile.TemporaryDirectory() as folder:
+        short, long = (make(Path(folder), size) for size in SIZES)
+        pairs = list(zip(measure(short), measure(long), strict=True))
+        short.close()
+        long.close()
+    return {
+        step: (
+            median(one[step] for one, _ in pairs),
+            median(other[step] for _, other in pairs),
+            median(other[step] / one[step] for one, other in pairs),
+        )
+        for step in pairs[0][0]
+    }
+
+
+def main() -> None:
+    """Print the table."""
+    table = Table("what", *(f"at {size:,} matches" for size in SIZES), "ratio", "aim", "")
+    for step, (short, long, ratio) in compare().items():
+        judged = "OK" if ratio <= AIM else "SHORT"
+        table.add_row(step, f"{short * 1e3:.2f} ms", f"{long * 1e3:.2f} ms", f"{ratio:.2f}", f"<= {AIM}", judged)
+    Console(width=None if sys.stdout.isatty() else 110).print(table)
+
+
+if __name__ == "__main__":
+    main()
