@@ -18,17 +18,17 @@ else of this project.
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import operator
 import os
 import sys
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from google.protobuf.message import Message
 
@@ -97,19 +97,21 @@ class Decision:
         action_count: how many legal actions there are.
         dropped: why the rest of the last answer with several actions was not played; empty if all of it was.
         rejection: why the previous answer to this same decision was refused, or None.
-        withdrawn: whether the referee has taken the decision back; it turns true while `choose` runs. No answer is sent then.
+        is_known_withdrawn: whether `withdrawn` has seen the decision taken back; no answer is sent then.
         message: the whole message.
     """
 
-    def __init__(self, match: Match, message: pb.Decide) -> None:
+    def __init__(self, match: Match, message: pb.Decide, stream: _Stream) -> None:
         self.match = match
+        self._stream = stream
         self.message = message
         self.number = message.decision
         self.action_count = message.action_count
         self.dropped = message.dropped
         self.rejection: pb.Rejected | None = None
-        self.withdrawn = False
+        self.is_known_withdrawn = False
         self._deadline = time.monotonic() + message.clock.budget_ms / 1000
+        self._looked_at = 0
 
     @property
     def seat(self) -> int:
@@ -144,15 +146,37 @@ class Decision:
         return self.message.clock.budget_ms / 1000
 
     def seconds_left(self) -> float:
-        """Return how long this decision may still take, in seconds, negative when time is up.
+        """Look what the referee has sent; return how long this decision may still take, in seconds, negative when time is up.
 
-        It falls while `choose` runs, and it changes at once when another seat starts a sand timer.
+        It falls while `choose` runs, and it changes when another seat starts a sand timer.
         """
+        self._look()
         return self._deadline - time.monotonic()
 
-    def set_clock(self, clock: pb.Clock) -> None:
-        """Take over a new deadline; the SDK calls this when the referee tells one."""
-        self._deadline = time.monotonic() + clock.budget_ms / 1000
+    @property
+    def withdrawn(self) -> bool:
+        """Look what the referee has sent; tell whether it has taken this decision back, or ended the match."""
+        self._look()
+        return self.is_known_withdrawn
+
+    def _look(self) -> None:
+        news = self._stream.news()
+        self.is_known_withdrawn = self.is_known_withdrawn or self._stream.has_ended
+        for message in news[self._looked_at :]:
+            self._looked_at += 1
+            which = message.WhichOneof("message")
+            if which == "game_over" or (which == "withdrawn" and message.withdrawn.decision == self.number):
+                self.is_known_withdrawn = True
+            elif which == "new_deadline" and message.new_deadline.decision == self.number:
+                self._deadline = time.monotonic() + message.new_deadline.clock.budget_ms / 1000
+
+    def is_again(self, rejected: pb.Rejected) -> bool:
+        """Take in a refusal; tell whether this decision must be answered again."""
+        if rejected.decision != self.number or rejected.reason == pb.Rejected.REASON_STALE:
+            return False
+        self.rejection = rejected
+        self._looked_at = 0
+        return True
 
     @property
     def bank_seconds(self) -> float:
@@ -219,85 +243,141 @@ def _play(
     on_start: Callable[[Match], None] | None,
     on_end: Callable[[Match, pb.GameOver], None] | None,
 ) -> None:
-    from dogana.v1.referee_pb2_grpc import RefereeStub  # imports gRPC: after `play` has set what that reads
-
-    outbox: SimpleQueue[pb.AgentMessage | None] = SimpleQueue()
-    inbox: SimpleQueue[_Event] = SimpleQueue()
-    outbox.put(pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL, labels=labels)))
-    with _channel(address, authority) as channel:
-        messages = RefereeStub(channel).Play(iter(outbox.get, None))
-        threading.Thread(target=_read, args=(messages, inbox), daemon=True).start()
-        match: Match | None = None
-        decision: Decision | None = None
+    match: Match | None = None
+    decision: Decision | None = None
+    with _Stream(address, authority) as stream:
+        message = stream.exchange(pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL, labels=labels)))
         while True:
-            event = inbox.get()
-            if isinstance(event, Match):
-                match = event
+            which = message.WhichOneof("message")
+            answer = None
+            if which == "welcome":
+                match = Match(message.welcome)
                 if on_start is not None:
                     on_start(match)
-            elif isinstance(event, Decision):
-                decision = event
-                _answer(choose, decision, outbox)
-            elif isinstance(event, pb.Rejected):
-                _report(event)
-                if decision is not None and event.decision == decision.number and event.reason != _STALE:
-                    decision.rejection = event
-                    _answer(choose, decision, outbox)
-            elif isinstance(event, pb.GameOver):
+            elif which == "decide" and match is not None:
+                decision = Decision(match, message.decide, stream)
+                answer = _answer(choose, decision)
+            elif which == "rejected":
+                _report(message.rejected)
+                if decision is not None and decision.is_again(message.rejected):
+                    answer = _answer(choose, decision)
+            elif which == "game_over":
                 if on_end is not None and match is not None:
-                    on_end(match, event)
+                    on_end(match, message.game_over)
                 return
-            else:
-                raise AgentError(_explain(event, address))
+            message = stream.exchange(answer)
 
 
-_STALE = pb.Rejected.REASON_STALE
-_Event: TypeAlias = "Match | Decision | pb.Rejected | pb.GameOver | grpc.RpcError"
-"""What the reading thread hands to the playing one; an `RpcError` is the end of the stream."""
+class _Stream:
+    """The stream to the referee, driven from the calling thread.
+
+    Its event loop runs only while the bot waits for the referee or looks for news, so `choose` is called outside of it: a round
+    trip takes no other thread, and a bot may run an event loop of its own.
+    """
+
+    def __init__(self, address: str, authority: Path | None) -> None:
+        import grpc
+
+        self._grpc = grpc
+        self._address = address
+        self._authority = authority
+        self._loop = asyncio.new_event_loop()
+        self._unread: deque[pb.RefereeMessage] = deque()
+        self._reading: asyncio.Task[Any] | None = None
+
+    def __enter__(self) -> _Stream:
+        self._loop.run_until_complete(self._open())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.run_until_complete(self._close())
+        self._loop.close()
+
+    async def _close(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.wait([self._reading])
+        await self._channel.close()
+
+    async def _open(self) -> None:
+        from dogana.v1.referee_pb2_grpc import RefereeStub  # imports gRPC: after `play` has set what that reads
+
+        self._channel = _channel(self._address, self._authority)
+        self._call: Any = RefereeStub(self._channel).Play()
+
+    def exchange(self, answer: pb.AgentMessage | None) -> pb.RefereeMessage:
+        """Send an answer, if there is one, and return the next message.
+
+        Raises:
+            AgentError: if the stream has ended; the text says why.
+        """
+        if answer is None and self._unread:
+            return self._unread.popleft()
+        try:
+            return self._loop.run_until_complete(self._exchange(answer))
+        except self._grpc.aio.AioRpcError as error:
+            raise AgentError(_explain(error.code(), error.details(), self._address)) from error
+
+    async def _exchange(self, answer: pb.AgentMessage | None) -> pb.RefereeMessage:
+        if answer is not None:
+            try:
+                await self._call.write(answer)
+            except asyncio.InvalidStateError:  # gRPC's word for writing to a stream that has ended; reading tells how
+                self._unread.clear()
+        return self._unread.popleft() if self._unread else await self._read()
+
+    async def _read(self) -> pb.RefereeMessage:
+        if self._reading is None:
+            message = await self._call.read()
+        else:
+            message = await self._reading
+            self._reading = None
+        if not isinstance(message, pb.RefereeMessage):  # grpc.aio.EOF
+            code, details = await self._call.code(), await self._call.details()
+            raise AgentError(_explain(code, details, self._address))
+        return message
+
+    def news(self) -> list[pb.RefereeMessage]:
+        """Return what has come in since the last message that was handed out; all of it will be handed out later, too."""
+        self._loop.run_until_complete(self._look())
+        return list(self._unread)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether a look has found that nothing more comes."""
+        reading = self._reading
+        return (
+            reading is not None
+            and reading.done()
+            and (reading.exception() is not None or not isinstance(reading.result(), pb.RefereeMessage))
+        )
+
+    async def _look(self) -> None:
+        while not self.has_ended:
+            if self._reading is None:
+                self._reading = self._loop.create_task(self._call.read())
+            await asyncio.wait([self._reading], timeout=_LOOK_SECONDS)
+            if not self._reading.done():
+                return
+            if not self.has_ended:
+                self._unread.append(await self._read())
 
 
-def _channel(address: str, authority: Path | None) -> grpc.Channel:
+_LOOK_SECONDS = 0.001
+"""How long a look waits for gRPC to hand over what has arrived."""
+
+
+def _channel(address: str, authority: Path | None) -> grpc.aio.Channel:
     import grpc
 
     options = [("grpc.max_receive_message_length", -1)]
     if authority is None:
-        return grpc.insecure_channel(address, options)
+        return grpc.aio.insecure_channel(address, options)
     try:
         certificate = authority.read_bytes()
     except OSError as error:
         raise AgentError(f"cannot read the certificate {authority}: {error.strerror}") from error
-    return grpc.secure_channel(address, grpc.ssl_channel_credentials(certificate), options)
-
-
-def _read(messages: Any, inbox: SimpleQueue[_Event]) -> None:
-    """Read what the referee sends, in a thread of its own, so that a decision in hand hears of its end and its deadline.
-
-    `messages` is the call: an iterator of `RefereeMessage` that is also a `grpc.RpcError` when it has ended.
-    """
-    import grpc
-
-    match: Match | None = None
-    decision: Decision | None = None
-    try:
-        for message in messages:
-            which = message.WhichOneof("message")
-            if which == "welcome":
-                match = Match(message.welcome)
-                inbox.put(match)
-            elif which == "decide" and match is not None:
-                decision = Decision(match, message.decide)
-                inbox.put(decision)
-            elif which == "withdrawn" and decision is not None and message.withdrawn.decision == decision.number:
-                decision.withdrawn = True
-            elif which == "new_deadline" and decision is not None and message.new_deadline.decision == decision.number:
-                decision.set_clock(message.new_deadline.clock)
-            elif which in ("rejected", "game_over"):
-                inbox.put(getattr(message, which))
-    except grpc.RpcError:
-        pass  # the call tells how it ended, as it does when it has ended well
-    if decision is not None:
-        decision.withdrawn = True
-    inbox.put(messages)
+    return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate), options)
 
 
 def _report(rejected: pb.Rejected) -> None:
@@ -312,15 +392,12 @@ def _report(rejected: pb.Rejected) -> None:
     )
 
 
-def _answer(
-    choose: Callable[[Decision], Choice], decision: Decision, outbox: SimpleQueue[pb.AgentMessage | None]
-) -> None:
-    """Answer a decision, unless it is withdrawn before or while `choose` thinks about it."""
-    if decision.withdrawn:
-        return
+def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.AgentMessage | None:
+    """Answer a decision; None if it is known to be withdrawn."""
+    if decision.is_known_withdrawn:
+        return None
     message = _message(choose(decision), decision)
-    if not decision.withdrawn:
-        outbox.put(message)
+    return None if decision.is_known_withdrawn else message
 
 
 def _message(choice: Choice, decision: Decision) -> pb.AgentMessage:
@@ -343,14 +420,11 @@ def _message(choice: Choice, decision: Decision) -> pb.AgentMessage:
     return pb.AgentMessage(choose=answer)
 
 
-def _explain(call: Any, address: str) -> str:
-    """Say why a stream has ended; `call` is the `grpc.Call`."""
-    import grpc
-
-    code, details = call.code(), call.details()
-    if code is grpc.StatusCode.UNAVAILABLE:
+def _explain(code: grpc.StatusCode, details: str | None, address: str) -> str:
+    """Say why a stream has ended."""
+    if code.name == "UNAVAILABLE":
         return f"no referee answers at {address} ({details}); is it running, and the address right?"
-    if code is grpc.StatusCode.OK:
+    if code.name == "OK":
         return "the referee ended the stream before the match was over"
     return f"the referee refused ({code.name}): {details}"
 
