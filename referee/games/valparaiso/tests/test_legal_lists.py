@@ -12,7 +12,7 @@ from referee.game import Action, IllegalAction, label
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.names import Phase
 from referee.games.valparaiso.state import ValparaisoState
-from referee.games.valparaiso.tests.table import do, goods, legal, place, start
+from referee.games.valparaiso.tests.table import do, goods, legal, place, refused, start
 from referee.kit.chance import LiveChance
 
 
@@ -37,9 +37,14 @@ SPREAD: dict[str, Any] = {"merchants": [{"m1": 2, "z1": 1}, {"m1": 1, "v": 1}, {
 
 
 def using(card: str, mode: str = "main", *then: str, **rest: Any) -> ValparaisoState:
-    """Seat 0 of three has begun to use a card, and plays on."""
+    """Seat 0 of three has begun to use a card, has two more in its plan, and plays on."""
     owned = [] if card.startswith("k") else [card]
-    return do(place(3, cards=[card], achievements=[owned, [], []], **{**RICH, **rest}), f"use(1,{mode})", *then)
+    mayor = "k4" if card == "k2" else "k2"
+    return do(
+        place(3, cards=[card, "k3"], mayor=mayor, achievements=[owned, [], []], **{**RICH, **rest}),
+        f"use(1,{mode})",
+        *then,
+    )
 
 
 def after_a_round(**rest: Any) -> ValparaisoState:
@@ -102,6 +107,15 @@ def test_v4_1_every_way_to_fill_the_hold_is_listed() -> None:
         (s, c, w) for s in range(2) for c in range(5) for w in range(3) if s + c + w <= 6 and (s, c, w) != (0, 1, 2)
     ]
     assert legal(state) == [f"transfer({s},{c},{w})" for s, c, w in loads]
+
+
+def test_v4_7_an_exchange_that_cannot_be_paid_is_neither_listed_nor_accepted() -> None:
+    state = using(
+        "k6", "main", "trade(m1,0)", bottom={1: "ta4"}, merchants=[{"m1": 2}, {"v": 2}, {"v": 2}], money=[3] * 3
+    )
+    do(state, "take(silver,copper)")
+    assert legal(state) == ["stop", "sell(warehouse,silver)", "sell(warehouse,copper)"]
+    assert refused(state, "take(silver,copper)") == "V4.7c"
 
 
 def test_v4_7_a_tile_with_a_choice_of_goods_is_listed_with_0_times() -> None:
