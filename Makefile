@@ -30,8 +30,9 @@ wheel-test: $(READY) ## install the wheel in a clean environment and play from t
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
 
-soak: $(READY) proto ## play the house bots from everywhere for SECONDS each (300)
-	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py -k soak
+soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
+	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py tests/test_contract.py -k soak
+	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .

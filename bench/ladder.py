@@ -108,6 +108,8 @@ def _result(match: Match) -> Result:
             outcome=Outcome.PLAYED,
             decisions=20,
             think_seconds=0.001,
+            wall_seconds=0.001,
+            lag_seconds=0.0,
             detail="",
         )
         for seat, version in enumerate(match.seats)

@@ -37,6 +37,7 @@ from referee.match.result import Result
 from referee.records.record import RecordError
 from referee.records.verify import verified
 from referee.registry import find, house_bots, shipped_board
+from referee.terminal import Remarks
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
@@ -250,6 +251,7 @@ def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: flo
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
     os.umask(0o077)
+    sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
     adopt_orphans()
     asyncio.run(_play_matches(pipe, home, beats, beat_seconds))
 

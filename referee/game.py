@@ -1,48 +1,48 @@
-"""THE contract that every game fulfils.
+"""The contract that every game fulfils.
 
-A game is a pure state machine. It has no clock, no files, no randomness of its own, no protobuf, and it
-never prints. It is one folder below `referee/games/` and one .proto file, both of the game's name; nothing
-outside of them knows a rule of it or says its name. `docs/adding_a_game.md` builds one step by step.
+A game is a pure state machine: no clock, no files, no randomness of its own, no protobuf, no output.
+It is one folder below `referee/games/` and one .proto file, both named after the game. Nothing outside of them
+knows its rules or mentions its name. `docs/adding_a_game.md` builds a game step by step.
 
 Words
 -----
 *Game*: the rules, as one object without state. *Setup*: what is agreed before a match: number of seats,
 options, board. *Board*: every number printed on the physical game, read from `board.toml`. *State*: a match in
 progress. *Seat*: a place at the table, an integer from 0. *Action*: one atomic decision. *Observation*: what
-one seat, or a spectator, may know of a state.
+one seat or a spectator may know of a state.
 
 What holds for every game
 -------------------------
-The contract suite (`referee/contract/suite.py`) checks each of these sentences, by its number, over random play.
+The contract suite (`referee/contract/`) checks each of these sentences, by its number, over random play.
 
- 1. While a match is not over, `seats_to_act` names at least one seat; when it is over, none. Several seats
-    are named where the rules let them decide simultaneously; the outcome then does not depend on the order in
-    which they are applied, unless the rules say so (`Game.order_matters`).
+ 1. While a match is not over, `seats_to_act` names at least one seat; once it is over, none. It names several seats
+    where the rules let them decide simultaneously. The state that results does not depend on the order in which
+    their actions are applied, unless the rules say so (`Game.order_matters`).
  2. `legal_actions(seat)` is, for a seat to act, never empty, complete, without duplicates, within
     `Game.max_actions`, and in the order that the rules give; for any other seat it is empty. Calling it
     changes nothing. Labels (`label`) within a list are all different.
  3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises
     `IllegalAction`, which says what was wrong and by which rule, and leaves the state as it was.
- 4. `apply` is deterministic: equal states, actions and chance outcomes give equal states. Whatever luck it needs
-    it draws from `chance`. A state holds no generator, so that nobody can read the future out of a copy.
- 5. `clone` gives an equal state that shares nothing that can change.
+ 4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs
+    it draws from `chance`. A state holds no generator, so nobody can read the future from a copy.
+ 5. `clone` returns an equal state, with every field, that shares no list, dictionary or set with the original.
  6. A state survives `to_json` and `Game.read_state`: the position format of tests, bug reports and people.
  7. `problems` is empty in every state that can be reached.
  8. Every match ends within `Game.max_decisions` decisions, whatever is played.
- 9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) would do with a seat that
-    is out of the match or out of time; it looks only at what that seat may know.
-10. `observation(seat)` is written field by field from what the rules let that seat know. A field that nobody
-    put there is not in it. A spectator (`None`) knows nothing that any seat does not know.
-11. `Game.sample(setup, observation, chance)` gives a state in which the observing seat observes exactly that.
-12. Non-interference: whatever a seat cannot see may be replaced, and its observation, its legal list in content
-    and order, the labels and the size of its messages stay the same, byte for byte.
+ 9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) do with a seat that
+    is out of the match or out of time. It looks only at what that seat may know.
+10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else.
+    A spectator (`None`) knows nothing that any seat does not know.
+11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
+12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content
+    and order), the labels and the size of its messages stay the same, byte for byte.
 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
-    only that seat does, and no observation of any other changes but by what the rules make public. Byte for byte, the others
-    and spectators are sent the same whatever a seat plans, until it has committed (`referee/contract/secrecy.py`).
+    only that seat does, and the observations of the others change only by what the rules make public. Whatever a seat plans,
+    the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
-    `seats` whose entry for each seat has its `rank`, equal to `ranks`: nobody else writes the tie-breaks.
+    `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
 15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
-16. Every kind of action the game has occurs in play (a game names those that cannot, see `Game.rare_actions`).
+16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
 17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
     a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
 
@@ -79,30 +79,30 @@ JsonObject = dict[str, Any]
 
 
 class Stream(Protocol):
-    """One source of luck, such as a bag or a deck. `referee/kit/chance.py` has the kinds there are."""
+    """One source of chance, such as a bag or a deck. `referee/kit/chance.py` implements several kinds."""
 
     def below(self, n: int) -> int:
-        """A uniformly random integer from 0 to n - 1 (n at least 1)."""
+        """Draw an integer from 0 to n - 1 uniformly (n at least 1)."""
         ...
 
     def pick(self, weights: Sequence[int]) -> int:
-        """A random index, each with the probability of its weight (not negative, at least one positive)."""
+        """Draw an index with a probability in proportion to its weight (none negative, at least one positive)."""
         ...
 
     def permutation(self, n: int) -> list[int]:
-        """The integers from 0 to n - 1 in a uniformly random order."""
+        """Draw an order of the integers from 0 to n - 1 uniformly."""
         ...
 
 
 class Chance(Protocol):
-    """All luck of a match, as streams by name.
+    """All chance in a match, as named streams.
 
-    Each stream of a live match is derived from the match's seed and the stream's name alone. So what is drawn from
-    one never changes what another gives, and matches with the same seed stay comparable when seats change bots.
+    Each stream of a live match is derived from the match's seed and the stream's name alone. So a draw from one stream
+    never changes what another gives, and matches with the same seed stay comparable when seats change bots.
     """
 
     def stream(self, name: str) -> Stream:
-        """The stream of that name. Cheap; draw from it at once rather than keep it."""
+        """Return the stream of that name. Cheap; draw from it at once, do not keep it."""
         ...
 
 
@@ -110,7 +110,7 @@ class Chance(Protocol):
 
 
 class Action:
-    """One atomic decision: a frozen dataclass with slots for each kind, after the messages of the game.
+    """One atomic decision: for each kind a frozen dataclass with slots that mirrors the game's message.
 
     Its fields are integers, booleans, members of an `IntEnum`, or tuples of one of these. An enum counts from 0, and its
     member n is the message's enum value n + 1.
@@ -120,10 +120,14 @@ class Action:
 
 
 class IllegalAction(Exception):
-    """The action is not in the list of legal actions. The state is as it was."""
+    """Raised for an action that is not in the list of legal actions. The state is unchanged.
+
+    Attributes:
+        reason: what was wrong, for the agent's author.
+        rule: the number of the rule that was broken, such as `C3.4`; empty if there is none.
+    """
 
     def __init__(self, reason: str, rule: str = "") -> None:
-        """Says what was wrong, for the agent's author, and by which rule (`C3.4`; empty where there is none)."""
         super().__init__(f"{reason} ({rule})" if rule else reason)
         self.reason = reason
         self.rule = rule
@@ -133,7 +137,7 @@ _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def kind(action_type: type[Action]) -> str:
-    """The name of a kind of action in labels, records and messages: `BmSwap` is `bm_swap`."""
+    """Return the name of a kind of action in labels, records and messages: `bm_swap` for `BmSwap`."""
     return _kind(action_type.__name__)
 
 
@@ -143,7 +147,7 @@ def _kind(class_name: str) -> str:
 
 
 def label(action: Action) -> str:
-    """The text of an action, the same in records, positions, logs and on the wire: `bm_swap(gold,ivory)`."""
+    """Return the text of an action, as in records, positions, logs and on the wire: `bm_swap(gold,ivory)`."""
     known = _LABELS.get(action)
     if known is None:
         arguments = [_text(getattr(action, field.name)) for field in fields(action)]  # type: ignore[arg-type]
@@ -170,9 +174,10 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """Values of an option: some of these words, in any order, each at most once, written `red+green+blue`."""
+    """The values of an option that is a list of different words, written `red+green+blue`."""
 
     words: tuple[str, ...]
+    """What the list may contain, each word at most once, in any order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,21 +185,21 @@ class Option:
     """Something that can be agreed before a match, such as a variant of the rules."""
 
     name: str
-    """Its name, a word in lower case with underscores."""
+    """The name: lower case with underscores."""
     values: tuple[str | bool | range | Distinct, ...]
-    """What it can be: words, `True` and `False`, ranges of integers, and lists of different words."""
+    """The possible values: words, `True` and `False`, ranges of integers, and lists of different words."""
     default: OptionValue
-    """What it is if nothing is said."""
+    """The value that is used if none is given."""
     help: str
-    """What it does, in one line."""
+    """What the option does, in one line."""
     rule: str
     """The number of the rule that describes it."""
 
     def parse(self, value: object) -> OptionValue:
-        """Turns what was written on a command line or in a file into a value.
+        """Convert what was written on a command line or in a file to a value.
 
         Raises:
-            ValueError: if the option cannot be that; the text says what it can be.
+            ValueError: if that is not a possible value; the text lists what is.
         """
         for choice in self.values:
             if isinstance(choice, range):
@@ -211,7 +216,7 @@ class Option:
         raise ValueError(f"option {self.name} can be {self.describe_values()}, not {value!r}")
 
     def describe_values(self) -> str:
-        """What the option can be, for people: `random, or a number from 0 to 4`."""
+        """Return the possible values in words: `random or a number from 0 to 4`."""
         return " or ".join(map(_described, self.values))
 
 
@@ -227,13 +232,13 @@ def _described(choice: str | bool | range | Distinct) -> str:
 
 
 class Board:
-    """The numbers printed on the physical game: a frozen dataclass for each game."""
+    """The numbers printed on the physical game. Each game has a frozen dataclass."""
 
     __slots__ = ()
 
 
 class SetupError(DoganaError):
-    """The number of seats, an option or the board does not fit; `problems` has a line for each."""
+    """Raised if the number of seats, an option or the board is wrong; `problems` has a line for each mistake."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("; ".join(problems))
@@ -242,7 +247,7 @@ class SetupError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is agreed before a match: made by `Game.setup`, shared by all its states, never changed."""
+    """What is agreed before a match. `Game.setup` makes it; all states share it; nothing changes it."""
 
     seats: int
     """The number of seats."""
@@ -251,7 +256,7 @@ class Setup:
     board: Board
     """The printed numbers."""
     board_data: Mapping[str, Any]
-    """The same as it was read from `board.toml`; goes whole into the record."""
+    """The same numbers as read from `board.toml`; the record contains all of them."""
 
 
 # --- state ----------------------------------------------------------------------------------------
@@ -262,13 +267,13 @@ class Window:
     """A stretch of real time in which several seats decide, such as a sand timer (`State.window`)."""
 
     name: str
-    """Tells one window of a match from the next, such as `planning 3`."""
+    """Distinguishes the windows of a match, such as `planning 3`."""
     seconds: float
-    """How long it is open from the moment that a state first has it."""
+    """How long it stays open, from the moment that a state first has it."""
 
 
 class Observation:
-    """What a seat, or a spectator, may know of a state: a frozen dataclass for each game, after its messages.
+    """What a seat or a spectator may know of a state. Each game has a frozen dataclass that mirrors its message.
 
     Fields are integers, booleans, strings, members of an `IntEnum`, named tuples (messages inside), tuples of these, or `None`
     where the message's field is optional.
@@ -279,17 +284,17 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class CountedBy:
-    """Annotates a tuple in an observation with what its index stands for.
+    """An annotation of a tuple in an observation: what its index stands for.
 
     With `goods: Annotated[tuple[int, ...], CountedBy(Kind)]` a replay can say `goods.gold`.
     """
 
     names: type[enum.IntEnum] | None
-    """An enum; None for the seats."""
+    """An enum, or None for the seats."""
 
 
 class State(ABC):
-    """A match in progress. Changed by `apply` only."""
+    """A match in progress. Only `apply` changes it."""
 
     __slots__ = ("setup",)
 
@@ -301,23 +306,23 @@ class State(ABC):
 
     @abstractmethod
     def seats_to_act(self) -> tuple[Seat, ...]:
-        """The seats that owe a decision now, ascending; empty only when the match is over."""
+        """Return the seats that owe a decision now, ascending; empty only when the match is over."""
 
     @abstractmethod
     def legal_actions(self, seat: Seat) -> list[Action]:
-        """Every legal action of a seat, in the order of the rules; empty if the seat is not to act."""
+        """Return every legal action of a seat, in the order of the rules; none if the seat is not to act."""
 
     @abstractmethod
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
-        """Plays an action, and everything that follows from it without a decision.
+        """Play an action, and everything that follows from it without a decision.
 
         Raises:
-            IllegalAction: if the action is not legal for the seat now; nothing has changed then.
+            IllegalAction: if the action is not legal for the seat now; the state is unchanged then.
         """
 
     @abstractmethod
     def default_action(self, seat: Seat) -> Action:
-        """What the rules do with a seat to act that is out of the match or out of time."""
+        """Return what the rules play for a seat to act that is out of the match or out of time."""
 
     def part_of(self, seat: Seat) -> str:
         """Name the larger decision that the next decision of a seat belongs to; empty if it stands alone.
@@ -330,110 +335,111 @@ class State(ABC):
 
     @abstractmethod
     def observation(self, viewer: Seat | None) -> Observation:
-        """What a seat, or a spectator (`None`), may know now."""
+        """Return what a seat, or a spectator (`None`), may know now."""
 
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Whether everybody learns at once that the seat plays this action. Closed unless a game says so."""
+        """Return whether everybody learns at once that the seat plays this action; by default nobody else does."""
         return False
 
     def window(self) -> Window | None:
-        """The window that is open now for all seats to act, if the rules measure real time."""
+        """Return the window that is open now for all seats to act, if the rules measure real time."""
         return None
 
     @abstractmethod
     def is_over(self) -> bool:
-        """Whether the match has ended."""
+        """Return whether the match has ended."""
 
     @abstractmethod
     def scores(self) -> list[int]:
-        """The score of each seat, so far or finally."""
+        """Return the score of each seat: so far, or the final one."""
 
     @abstractmethod
     def ranks(self) -> list[int]:
-        """The place of each seat by the rules' tie-breaks: 1 is first, shared places as 1, 1, 3."""
+        """Return the place of each seat, tie-breaks applied: 1 is first; shared places are 1, 1, 3."""
 
     @abstractmethod
     def clone(self) -> State:
-        """An equal state that shares nothing that can change."""
+        """Return an equal state that shares nothing that can change."""
 
     @abstractmethod
     def to_json(self) -> JsonObject:
-        """The state with the names of the rules, as `Game.read_state` reads it back."""
+        """Return the state under the names of the rules, as `Game.read_state` reads it back."""
 
     @abstractmethod
     def problems(self) -> list[str]:
-        """Every broken invariant, a line each; empty for every state that can be reached."""
+        """Return every broken invariant, a line each; none in any state that can be reached."""
 
 
 # --- game -----------------------------------------------------------------------------------------
 
 
 class Game(ABC):
-    """The rules of one game. Its folder's `__init__.py` makes the one object: `GAME = ...`."""
+    """The rules of one game. The `__init__.py` of its folder makes the only instance: `GAME = ...`."""
 
     name: ClassVar[str]
-    """The name of its folder and proto package, on the command line, in records and pages."""
+    """Its name in code: of its folder and proto package, on the command line, in records."""
     title: ClassVar[str]
-    """Its name for people."""
+    """Its name in text for people."""
     seat_counts: ClassVar[range]
-    """How many seats can play."""
+    """The possible numbers of seats."""
     options: ClassVar[tuple[Option, ...]]
     """What can be agreed before a match."""
     action_types: ClassVar[tuple[type[Action], ...]]
     """Every kind of action, in the order of the legal lists."""
     rare_actions: ClassVar[frozenset[type[Action]]] = frozenset()
-    """Kinds that random play does not reach, each with the reason in a comment."""
+    """Kinds that random play does not reach; a comment gives the reason for each."""
     observation_type: ClassVar[type[Observation]]
-    """The dataclass that `State.observation` gives."""
+    """The dataclass that `State.observation` returns."""
     max_actions: ClassVar[int]
-    """No legal list is longer (with the shipped board); derived in a comment."""
+    """An upper bound of the length of a legal list with the shipped board; a comment derives it."""
     max_decisions: ClassVar[int]
-    """No match has more decisions (with the shipped board); derived in a comment."""
+    """An upper bound of the decisions of a match with the shipped board; a comment derives it."""
 
     @abstractmethod
     def read_board(self, document: Document) -> Board:
-        """Reads `board.toml`, noting in `document` everything that contradicts itself or the rules."""
+        """Read `board.toml`. Note in `document` everything that contradicts itself or the rules."""
 
     @abstractmethod
     def start(self, setup: Setup, chance: Chance) -> State:
-        """A new match."""
+        """Return the state at the beginning of a match."""
 
     @abstractmethod
     def read_state(self, setup: Setup, document: Document) -> State:
-        """Reads a position, noting in `document` everything that cannot be read (`State.problems` says the rest).
+        """Read a position. Note in `document` everything that cannot be read; `State.problems` finds the rest.
 
-        The result is meaningless if `document` has problems afterwards; reading never raises for the data it is given.
+        Whatever the data, this raises nothing. If `document` has problems afterwards, the state that is returned is meaningless,
+        but can still be asked for its `problems`.
         """
 
     @abstractmethod
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """A state that is consistent with an observation, for search bots.
+        """Return a state that is consistent with an observation, for search bots.
 
-        What the observer cannot know is drawn from `chance`, each possible state with a positive probability.
+        Draw what the observer cannot know from `chance`, every possible state with a positive probability.
         """
 
     @abstractmethod
     def draw(self, setup: Setup, observation: Observation) -> str:
-        """An SVG picture of an observation; what is not in the observation is not in the picture."""
+        """Return an SVG picture of an observation. It shows nothing that is not in the observation."""
 
     def order_matters(self, setup: Setup) -> bool:
-        """Whether the rules look at who of several seats decides first, as in a race to finish a plan."""
+        """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""
         return False
 
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """What is wrong with options that are possible each but do not fit together, or not with the seats."""
+        """Return what is wrong with options that are valid one by one, but not together or with this number of seats."""
         return []
 
     def setup(self, seats: int, options: Mapping[str, object], board_data: Mapping[str, Any]) -> Setup:
-        """Checks everything that is agreed before a match.
+        """Check everything that is agreed before a match.
 
         Args:
             seats: the number of seats.
-            options: the options that are not left at their defaults, as values or as text.
+            options: values by name, as themselves or as text; the others get their defaults.
             board_data: the tables of a `board.toml`.
 
         Raises:
-            SetupError: if anything does not fit.
+            SetupError: if anything is wrong, with all of it.
         """
         problems = []
         if seats not in self.seat_counts:
@@ -461,7 +467,7 @@ class Game(ABC):
         return Setup(seats, types.MappingProxyType(chosen), board, board_data)
 
     def parse_action(self, text: str) -> Action:
-        """Reads what `label` writes. Whether the action is legal is for `State.apply` to say.
+        """Parse what `label` writes. `State.apply` tells whether the action is legal.
 
         Raises:
             ValueError: if the text is not an action of this game.
@@ -497,7 +503,7 @@ def _value(word: str, hint: Any) -> object:
     if isinstance(hint, enum.EnumMeta):
         members: dict[str, Any] = {name.lower(): hint[name] for name in hint.__members__}
         if word not in members:
-            raise ValueError(f"{word[:80]!r} is none of {', '.join(members)}")
+            raise ValueError(f"{word[:80]!r} is not one of {', '.join(members)}")
         return members[word]
     if hint is bool and word in ("true", "false"):
         return word == "true"

@@ -25,22 +25,22 @@ class RegistryError(Exception):
 
 
 class UnknownGame(DoganaError):
-    """There is no game of that name; the text lists those there are."""
+    """There is no game of that name; the text lists the games."""
 
 
 @cache
 def games() -> Mapping[str, Game]:
-    """All games that ship with Dogana, by name.
+    """Find all games that ship with Dogana, by name.
 
     Raises:
-        RegistryError: if a folder has no game, or one of another name.
+        RegistryError: if a folder has no game, or a game of another name.
         Exception: whatever importing a broken game raises.
     """
     return MappingProxyType(discover(referee.games))
 
 
 def discover(package: ModuleType) -> dict[str, Game]:
-    """The games in the folders of a package, by name; raises as `games` does."""
+    """Find the games in the folders of a package, by name; raise what `games` raises."""
     found = {}
     for folder in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
         game = getattr(importlib.import_module(f"{package.__name__}.{folder.name}"), "GAME", None)
@@ -53,10 +53,10 @@ def discover(package: ModuleType) -> dict[str, Game]:
 
 
 def find(name: str) -> Game:
-    """The game of a name.
+    """Look up a game by name.
 
     Raises:
-        UnknownGame: if there is none.
+        UnknownGame: if there is no such game.
     """
     if name not in games():
         raise UnknownGame(f"there is no game {name!r}; the games are: {', '.join(games())}")
@@ -83,16 +83,16 @@ class BoardFileError(DoganaError):
 
 @cache
 def shipped_board(game: Game) -> dict[str, Any]:
-    """The tables of the `board.toml` that ships with a game."""
+    """Read the `board.toml` that ships with a game."""
     text = resources.files(type(game).__module__).joinpath("board.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
 
 
 def read_board_file(path: Path) -> dict[str, Any]:
-    """The tables of an owner's corrected board; `Game.setup` checks what they say.
+    """Read an owner's corrected board; `Game.setup` checks what it says.
 
     Raises:
-        BoardFileError: if there is no such file, or it is no TOML.
+        BoardFileError: if the file cannot be read, or is not TOML.
     """
     try:
         return tomllib.loads(read_file(path, MAX_BOARD_BYTES).decode("utf-8"))

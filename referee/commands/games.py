@@ -1,4 +1,4 @@
-"""`dogana games`: what can be played."""
+"""`dogana games`: list what can be played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dogana play`: plays matches on this machine."""
+"""`dogana play`: play matches on this machine."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def play(
     ],
     seed: Annotated[
         int | None,
-        typer.Option(help="Makes the luck repeatable; with --games the seeds count up from it.", min=0, max=2**62),
+        typer.Option(help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62),
     ] = None,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
     ] = None,
     clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
-    games: Annotated[int, typer.Option(help="Play so many matches.", min=1, max=1_000_000)] = 1,
+    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000)] = 1,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
     ] = False,
@@ -158,7 +158,7 @@ def _clock(text: str) -> TimeControl:
 def _agree(
     game: Game, seats: int, options: Sequence[str], board: Path | None, start: Path | None
 ) -> tuple[Setup, Mapping[str, Any] | None]:
-    """What is played: number of seats, options and board, and the position if there is one."""
+    """Settle what is played: number of seats, options and board, and the position if there is one."""
     if start is not None:
         if options or board is not None:
             raise PlayError("a position brings its own options and board; leave out --option and --board")
@@ -213,7 +213,7 @@ def _tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, byte
 
 
 def _match_id(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None) -> str:
-    """The same for the same match, whoever plays: so bots that derive their chance from it can be repeated."""
+    """Derive a match's id from what is played, not from who plays: so bots that draw from it can be repeated."""
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -227,7 +227,7 @@ class _Records:
     """Whether there is more than one, so that the target must be a folder."""
 
     def prepare(self) -> None:
-        """Makes the folder if there has to be one."""
+        """Create the folder if one is needed."""
         target = self.target
         if target is None:
             return
@@ -241,13 +241,13 @@ class _Records:
             raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
 
     def path(self, match: _Planned) -> Path | None:
-        """Where to write while a match runs."""
+        """Return where to write while a match runs."""
         if self.target is None or not self.target.is_dir():
             return self.target
         return self.target / f"{match.name}.{os.getpid()}"
 
     def keep(self, match: _Planned, written: Path | None) -> Path | None:
-        """Gives a record in a folder the first name that nothing has yet, another `dogana play` included."""
+        """Give a record in a folder the first unused name, whatever else writes there."""
         if self.target is None or written is None or written == self.target:
             return written
         number = 1
@@ -321,6 +321,7 @@ def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[st
         "record": None if path is None else str(path),
         "digest": result.digest,
         "decisions": result.decisions,
+        "lag_share": round(result.lag_share, 3),
         "seats": [
             {
                 "seat": seat.seat,
@@ -359,6 +360,10 @@ def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> Non
             f"{seat.think_seconds:.3f} s",
         )
     out.print(table)
+    if result.lagged:
+        out.print(
+            f"The referee was late for {result.lag_share:.0%} of the time: the machine is overloaded, or was stopped."
+        )
     for seat in result.seats:
         if seat.detail:
             out.print(f"seat {seat.seat} was out ({seat.outcome.value}): {seat.detail}", soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`dogana position`: reads a position file, and says what is wrong with it or what can be played."""
+"""`dogana position`: read a position file, and say what is wrong with it or what can be played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dogana replay`: shows a record step by step, as text, as drawings, or as the position at one step."""
+"""`dogana replay`: show a record step by step, as text, as drawings, or as the position at one step."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def replay(
     svg: Annotated[
         Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR", parser=target)
     ] = None,
-    at: Annotated[
-        int | None, typer.Option(help="Show only the position after so many actions.", metavar="N", min=0)
-    ] = None,
+    at: Annotated[int | None, typer.Option(help="Show only the position after N actions.", metavar="N", min=0)] = None,
     as_json: Annotated[
         bool,
         typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step."),
@@ -119,11 +117,11 @@ class _Knowledge:
         self.look_ahead()
 
     def look_ahead(self) -> None:
-        """Keeps the state before the next step."""
+        """Keep the state before the next step."""
         self._before = self._record.state.clone()
 
     def of(self, step: Step) -> bool:
-        """Whether the viewer knows of a step at once."""
+        """Return whether the viewer knows of a step at once."""
         return step.seat == self._viewer or self._before.is_public(step.seat, step.action)
 
 

@@ -1,4 +1,4 @@
-"""What others are sent while a seat makes a secret plan: the bytes, for the contract suite and for tests of a game's secrets."""
+"""The bytes that others are sent while a seat makes a secret plan, for the contract suite and for tests of a game's secrets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from referee.match.plan import MatchPlan
 def overhear(
     game: Game, setup: Setup, state: State, planner: Seat, plan: Sequence[Action], seed: int
 ) -> dict[Seat | None, list[bytes]]:
-    """Lets a seat play a plan while the others, as far as they need not end theirs for it, play at random.
+    """Let a seat play a plan while the others play at random, without finishing what they decide.
 
     Args:
         game: the game.
         setup: what is agreed for the match.
-        state: a state in which several seats are to act; it is left as it is.
+        state: a state in which several seats are to act; it is not changed.
         planner: the seat that plans.
-        plan: what it answers, one action after the other, without what is forced.
-        seed: of the luck and of what the others play.
+        plan: its answers, one action after the other; forced actions are left out.
+        seed: determines chance and what the others play.
 
     Returns:
-        For each other seat, and for a spectator (`None`), all messages that the referee sends meanwhile; nothing at all if the plan
-        would be revealed as soon as it is made, because nobody else has anything to decide.
+        All messages that the referee sends meanwhile to each other seat and to a spectator (`None`). Empty if nobody else has
+        anything to decide, so that the plan is revealed as soon as it is made.
     """
     return _Tap(game, setup, state, planner, seed).run(plan)
 
@@ -66,7 +66,7 @@ class _Tap:
                 self._answer(seat, action)
 
     def _goes_on_after(self, seat: Seat, action: Action) -> bool:
-        """Whether a seat has still something to decide in secret after an action and what it forces."""
+        """Return whether a seat still has something to decide in secret after an action and what it forces."""
         copy = self._match.state.clone()
         to_act = copy.seats_to_act()
         while not copy.is_public(seat, action):

@@ -1,6 +1,6 @@
-"""The contract suite: plays a game at random and checks every sentence of the contract (`referee/game.py`).
+"""The contract suite: play a game at random and check every sentence of the contract (`referee/game.py`).
 
-A game's author calls it on a new game; the project's own tests call it on every game there is:
+The author of a new game calls it on that game; the project's own tests call it on every game:
 
     from referee.contract.suite import examine_match, unplayed_actions
     played = set()
@@ -24,11 +24,11 @@ from referee.kit.document import Document
 from referee.live.codec import Codec, codec
 
 DEEP_CHECKS = 40
-"""How many states of a match, spread evenly at random, the costly checks look at."""
+"""About how many states of a match, spread over its course at random, get the costly checks."""
 
 
 class BrokenContract(AssertionError):
-    """A game does not keep a sentence of the contract; `sentence` is its number."""
+    """Raised for a game that breaks a sentence of the contract; `sentence` is its number."""
 
     def __init__(self, sentence: int, problem: str) -> None:
         super().__init__(f"sentence {sentence} of the contract is broken: {problem}")
@@ -36,13 +36,13 @@ class BrokenContract(AssertionError):
 
 
 def examine_match(game: Game, setup: Setup, seed: int, start: State | None = None) -> set[type[Action]]:
-    """Plays one match at random with every check on.
+    """Play one match at random with every check on.
 
     Args:
         game: the game.
         setup: what is agreed for the match.
         seed: makes the match reproducible.
-        start: where play begins, if not at the beginning: for what random play hardly ever comes to.
+        start: a state to begin from, for what random play hardly ever reaches; the beginning of a match if None.
 
     Returns:
         The kinds of action that were played.
@@ -54,7 +54,7 @@ def examine_match(game: Game, setup: Setup, seed: int, start: State | None = Non
 
 
 def unplayed_actions(game: Game, played: Collection[type[Action]]) -> list[str]:
-    """The kinds of action that no match reached, though the game does not call them rare (sentence 16)."""
+    """Return the kinds of action that were not played although the game does not call them rare (sentence 16)."""
     return [
         action_type.__name__
         for action_type in game.action_types
@@ -106,17 +106,17 @@ class _Examination:
             raise BrokenContract(sentence, f"{self.game.name}, {self.setup.seats} seats: {problem}")
 
     def play(self, state: State, seat: Seat, action: Action) -> None:
-        """Applies an action, and checks that the same luck leads a copy to the same state."""
+        """Apply an action, and check that equal draws lead a copy to the same state."""
         twin = state.clone()
         before = [state.observation(viewer) for viewer in self.everyone]
         public = state.is_public(seat, action)
         to_act = state.seats_to_act()
-        luck = self.random.getrandbits(62)
+        seed = self.random.getrandbits(62)
         try:
-            state.apply(seat, action, LiveChance(luck))
+            state.apply(seat, action, LiveChance(seed))
         except IllegalAction as error:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
-        twin.apply(seat, action, LiveChance(luck))
+        twin.apply(seat, action, LiveChance(seed))
         self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
         # Otherwise the rules may show that a seat is done, or, when only one was left, reveal what all have decided.
         if not public and len(to_act) > 1 and state.seats_to_act() == to_act:
@@ -125,14 +125,14 @@ class _Examination:
                 self.check(13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes")
 
     def apply(self, state: State, seat: Seat, action: Action, chance: Chance) -> None:
-        """Plays an action from a legal list."""
+        """Play an action from a legal list."""
         try:
             state.apply(seat, action, chance)
         except IllegalAction as error:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
 
     def play_on(self, state: State, actions: int) -> list[Action]:
-        """Plays at random for some actions; returns all that were legal on the way."""
+        """Play some actions at random; return all actions that were legal on the way."""
         chance = FastChance(self.random.getrandbits(30))
         listed: list[Action] = []
         for _ in range(actions):
@@ -165,7 +165,7 @@ class _Examination:
         return lists
 
     def check_rejections(self, state: State, lists: dict[Seat, list[Action]]) -> None:
-        """Whatever is not in the list is rejected without a trace; candidates are taken from all lists seen so far."""
+        """Check that actions that are not in the list are rejected without a trace."""
         before = _text(state)
         for seat, legal in lists.items():
             rejected = []
@@ -182,7 +182,7 @@ class _Examination:
             self.check(3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace")
 
     def _candidates(self, state: State, lists: dict[Seat, list[Action]]) -> list[Action]:
-        """Actions near the legal ones: those of the other seats, of a later state, and with changed numbers."""
+        """Return actions near the legal ones: those of the other seats, of a later state, and with changed numbers."""
         near = [action for actions in lists.values() for action in actions]
         near += self.play_on(state.clone(), 4)
         changed = []
@@ -221,7 +221,7 @@ class _Examination:
             self.check(6, same, f"{_name(viewer)} observes something else after to_json and read_state")
 
     def check_places(self, state: State) -> None:
-        """Scores and ranks are well formed, and everybody observes these very ranks."""
+        """Check that scores and ranks are well formed, and that everybody observes these very ranks."""
         ranks, scores = state.ranks(), state.scores()
         expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
         self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
@@ -233,7 +233,7 @@ class _Examination:
             self.check(14, seen == ranks, f"{_name(viewer)} observes the ranks {seen}, not {ranks}")
 
     def check_knowledge(self, state: State, viewer: Seat | None) -> None:
-        """Observation, codec, sample and non-interference for one seat or a spectator."""
+        """Check observation, codec, sample and non-interference for one seat or a spectator."""
         seen = state.observation(viewer)
         data = self.codec.observation_bytes(seen)
         self.check(15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes")
@@ -258,18 +258,18 @@ class _Examination:
                 self._check_same_step(state, other, viewer, action)
 
     def _check_same_step(self, state: State, other: State, viewer: Seat, action: Action) -> None:
-        """A step without luck shows its seat the same in both worlds, as long as the seat stays to act."""
+        """Check that a step without chance shows its seat the same in both worlds, as long as the seat stays to act."""
         ours, theirs = state.clone(), other.clone()
-        luck, their_luck = LiveChance(1), LiveChance(1)
-        self.apply(ours, viewer, action, luck)
-        self.apply(theirs, viewer, action, their_luck)
-        if luck.draws or their_luck.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
+        chance, their_chance = LiveChance(1), LiveChance(1)
+        self.apply(ours, viewer, action, chance)
+        self.apply(theirs, viewer, action, their_chance)
+        if chance.draws or their_chance.draws or viewer not in ours.seats_to_act() or len(state.seats_to_act()) == 1:
             return
         same = ours.observation(viewer) == theirs.observation(viewer)
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
 
     def check_simultaneous(self, state: State, seats: tuple[Seat, ...]) -> None:
-        """Hidden decisions: plans of one seat must not show, and the order of two seats must not matter."""
+        """Check hidden decisions: one seat's plans do not show, and the order of two seats does not matter."""
         if len(seats) < 2:
             return
         planner, *rest = self.random.sample(seats, len(seats))
@@ -297,7 +297,7 @@ class _Examination:
                 )
 
     def _hidden_plan(self, state: State, planner: Seat) -> list[Action] | None:
-        """What the planner plays at random until it has to wait for the others; None if they learn of it."""
+        """Play at random for the planner until it has to wait for the others; None if they learn of an action."""
         copy = state.clone()
         others = [seat for seat in state.seats_to_act() if seat != planner]
         plan = []

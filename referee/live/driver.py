@@ -189,7 +189,7 @@ class MatchDriver:
         if self.done.done():
             return
         self.done.set_exception(MatchVoid(reason))
-        self._stop_timers()
+        self.stop()
         for connection in self._connections.values():
             connection.void(reason)
 
@@ -279,7 +279,7 @@ class MatchDriver:
                 watcher(shown, seen, None)
 
     def _finish(self, result: Result) -> None:
-        self._stop_timers()
+        self.stop()
         for seat, connection in self._connections.items():
             if not self._match.is_out(seat):
                 connection.finish(result)
@@ -309,7 +309,8 @@ class MatchDriver:
         self._last_reading = None
         self._handle(lambda now: self._match.tick(now, read_until))
 
-    def _stop_timers(self) -> None:
+    def stop(self) -> None:
+        """Stop looking at the time; a match that is abandoned before its end must be stopped, too."""
         for handle in (self._timer, self._last_reading):
             if handle is not None:
                 handle.cancel()

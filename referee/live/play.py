@@ -224,6 +224,7 @@ async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | Non
         driver.start(table.faults)
         return await driver.done
     finally:
+        driver.stop()
         if server is not None:
             server.remove_match(driver)
 

@@ -55,10 +55,10 @@ class Listen:
     """Its private key, as PEM."""
 
     def __post_init__(self) -> None:
-        """Checks the address.
+        """Check the address.
 
         Raises:
-            PortInUse: if it cannot be one.
+            PortInUse: if it is not a host and a port.
         """
         host, _, port = self.address.rpartition(":")
         if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
@@ -72,7 +72,7 @@ class RefereeServer:
     """
 
     def __init__(self, listen: Listen | None = None) -> None:
-        """Prepares a server on a Unix domain socket, and with `listen` on TCP as well."""
+        """Prepare a server on a Unix domain socket, and with `listen` on TCP as well."""
         self._listen = listen
         self._seats: dict[str, AgentSeat] = {}
         self._matches: dict[str, MatchDriver] = {}
@@ -86,7 +86,7 @@ class RefereeServer:
         """The TCP port, if the server listens on one."""
 
     async def __aenter__(self) -> RefereeServer:
-        """Starts to listen.
+        """Start to listen.
 
         Raises:
             PortInUse: if that is not possible.
@@ -137,7 +137,7 @@ class RefereeServer:
         return server.add_secure_port(listen.address, credentials)
 
     async def __aexit__(self, *_: object) -> None:
-        """Ends every stream and stops to listen."""
+        """End every stream and stop listening."""
         if self._server is not None:
             await self._server.stop(grace=0.5)
             self._server = None
@@ -146,19 +146,19 @@ class RefereeServer:
             self._folder = None
 
     def add_seat(self, seat: AgentSeat) -> None:
-        """Lets an agent join with the seat's token."""
+        """Let an agent join with the seat's token."""
         self._seats[seat.token] = seat
 
     def remove_seat(self, seat: AgentSeat) -> None:
-        """Makes the seat's token worthless."""
+        """Refuse the seat's token from now on."""
         self._seats.pop(seat.token, None)
 
     def add_match(self, driver: MatchDriver) -> None:
-        """Lets spectators watch a match."""
+        """Offer a match to spectators."""
         self._matches[driver.plan.match_id] = driver
 
     def remove_match(self, driver: MatchDriver) -> None:
-        """Ends that."""
+        """Stop offering the match to spectators."""
         self._matches.pop(driver.plan.match_id, None)
 
     # Play

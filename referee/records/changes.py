@@ -12,7 +12,7 @@ from referee.game import CountedBy, Observation
 
 
 def describe(observation: Observation) -> list[str]:
-    """An observation, a line for each thing in it that is not empty."""
+    """Describe an observation, a line for each field that is not empty."""
     lines = []
     for name, value in _entries(observation):
         if _is_list(value) and value and _is_part(value[0]):
@@ -23,7 +23,7 @@ def describe(observation: Observation) -> list[str]:
 
 
 def changes(before: Observation, after: Observation) -> list[str]:
-    """What has changed, a text each, such as `seats.1.safe 7 -> 5`."""
+    """Describe each change between two observations, such as `seats.1.safe 7 -> 5`."""
     return list(_changes("", before, after))
 
 
@@ -48,7 +48,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
 
 
 def _is_part(value: Any) -> bool:
-    """Whether a value has fields of its own: a named tuple."""
+    """Return whether a value has fields of its own: a named tuple."""
     return hasattr(value, "_fields")
 
 
@@ -57,13 +57,13 @@ def _is_list(value: Any) -> bool:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """The fields of an observation or of a part of it, without who is looking."""
+    """Return the fields of an observation or of a part of it, without who is looking."""
     names = value._fields if _is_part(value) else [field.name for field in fields(value)]
     return ((name, getattr(value, name)) for name in names if name != "viewer")
 
 
 def _named(owner: Any, name: str, value: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """The entries of a tuple with what their index stands for."""
+    """Return the entries of a tuple with what their index stands for."""
     mark = _mark(type(owner), name)
     for index, entry in enumerate(value):
         first = entry[0] if _is_part(entry) else None

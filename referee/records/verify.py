@@ -106,7 +106,7 @@ class Replay:
 
         Args:
             path: the record.
-            find_game: gives the game of a name; raises `UnknownGame`.
+            find_game: looks up a game by name; raises `UnknownGame`.
             seed: the seed, if it is known from elsewhere.
 
         Raises:
@@ -491,7 +491,7 @@ def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = No
 
     Args:
         path: the record.
-        find_game: gives the game of a name; raises `UnknownGame`.
+        find_game: looks up a game by name; raises `UnknownGame`.
         seed: the seed, if it is known from elsewhere; a record that reveals another one does not hold.
 
     Raises:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from ladder import store as module
+from ladder import database
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.recompute import compare, repair
@@ -37,7 +37,7 @@ def test_what_a_transaction_has_read_still_holds_when_it_writes(
 ) -> None:
     """F5: A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
     with ladder(tmp_path) as first:
-        monkeypatch.setattr(module, "_PATIENCE", 0.0)
+        monkeypatch.setattr(database, "_PATIENCE", 0.0)
         with Store(tmp_path / "ladder.db", create=False) as second:
             with first.writing():
                 assert len(first.versions()) == 5
@@ -171,8 +171,8 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
     with ladder(tmp_path) as store:
         [match, *_] = next_matches(store)
         play(store, match, random.Random(1))
-        with sqlite3.connect(tmp_path / "ladder.db") as database:
-            database.execute(DAMAGE[table])
+        with sqlite3.connect(tmp_path / "ladder.db") as changed:
+            changed.execute(DAMAGE[table])
         assert store.differences()
         assert all(line.startswith(f"{table}: ") for line in store.differences())
         known = {GAME.name: store.ratings(GAME.name)}
@@ -197,8 +197,8 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
         assert [match.count.rated for match in store.counted() if match.count] == [True, False, True]
         assert compare(Home(tmp_path), store).differences == []
-        with sqlite3.connect(tmp_path / "ladder.db") as database:
-            database.execute("update results set rated = 1")
+        with sqlite3.connect(tmp_path / "ladder.db") as changed:
+            changed.execute("update results set rated = 1")
         assert any("though the same was played" in line for line in compare(Home(tmp_path), store).differences)
 
 
@@ -326,3 +326,25 @@ def test_a_database_that_cannot_grow_says_so(tmp_path: Path) -> None:
         with pytest.raises(LadderError, match="the disk is full; nothing was changed; make room"):
             _schedule(store, 1000)
         assert store.differences() == []
+
+
+def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ladder(tmp_path) as running:
+        play(running, next_matches(running)[0], random.Random(1))
+        assert (tmp_path / "ladder.db-wal").stat().st_size > 0  # it is not in the file itself yet
+        monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+        with Store(tmp_path / "ladder.db", create=False) as looking:
+            assert len(list(looking.counted())) == 1
+            with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
+                looking.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+
+
+def test_an_older_ladder_that_cannot_be_written_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = Database(sqlite3.connect(tmp_path / "ladder.db"))
+    migrations.apply(old, stop_before="kept_tallies")
+    old.close()
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    with pytest.raises(LadderError, match=r"made by an older version of Dogana .* open it once as its owner"):
+        Store(tmp_path / "ladder.db", create=False)

@@ -29,7 +29,7 @@ ROUND_2: dict[str, State] = {
 
 
 def table_of(state: State) -> Table:
-    return Table(plan_of(VENEZIA, 2, clock="0+10/10", position=state.to_json()))
+    return Table(plan_of(VENEZIA, 2, clock="0+10/10", options=state.setup.options, position=state.to_json()))
 
 
 def planning() -> Table:

@@ -579,6 +579,22 @@ def test_a_bot_that_thinks_notices_that_the_referee_is_gone() -> None:
     run(scene())
 
 
+def test_a_match_that_is_abandoned_leaves_nothing_that_looks_at_the_time() -> None:
+    def watched() -> list[str]:
+        links = [str(path.readlink()) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
+        return [link for link in links if link.endswith("schedstat")]
+
+    async def scene() -> None:
+        async with hall() as room:
+            bot = await room.agent()
+            await bot.join()
+            await bot.decide()
+            assert watched()
+        assert not watched()
+
+    run(scene())
+
+
 # --- spectators, health, reflection, TLS ------------------------------------------------------------------------
 
 

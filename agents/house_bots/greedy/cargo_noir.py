@@ -1,6 +1,6 @@
-"""Plays Cargo Noir: gives goods, coins and ships a worth in victory points, and takes the best sum.
+"""A policy for Cargo Noir that values goods, coins and ships in victory points and takes the best sum.
 
-The worth of goods is what their best sets fetch now or may grow to; that of a stake is what the port's goods are worth to
+Goods are worth what their best sets fetch now or may grow to. A stake is worth what the port's goods are worth to
 this seat, times the chance that no rival outbids it.
 """
 
@@ -11,21 +11,36 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, cast
 
+from house_bots.greedy.cargo_noir_sets import (
+    Goods,
+    Lot,
+    Piles,
+    Prices,
+    ascending,
+    best_sets,
+    different_set,
+    piles_of,
+    same_set,
+    split_into_sets,
+    swapped,
+    together,
+    without,
+)
 from referee.game import Action, Seat, Setup
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Card, Destination, Kind, Phase, Port
 from referee.games.cargo_noir.observation import CargoNoirObservation, PortView, SeatView
 
-# Judgements, tuned in matches against earlier versions. A point is a victory point; a unit is what sets are valued in (C4.3);
+# Estimates, tuned in matches against earlier versions. A point is a victory point; a unit is what sets are valued in (C4.3);
 # "turns" are those that a seat has left after this one.
 
 SOLD = 1.7
-"""Points for a unit that will be handed in soon; more than a card gives for it, as early cards make more of a turn."""
+"""Points for a unit that will be handed in soon; more than cards give for it, because early cards improve later turns."""
 KEPT = 1.08
 """Points for a unit that sets in store may grow to."""
 GROWING_TURNS = 2.5
-"""Turns over which a set is expected to grow at most."""
+"""The largest number of turns over which a set is expected to grow."""
 MAIN_GROWTH = 0.57
 """Tokens that the largest pile of one kind gains in a turn."""
 OTHER_GROWTH = 0.29
@@ -33,63 +48,48 @@ OTHER_GROWTH = 0.29
 DIFFERENT_GROWTH = 2.35
 """Tokens that a set of different kinds gains in a turn."""
 SHIP_POINTS = 3.9
-"""Points that a further ship makes in a turn."""
+"""Points that another ship makes in a turn."""
 WAREHOUSE_POINTS = 1.0
-"""Points that a further Warehouse makes in a turn."""
+"""Points that another Warehouse makes in a turn."""
 NEEDED_COINS = 8
 """Coins that a seat should have for its stakes."""
 NEEDED_COIN = 4.8
-"""Points for one of these."""
+"""Points for each of these coins."""
 SPARE_COIN = 1.1
-"""Points for a coin beyond them."""
+"""Points for each coin beyond NEEDED_COINS."""
 LAST_COIN = 0.65
-"""Points for a coin that can only pay a shortage in the final turn (C4.8)."""
+"""Points for a coin that can only cover a shortage in the final turn (C4.8)."""
 RIVAL_COIN = 2.0
-"""Points that a coin is thought to be worth to a rival."""
+"""Points that a coin is assumed to be worth to a rival."""
 ATTACK = 0.9
-"""What a rival loses by being outbid counts as own gain to this extent, divided by the number of rivals."""
+"""The share of a rival's loss by being outbid that counts as own gain, before division by the number of rivals."""
 STAKE_STEPS = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20)
-"""How many coins more than the lowest stake are thought of."""
+"""The stakes that are considered, in coins above the lowest legal one."""
 BID_ODDS = -1.4
-"""Logarithm of the odds that a rival outbids a stake, before what the next four add."""
+"""Logarithm of the odds that a rival outbids a stake, before the next four terms."""
 BID_GAIN = 0.17
-"""Added for each point that the port's goods are worth to him."""
+"""Added for each point that the port's goods are worth to the rival."""
 BID_SLACK = 0.3
-"""Added for each coin that he has beyond the stake, of which MAX_SLACK count."""
+"""Added for each coin that the rival has beyond the stake, up to MAX_SLACK coins."""
 MAX_SLACK = 6
+"""The coins beyond a stake that count."""
 BID_STAKE = 0.23
-"""Taken off for each coin of the stake."""
+"""Subtracted for each coin of the stake."""
 BID_CROWD = 0.55
-"""Taken off for each rival: the more there are, the less each of them bothers."""
+"""Subtracted for each rival: the more rivals, the less likely each of them is to bid."""
 
-# Bounds that keep a decision short on any board; with the shipped one they change nothing or next to nothing.
+# Bounds that keep decisions fast on any board; with the shipped board they change little or nothing.
 
-MAX_DIFFERENT_SETS = 2
-"""Sets of different kinds in one sale."""
 MAX_SALES = 100
-"""Sales that are compared."""
+"""About the most sales that are compared."""
 MAX_CREDIT = 500
-"""Credit that is spent well."""
+"""The most credit that is spent well."""
 MAX_COPIES = 6
-"""Copies of one card that are bought in one turn."""
-
-Goods = tuple[int, ...]
-"""Tokens of each kind, as in observations."""
-Piles = tuple[int, ...]
-"""Tokens of each real kind that is held, the largest pile first: which kinds they are does not matter."""
-
-
-class Prices(NamedTuple):
-    """The printed numbers that the worth of goods depends on."""
-
-    same: tuple[int, ...]
-    different: tuple[int, ...]
-    ship_cost: int
-    ship_points: int
+"""The most copies of one card that are bought in one turn."""
 
 
 class View(NamedTuple):
-    """What a decision looks at."""
+    """Everything that a decision depends on."""
 
     setup: Setup
     seen: CargoNoirObservation
@@ -101,7 +101,7 @@ class View(NamedTuple):
 
 
 def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) -> list[Action]:
-    """The actions to play in a row, of which the first is legal.
+    """Return the actions to play one after the other, of which the first is legal.
 
     Args:
         setup: what was agreed before the match.
@@ -113,101 +113,15 @@ def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) 
     view = View(setup, seen, actions, board, prices, seen.seats[seen.seat], seen.last_turn - seen.turn)
     decide = _DECISIONS.get(seen.phase)
     plan = decide(view) if decide else []
-    # Stakes and sets are planned with the action before them. Who takes over in their midst does the least.
+    # Stakes and sets are planned with the action before them. In a position in the middle of one, take the first legal action.
     return plan if plan and plan[0] in actions else [actions[0]]
-
-
-# --- sets (C4.2, C4.3) -----------------------------------------------------------------------------------
-
-
-class Lot(NamedTuple):
-    """A set that is handed in."""
-
-    kinds: tuple[int, ...]
-    each: int
-    """Tokens of each of these kinds."""
-    wilds: int
-    value: int
-
-
-def piles_of(goods: Sequence[int]) -> Piles:
-    """The piles of a holding."""
-    return tuple(sorted(filter(None, goods[:9]), reverse=True))
-
-
-def together(goods: Goods, more: Goods) -> Goods:
-    """Two holdings as one."""
-    return tuple(map(int.__add__, goods, more))
-
-
-def swapped(goods: Goods, give: int, take: int) -> Goods:
-    """A holding with one token of another kind."""
-    return tuple(count - (kind == give) + (kind == take) for kind, count in enumerate(goods))
-
-
-@lru_cache(maxsize=1 << 16)
-def best_sets(piles: Piles, wilds: int, prices: Prices, depth: int = MAX_DIFFERENT_SETS) -> tuple[int, int, int]:
-    """What goods fetch in their best sets, and the piles and wilds of the first set of different kinds (0 if none).
-
-    Tokens are worth more in larger sets of one kind. So a set of different kinds takes from the smallest piles, and all
-    wilds go into one set.
-    """
-    same, different = prices.same, prices.different
-    value = 0
-    for count in ((piles[0] if piles else 0) + wilds, *piles[1:]):
-        full, rest = divmod(count, len(same) - 1)
-        value += full * same[-1] + same[rest]
-    best = (value, 0, 0)
-    for size in range(2, len(piles) + 1) if depth else ():
-        left = tuple(sorted((*piles[:-size], *(count - 1 for count in piles[-size:] if count > 1)), reverse=True))
-        for used in {0, min(wilds, len(different) - 1 - size)}:
-            value = different[size + used] + best_sets(left, wilds - used, prices, depth - 1)[0]
-            best = max(best, (value, size, used))
-    return best
-
-
-def split_into_sets(goods: Goods, prices: Prices) -> list[Lot]:
-    """The best sets for handing in everything."""
-    lots: list[Lot] = []
-    depth = MAX_DIFFERENT_SETS
-    while any(goods):
-        kinds = _ascending(goods)
-        _, size, used = best_sets(piles_of(goods), goods[Kind.WILD], prices, depth)
-        depth = depth - 1 if size else 0
-        lots.append(_different(kinds[:size], used, prices) if size else _same(goods, (kinds or [9])[-1], prices))
-        goods = _without(goods, lots[-1])
-    return lots
-
-
-def _ascending(goods: Goods) -> list[int]:
-    """The real kinds held, the smallest pile first."""
-    return sorted(filter(goods.__getitem__, range(9)), key=goods.__getitem__)
-
-
-def _different(kinds: Sequence[int], wilds: int, prices: Prices) -> Lot:
-    return Lot(tuple(sorted(kinds)), 1, wilds, prices.different[len(kinds) + wilds])
-
-
-def _same(goods: Goods, kind: int, prices: Prices, with_wilds: bool = True) -> Lot:
-    most = len(prices.same) - 1
-    count = min(goods[kind], most)
-    wilds = min(goods[Kind.WILD], most - count) if with_wilds and kind != Kind.WILD else 0
-    return Lot((kind,), count, wilds, prices.same[count + wilds])
-
-
-def _without(goods: Goods, lot: Lot) -> Goods:
-    left = list(goods)
-    for kind in lot.kinds:
-        left[kind] -= lot.each
-    left[Kind.WILD] -= lot.wilds
-    return tuple(left)
 
 
 # --- what things are worth ---------------------------------------------------------------------------------
 
 
 def _between(size: float, row: tuple[int, ...]) -> float:
-    """What a set of about this size is worth, a token beyond half of the largest set as much as one in the largest."""
+    """Interpolate the worth of a set of this size; each token beyond half of the largest set adds an average share of it."""
     half = (len(row) - 1) / 2
     low = int(min(size, half))
     return row[low] + (min(size, half) - low) * (row[low + 1] - row[low]) + max(0, size - half) * row[-1] / (2 * half)
@@ -215,13 +129,13 @@ def _between(size: float, row: tuple[int, ...]) -> float:
 
 @lru_cache(maxsize=1 << 12)
 def _grown(count: int, growth: float, row: tuple[int, ...]) -> float:
-    """What tokens add to a set that grows by so many others."""
+    """Return what tokens add to a set that grows by `growth` other tokens."""
     return _between(count + growth, row) - _between(growth, row)
 
 
 @lru_cache(maxsize=1 << 16)
 def store_worth(piles: Piles, wilds: int, turns: int, prices: Prices) -> float:
-    """Points for goods in store, with so many turns left to hand them in."""
+    """Return the points for goods in store, with `turns` turns left to hand them in."""
 
     def in_same_sets(piles: Piles, wilds: int) -> float:
         main, *others = piles or (0,)
@@ -237,7 +151,7 @@ def store_worth(piles: Piles, wilds: int, turns: int, prices: Prices) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def store(piles: Piles, wilds: int, storage: int) -> tuple[Piles, int]:
-    """What is kept when phase 2 ends (C4.9): wilds, then the largest piles."""
+    """Return what is kept when phase 2 ends (C4.9): wilds, then the largest piles."""
     wilds = min(wilds, storage)
     room, kept = storage - wilds, []
     for count in piles:
@@ -248,7 +162,10 @@ def store(piles: Piles, wilds: int, storage: int) -> tuple[Piles, int]:
 
 @lru_cache(maxsize=1 << 16)
 def hand_worth(piles: Piles, wilds: int, turns: int, storage: int, ships: int, prices: Prices) -> float:
-    """Points for goods just before a phase 2 of a seat that may own so many more ships: sold, kept, or the largest pile sold."""
+    """Return the points for goods just before phase 2: all sold, all kept, or the largest pile sold, whichever is best.
+
+    `ships` is the number of ships that the seat may still buy.
+    """
 
     def sold(value: int) -> float:
         ship = ships > 0 and value >= prices.ship_cost
@@ -262,7 +179,10 @@ def hand_worth(piles: Piles, wilds: int, turns: int, storage: int, ships: int, p
 
 
 def worth_for(view: View, seat: Seat, turns: int, bought: int = 0) -> Callable[[Goods], float]:
-    """What goods are worth to a seat just before the phase 2 that has so many turns after it, with more ships bought."""
+    """Return a function that values a seat's goods just before a phase 2 with `turns` turns after it.
+
+    `bought` ships are taken to be bought by then.
+    """
     ship, has = Card.CARGO_SHIP, view.seen.seats[seat]
     ships = min(view.seen.supply[ship], view.board.cap[ship] - has.cards[ship]) - bought
 
@@ -273,7 +193,7 @@ def worth_for(view: View, seat: Seat, turns: int, bought: int = 0) -> Callable[[
 
 
 def coins_worth(coins: int, turns: int) -> float:
-    """Points for coins in the safe after phase 3."""
+    """Return the points for coins in the safe after phase 3."""
     if turns <= 1:
         return LAST_COIN * coins
     needed = min(coins, NEEDED_COINS)
@@ -281,7 +201,7 @@ def coins_worth(coins: int, turns: int) -> float:
 
 
 def best_swap(goods: Goods, shown: Goods, worth: Callable[[Goods], float]) -> tuple[float, int, int]:
-    """The best swap at the Black Market (C2.5): its gain, what is given and what is taken."""
+    """Return the best swap at the Black Market (C2.5): its gain, the kind given and the kind taken."""
     now = worth(goods)
     best = (-math.inf, 0, 0)
     tried = set()
@@ -295,7 +215,7 @@ def best_swap(goods: Goods, shown: Goods, worth: Callable[[Goods], float]) -> tu
 
 
 def draw_gain(goods: Goods, seen: CargoNoirObservation, worth: Callable[[Goods], float]) -> float:
-    """What a random token is worth on average (C5.1)."""
+    """Return the average worth of a token drawn from the bag (C5.1)."""
     bag = seen.bag if any(seen.bag) else seen.discard
     total = sum(bag[kind] * worth(swapped(goods, -1, kind)) for kind in filter(bag.__getitem__, range(10)))
     return total / sum(bag) - worth(goods) if any(bag) else 0.0
@@ -305,14 +225,14 @@ def draw_gain(goods: Goods, seen: CargoNoirObservation, worth: Callable[[Goods],
 
 
 def resolve_ships(view: View) -> list[Action]:
-    """Casino and goods first, for their coins and goods help with the rest; then the Black Market; outbid ships last."""
+    """Resolve the Casino and collect first, because coins and goods help with the rest; then trade; answer bids last."""
     sure: list[Action] = [act.CASINO] * view.seen.todo_casino
     sure += [action for action in view.actions if isinstance(action, act.Collect | act.Wait)]
     return sure or (trade(view) if view.seen.todo_market else answer_bids(view))
 
 
 def trade(view: View) -> list[Action]:
-    """A draw as long as that promises more than the next swap would; then swaps, which gain by what was drawn."""
+    """Draw as long as that promises more than the best swap; then swap, with what was drawn."""
     goods, shown = view.me.goods, view.seen.market
     worth = worth_for(view, view.seen.seat, view.turns)
     swaps: list[Action] = []
@@ -326,9 +246,9 @@ def trade(view: View) -> list[Action]:
 
 
 def answer_bids(view: View) -> list[Action]:
-    """Raises where the ship would be sent again if it were at home, else withdraws: first, for the coins.
+    """Withdraw ships that would not be sent to the same port again, first because of their coins; raise for the others.
 
-    In the final turn no ship in a port can collect any more, and coins can buy (C4.8): all withdraw.
+    In the final turn no ship in a port can collect any more, and coins can buy cards (C4.8): all ships withdraw.
     """
     outbid = {action.port: action for action in view.actions if isinstance(action, act.Withdraw)}
     stakes: dict[Port, int] = {}
@@ -350,7 +270,7 @@ def answer_bids(view: View) -> list[Action]:
 
 
 class Deal(NamedTuple):
-    """What is handed in, bought and left in a phase 2."""
+    """The sets to hand in, the cards to buy, and the goods that are left."""
 
     lots: tuple[Lot, ...]
     cards: tuple[int, ...]
@@ -358,7 +278,7 @@ class Deal(NamedTuple):
 
 
 def smuggle(view: View) -> list[Action]:
-    """Hands everything in before buying, so that coins pay no more than the shortage (C4.8)."""
+    """Hand everything in before buying, so that coins pay no more than the shortage (C4.8)."""
     deal = plan_deal(view)
     plan: list[Action] = []
     for lot in deal.lots:
@@ -371,7 +291,7 @@ def smuggle(view: View) -> list[Action]:
 
 
 def plan_deal(view: View) -> Deal:
-    """The sale and purchase that make the most points, together with what is kept."""
+    """Find the sale and the purchase that make the most points, together with what is kept."""
     seen, goods, prices = view.seen, view.me.goods, view.prices
     if not view.turns:
         lots = split_into_sets(goods, prices)
@@ -389,21 +309,21 @@ def plan_deal(view: View) -> Deal:
 
 
 def sales(goods: Goods, prices: Prices) -> dict[Goods, tuple[int, tuple[Lot, ...]]]:
-    """What can be left of goods, each with what the rest fetches and its sets.
+    """Map what can be left of some goods to what the others fetch, and in which sets.
 
-    The sets are whole piles and, from the smallest piles, different kinds; each with no wilds or as many as it can take.
+    The sets are whole piles, or different kinds from the smallest piles; each with no wilds or as many as it can take.
     """
     found: dict[Goods, tuple[int, tuple[Lot, ...]]] = {goods: (0, ())}
     queue = [goods]
     for before in queue:  # it grows meanwhile
-        kinds, wilds = _ascending(before), before[Kind.WILD]
+        kinds, wilds = ascending(before), before[Kind.WILD]
         unlike = {before[kind]: kind for kind in kinds or [Kind.WILD][:wilds]}  # piles of a size are alike
-        lots = [_same(before, kind, prices, used) for kind in unlike.values() for used in {False, wilds > 0}]
+        lots = [same_set(before, kind, prices, used) for kind in unlike.values() for used in {False, wilds > 0}]
         for size in range(2, len(kinds) + 1):
-            lots += [_different(kinds[:size], used, prices) for used in {0, min(wilds, len(prices.same) - 1 - size)}]
+            lots += [different_set(kinds[:size], used, prices) for used in {0, min(wilds, len(prices.same) - 1 - size)}]
         value, sold = found[before]
         for lot in lots:
-            rest = _without(before, lot)
+            rest = without(before, lot)
             if rest not in found:
                 queue.append(rest)
             if value + lot.value > found.get(rest, (-1, ()))[0]:
@@ -414,7 +334,7 @@ def sales(goods: Goods, prices: Prices) -> dict[Goods, tuple[int, tuple[Lot, ...
 
 
 def offers(view: View) -> tuple[tuple[int, int, float], ...]:
-    """Card, cost and worth of every copy that can be bought (C4.6)."""
+    """Return card, cost and worth of every copy that can be bought (C4.6)."""
     board, found = view.board, []
     powers = {Card.CARGO_SHIP: SHIP_POINTS, Card.WAREHOUSE: WAREHOUSE_POINTS}
     for card in Card:
@@ -425,7 +345,7 @@ def offers(view: View) -> tuple[tuple[int, int, float], ...]:
 
 @lru_cache(maxsize=256)
 def shopping(on_offer: tuple[tuple[int, int, float], ...], most: int) -> tuple[list[float], list[tuple[int, ...]]]:
-    """The points that each credit can buy at most, without change (C4.5), and the cards."""
+    """Return, for each credit up to `most`, the most points that it can buy, and the cards. Change is lost (C4.5)."""
     worths = [0.0] * (most + 1)
     cards: list[tuple[int, ...]] = [()] * (most + 1)
     for card, cost, worth in on_offer:
@@ -437,7 +357,7 @@ def shopping(on_offer: tuple[tuple[int, int, float], ...], most: int) -> tuple[l
 
 
 def last_cards(view: View, credit: int) -> tuple[int, ...]:
-    """The cards of the final turn. Coins are kept back where denying goods to a rival is worth more."""
+    """Choose the cards of the final turn. Keep coins back where denying goods to a rival is worth more."""
     safe, ships, closed = view.me.safe, view.me.ships_home, _closed_ports(view.seen)
     worths, cards = shopping(offers(view), min(MAX_CREDIT, credit + safe))
     kept, denied = 0, 0
@@ -452,15 +372,15 @@ def last_cards(view: View, credit: int) -> tuple[int, ...]:
 
 
 def discard(view: View) -> list[Action]:
-    """Keeps the best store (C4.9)."""
+    """Keep the best store (C4.9)."""
     kept = after_discards(view, view.me.goods)
     return [act.DISCARDS[kind] for kind in Kind for _ in range(view.me.goods[kind] - kept[kind])]
 
 
 def after_discards(view: View, goods: Goods) -> Goods:
-    """What is left of goods when phase 2 ends."""
+    """Return what is left of goods when phase 2 ends."""
     piles, wilds = store(piles_of(goods), goods[Kind.WILD], view.me.storage)
-    left = dict(zip(reversed(_ascending(goods)), piles, strict=False))
+    left = dict(zip(reversed(ascending(goods)), piles, strict=False))
     return (*(left.get(kind, 0) for kind in range(9)), wilds)
 
 
@@ -468,12 +388,12 @@ def after_discards(view: View, goods: Goods) -> Goods:
 
 
 def _closed_ports(seen: CargoNoirObservation) -> set[Port]:
-    """Ports that the seat can send no ship to (C3.1, C3.5)."""
+    """Return the ports that the seat cannot send a ship to (C3.1, C3.5)."""
     return {*seen.banned_ports, *(port.port for port in seen.ports if port.stacks[seen.seat])}
 
 
 def send_ships(view: View) -> list[Action]:
-    """First the ships with stakes, then those to Macao; in the final turn only to deny goods to rivals."""
+    """Send the ships with stakes first, then those to Macao; in the final turn only deny goods to rivals."""
     me, closed = view.me, _closed_ports(view.seen)
     if view.turns:
         free = [port for port in view.seen.ports if port.port not in closed]
@@ -493,9 +413,18 @@ def send_ships(view: View) -> list[Action]:
 def plan_ships(
     view: View, goods: Goods, coins: int, ships: int, free: list[PortView], bought: int = 0
 ) -> tuple[dict[Port, int], list[Destination]]:
-    """Where to send ships, one by one to the best place that is left: stakes in the free ports, and places in Macao.
+    """Plan where to send ships, one by one to the best place that is left.
 
-    Goods and coins are what the seat will then have, `bought` how many of the ships it still has to buy.
+    Args:
+        view: the decision.
+        goods: what the seat will have by then.
+        coins: the coins in its safe by then.
+        ships: the number of ships to send.
+        free: the ports that they can be sent to.
+        bought: how many of the ships are still to be bought.
+
+    Returns:
+        The stakes by port, and the places in Macao for the other ships.
     """
     seen, turns = view.seen, view.turns
     worth = worth_for(view, seen.seat, turns - 1, bought)
@@ -537,7 +466,7 @@ def plan_ships(
 
 
 def rivals_for(view: View, port: PortView) -> list[tuple[float, int]]:
-    """What the goods of a port are worth to every other seat, and the coins that it can stake, in the order of the seats."""
+    """Return, for each other seat in order, what a port's goods are worth to it and the coins that it can stake."""
     seen, found = view.seen, []
     for seat, other in enumerate(seen.seats):
         if seat != seen.seat:
@@ -548,7 +477,7 @@ def rivals_for(view: View, port: PortView) -> list[tuple[float, int]]:
 
 
 def chance_to_stay(stake: int, rivals: list[tuple[float, int]]) -> float:
-    """The chance that nobody outbids a stake before its ship acts."""
+    """Return the chance that nobody outbids a stake before its ship acts."""
     chance = 1.0
     for gain, coins in rivals:
         if coins > stake:
@@ -562,9 +491,12 @@ def chance_to_stay(stake: int, rivals: list[tuple[float, int]]) -> float:
 
 
 def denials(view: View) -> list[tuple[int, int, Port]]:
-    """What can be denied in the final turn to rivals who play later and may end ahead: loss, stake and port, the best first.
+    """List what can be denied in the final turn to rivals who play later and may end ahead.
 
-    Everybody is taken to hand in all goods that he has or collects, and to spend all coins (C4.8).
+    Assume that everybody hands in all goods that they have or collect, and spends all coins (C4.8).
+
+    Returns:
+        The rival's loss, the stake that causes it and the port, the best first.
     """
     if view.setup.options["final_phase3"] == "skip":
         return []

@@ -21,7 +21,7 @@ from referee.games.valparaiso.observation import PlanView, ValparaisoObservation
 from referee.games.valparaiso.table import Table
 
 WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search goes on with, by what it is made for
-LEAD, KEPT = 4, 1  # lead with which cards are scrapped, but for so many
+LEAD, KEPT = 4, 1  # with this lead cards are scrapped, all but this many
 
 
 class Trail(NamedTuple):
@@ -47,9 +47,9 @@ class Node(NamedTuple):
 def search(
     view: View, table: Table, cards: Sequence[Card], length: int, width: int, *, mayor: bool = False, slotted: int = 0
 ) -> tuple[float, list[Trail]]:
-    """The points and the best sequence of so many cards, or with the mayor's slot of one more, if that is worth the pesos.
+    """Return the points and the best sequence of `length` cards, or of one more with the mayor's slot if that is worth the pesos.
 
-    The first cards in the list lie in so many slots, if they are used already; then using them out of order has its price.
+    The first `slotted` cards of the list lie in slots, so that using them out of order has its price.
     """
     board, seat = view.board, view.seat
     effects = []
@@ -120,7 +120,7 @@ def search(
 
 
 def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> list[Action]:
-    """The actions to play in a row, of which the first is legal.
+    """Return the actions to play in a row, of which the first is legal.
 
     Args:
         setup: what was agreed before the match.
@@ -134,7 +134,7 @@ def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action])
 
 
 def set_up(view: View) -> list[Action]:
-    """The goods, or the village, with which the first turn is best (S6, S8)."""
+    """Return the goods, or the village, with which the first turn is best (S6, S8)."""
 
     def points(action: Action) -> float:
         table = view.table.clone()
@@ -148,7 +148,7 @@ def set_up(view: View) -> list[Action]:
 
 
 def make_plan(view: View) -> list[Action]:
-    """The cards of the best sequence in its order; one more than there are slots is for the mayor's."""
+    """Return the cards of the best sequence in its order; one more than there are slots is for the mayor's."""
     plan, table = cast("PlanView", view.seen.plan), view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
@@ -159,12 +159,12 @@ def make_plan(view: View) -> list[Action]:
 
 
 def bonus(view: View) -> list[Action]:
-    """The good of which there is least: another is worth most."""
+    """Return the good of which there is least: another is worth most."""
     return [act.BONUSES[min(Good, key=view.me.warehouse.__getitem__)]]
 
 
 def use_card(view: View) -> list[Action]:
-    """The first card of the best sequence of those that are left, and all choices of its action."""
+    """Return the first card of the best sequence of those that are left, and all choices of its action."""
     slotted = len(view.me.plan)
     cards = [*view.me.plan, *([] if view.me.mayor is None else [view.me.mayor])]
     steps = search(view, view.table, cards, len(cards), WIDTH_IN_USE, slotted=slotted)[1]
@@ -189,7 +189,7 @@ def go_on(view: View) -> list[Action]:
 
 
 def scrap(view: View) -> list[Action]:
-    """The card that is worth least, if that ends the match in the lead or may end it soon; otherwise none."""
+    """Return the card that is worth least, if that ends the match in the lead or may end it soon; otherwise none."""
     me, board = view.me, view.board
     owned = sorted(me.achievements, key=lambda card: (use_worth(view, card), -board.cards[card].vp))
     outcome = [card for card in owned if me.vp + board.cards[card].vp >= board.end_vp]
@@ -199,7 +199,7 @@ def scrap(view: View) -> list[Action]:
 
 
 def recall(view: View) -> list[Action]:
-    """Calls back the merchants that are worth more in Valparaíso."""
+    """Call back the merchants that are worth more in Valparaíso."""
     kept = stay(view, view.table)
     called = [village for village in view.side.villages for _ in range(view.me.merchants[village] - kept[village])]
     return [*map(act.RECALLS.__getitem__, called), *([act.DONE] if any(kept[1:]) else [])]

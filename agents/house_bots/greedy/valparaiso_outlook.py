@@ -1,6 +1,6 @@
 """What Valparaíso's policy looks at: the states that a card can lead to, and what a state is worth.
 
-Worth is counted in victory points: those that there are, and what money, goods, cards, houses and places promise.
+Worth is counted in victory points: those already gained, and what money, goods, cards, houses and places promise.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
 # Judgements, tuned in matches against earlier versions.
 
-LOADS, SPREADS = 3, 6  # ways to load the ship, and to move, that it looks at
+LOADS, SPREADS = 3, 6  # how many ways to load the ship, and to move, are looked at
 PACE = 2.6  # points on the track that a seat is thought to gain in a round
 FULL = 3.0  # rounds to come from which on things that must be turned into points have their full worth
-PESO, PESOS = 0.035, 30  # worth of a peso besides what it is worth at the end; of so many at most
+PESO, PESOS = 0.035, 30  # worth of a peso besides what it is worth at the end; of this many at most
 GOODS = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)  # the same of goods of a kind in the warehouse, by number
 HELD = 0.2  # the same of a good in the hold
 ONE_GOOD, ONE_PESO = 0.4, 0.08  # worth of a good, and a peso, that is gained or paid later
@@ -50,7 +50,7 @@ SITE = 0.7  # worth for each point of a place where a house can be built
 STAND = 0.3  # worth of a merchant in a market at the start of a round, besides what its tile gives
 USED, USES = 0.6, 4.0  # share of what an achievement card is worth in each round, and the most rounds
 CONTEST = 0.06  # what it costs to trade later, for each card before, and each rival merchant there
-WIN = 8.0  # worth of outcome the match in the lead
+WIN = 8.0  # worth of ending the match in the lead
 EFFECTS = {
     Effect.MOVE_PLUS: 0.6, Effect.RIVER: 0.4, Effect.TRADE_PAY5: 0.8, Effect.TWO_DIFF: 0.8, Effect.GOOD5_VP: 0.4,
     Effect.SELL15: 0.7, Effect.GAIN10: 0.8, Effect.TWO_GOODS_VP: 0.4, Effect.BUILD_GOOD: 0.9, Effect.ONE_EACH: 1.1,
@@ -58,7 +58,7 @@ EFFECTS = {
     Effect.ONE_EACH_VP: 1.0, Effect.TWO_ANY: 0.9, Effect.FREE_BUILD_HIRE: 1.0, Effect.TRADE: 1.2, Effect.SAIL: 0.5,
     Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
 }  # fmt: skip
-"""What it is worth to use an achievement card so."""
+"""What each action of an achievement card is worth."""
 _LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
 _NO_CHANCE = cast("Chance", None)  # a turn needs none
 
@@ -97,7 +97,7 @@ class View:
         self.spreads: dict[object, list[Spread]] = {}
         self.worths: dict[object, float] = {}
         self.stays: dict[object, list[int]] = {}
-        self.table = table = ValparaisoState(setup)
+        self.table = table = ValparaisoState.empty(setup)
         restore(table, seen)
         if seen.plan:
             table.money[seat] = seen.plan.money
@@ -109,12 +109,12 @@ class View:
             table.phase = Phase.USE
 
     def may_trade(self, has: SeatView) -> bool:
-        """Whether a seat can trade with a card that is left in its plan."""
+        """Return whether a seat can trade with a card that is left in its plan."""
         planned = [self.board.cards[card] for card in (*has.plan, *([] if has.mayor is None else [has.mayor]))]
         return any(card.main is Effect.TRADE or card.alternatives[has.colour] is Effect.TRADE_PAY5 for card in planned)
 
     def houses(self, table: Table) -> list[int]:
-        """The own houses in each village."""
+        """Return the own houses in each village."""
         key = tuple(table.houses)
         if key not in self.counted:
             self.counted[key] = [table.houses_of(self.seat, at) for at in Location]
@@ -125,7 +125,7 @@ class View:
 
 
 def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
-    """The states that an action can lead to, as far as they are worth looking at."""
+    """Yield the states that an action can lead to, as far as they are worth looking at."""
     for start, sales in [(table, ()), *sold_before(view, table, effect)]:
         if deck.is_executable(start, effect, 0):
             begun = start.clone()
@@ -138,7 +138,7 @@ def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
 
 
 def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
-    """Sales that make an action possible, or better (V1.3): loading a hold again that was full gains the point again (V4.1)."""
+    """Yield sales that make an action possible or better (V1.3): a full hold that is loaded again earns its point again (V4.1)."""
     hold, goods = table.hold[view.seat], table.warehouse[view.seat]
     if effect is Effect.TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
         for good in Good:
@@ -154,14 +154,14 @@ def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
 
 
 def sold(view: View, table: Table, store: Store, good: Good) -> Variant:
-    """The state after the sale of a good."""
+    """Return the state after the sale of a good."""
     after = table.clone()
     holdings.sell(after, view.seat, store, good)
     return after, (act.SALES[store][good],)
 
 
 def outcomes(view: View, table: Table) -> Iterator[Variant]:
-    """How an action can go on that is to be decided on."""
+    """Yield the ways in which the action in progress can go on."""
     if table.phase in _OUTCOMES:
         yield from _OUTCOMES[table.phase](view, table)
     else:
@@ -170,7 +170,7 @@ def outcomes(view: View, table: Table) -> Iterator[Variant]:
 
 
 def played(view: View, table: Table, *row: Action) -> Variant:
-    """The state after some choices."""
+    """Return the state after some choices."""
     after = table.clone()
     for action in row:
         rules.apply(after, view.seat, action, _NO_CHANCE)
@@ -178,7 +178,7 @@ def played(view: View, table: Table, *row: Action) -> Variant:
 
 
 def voyages(view: View, table: Table) -> Iterator[Variant]:
-    """To the harbour, and to where the hold has what is asked for (V4.8); if nowhere, anywhere."""
+    """Yield voyages to the harbour and to where the hold has what is asked for (V4.8); if nowhere, to the first outer sector."""
     hold, board = table.hold[view.seat], view.board
     asked = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
     for sector in (Sector.H, *asked) if asked or table.ship[view.seat] else OUTER[:1]:
@@ -187,7 +187,7 @@ def voyages(view: View, table: Table) -> Iterator[Variant]:
 
 
 def loads(view: View, table: Table) -> Iterator[Variant]:
-    """As much as fits, of what is most asked for (V4.1)."""
+    """Yield ways to load as much as fits, of what is most asked for (V4.1)."""
     warehouse, hold = table.stores(view.seat)
     total = [goods + held for goods, held in zip(warehouse, hold, strict=True)]
     size = min(view.board.hold, sum(total))
@@ -203,7 +203,7 @@ def loads(view: View, table: Table) -> Iterator[Variant]:
 
 
 def purchases(view: View, table: Table) -> Iterator[Variant]:
-    """As many goods as can be bought, of a kind or with one of another (V4.11)."""
+    """Yield purchases of as many goods as possible, of one kind or with one of another (V4.11)."""
     price = view.board.effects[Effect.BUY3].pay.money
     number = min(table.left, table.money[view.seat] // price) if price else table.left
     end = (act.DONE,) if number < table.left else ()
@@ -216,7 +216,7 @@ def purchases(view: View, table: Table) -> Iterator[Variant]:
 
 
 def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int, tuple[Location, ...]]]:
-    """What it costs to go to each location that a merchant can reach, and the cheapest way."""
+    """Return what it costs to go to each location that a merchant can reach, and the cheapest way."""
     houses = view.houses(table)
     key = (start, table.effect, tuple(houses))
     if key not in view.ways:
@@ -243,7 +243,7 @@ def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int,
 
 
 def site_worths(view: View, table: Table) -> dict[Location, float]:
-    """What it is worth to stand where a house can be built."""
+    """Return what it is worth to stand where a house can be built."""
     if not table.houses_left[view.seat]:
         return {}
     found = {Location.V: SITE} if len(table.row) < len(view.side.row) else {}
@@ -257,7 +257,7 @@ def site_worths(view: View, table: Table) -> dict[Location, float]:
 
 
 def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spread]:
-    """The ways to spread the merchants over markets and places to build, each as cheap as it can be."""
+    """Return the ways to spread the merchants over markets and places to build, each by its cheapest paths."""
     merchants = table.merchants[view.seat]
     key = (tuple(merchants), tuple(table.houses), table.houses_left[view.seat], len(table.row), table.effect)
     if key not in view.spreads:
@@ -284,7 +284,7 @@ def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spr
 
 
 def moves(view: View, table: Table) -> Iterator[Variant]:
-    """The most promising ways to spread the merchants."""
+    """Yield the most promising ways to spread the merchants."""
     seat, most = view.seat, sum(table.unmoved)
     worths = site_worths(view, table)
     gains = [
@@ -314,7 +314,7 @@ def moves(view: View, table: Table) -> Iterator[Variant]:
 
 
 def gain(view: View, table: Table, market: Location, merchants: int) -> float:
-    """About what it is worth to use the tile of a market with so many merchants."""
+    """Estimate what it is worth to use the tile of a market with a number of merchants."""
     seat, tile = view.seat, table.markets[market - Location.M1][0]
     goods, money, times = (
         table.warehouse[seat],
@@ -336,7 +336,7 @@ def gain(view: View, table: Table, market: Location, merchants: int) -> float:
 
 
 def executions(tile: TileType, goods: Sequence[int], money: int, times: int) -> int:
-    """How often a tile can be used with so much money after the fee."""
+    """Return how often a tile can be used with the money that is left after the fee."""
     limits = [
         has // wanted for has, wanted in zip((money, *goods), (tile.pay.money, *tile.pay.goods), strict=True) if wanted
     ]
@@ -344,7 +344,7 @@ def executions(tile: TileType, goods: Sequence[int], money: int, times: int) -> 
 
 
 def trades(view: View, table: Table) -> Iterator[Variant]:
-    """Village by village: first where nothing is paid, last where goods are; all that can be done, or nothing."""
+    """Yield ways to trade, village by village: first where nothing is paid, last where goods are; as often as possible, or not at all."""
     tiles = view.board.tiles
     printed = {village: tiles[table.tiles(village)[0]] for village in table.villages}
     village = min(printed, key=lambda village: (any(printed[village].pay.goods), printed[village].pay.money))
@@ -380,7 +380,7 @@ _OUTCOMES: dict[Phase, Callable[[View, Table], Iterator[Variant]]] = {
 
 
 def use_worth(view: View, card: int) -> float:
-    """Points for the use of an achievement card in a round, besides what that of another card is worth."""
+    """Return points for the use of an achievement card in a round, besides what that of another card is worth."""
     printed = view.board.cards[Card(card)]
     alternative = printed.alternatives[view.me.colour]
     most = max(EFFECTS.get(effect, 0.0) for effect in (printed.main, alternative) if effect is not None)
@@ -388,7 +388,7 @@ def use_worth(view: View, card: int) -> float:
 
 
 def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
-    """Points for the cards that can be acquired with what is in the hold, less those for the use of the cards that takes."""
+    """Return points for the cards that can be acquired with what is in the hold, less those for the use of the cards that takes."""
     key = (*hold, table.ship[view.seat], *table.slots)
     if key not in view.worths:
         board, total = view.board, 0.0
@@ -410,7 +410,7 @@ def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
 
 
 def stay(view: View, table: Table) -> list[int]:
-    """Where the merchants are after the round: one in a village without shelter, all in those with one (V6.5)."""
+    """Return where the merchants are after the round: one in a village without shelter, all in those with one (V6.5)."""
     merchants, houses = table.merchants[view.seat], view.houses(table)
     key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
     if key not in view.stays:
@@ -431,7 +431,7 @@ def stay(view: View, table: Table) -> list[int]:
 
 
 def house_worth(view: View, table: Table) -> float:
-    """Points for what merchants and houses bring in a round."""
+    """Return points for what merchants and houses bring in a round."""
     seat, houses = view.seat, view.houses(table)
     merchants = sum(table.merchants[seat])
     key = (merchants, *houses, table.row)
@@ -449,7 +449,7 @@ def house_worth(view: View, table: Table) -> float:
 
 
 def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) -> float:
-    """Points for a state of the turn, in which so many cards can be used yet."""
+    """Return points for a state of the turn, in which a number of cards can still be used."""
     board, seat, left = view.board, view.seat, view.left
     goods, hold, money, vp = table.warehouse[seat], table.hold[seat], table.money[seat], table.vp[seat]
     total = vp + (money + board.good_price * (sum(goods) + sum(hold))) / board.pesos_per_vp

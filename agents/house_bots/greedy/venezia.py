@@ -8,57 +8,46 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import pairwise, product
-from typing import NamedTuple, cast
+from typing import cast
 
+from house_bots.greedy.venezia_outlook import (
+    BORN,
+    HELD_ROUNDS,
+    HOLD,
+    Outlook,
+    View,
+    gains,
+    kept,
+    newborn,
+    on_piazza,
+    outlooks,
+    rounds_left,
+    share_out,
+    with_count,
+    worth,
+)
 from referee.game import Action, Seat, Setup
 from referee.games.venezia import actions as act
 from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.grid import ALL_AXES, STRAIGHT_AXES, Grid, bits, grid_of
 from referee.games.venezia.names import DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
-from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
+from referee.games.venezia.observation import PlanView, VeneziaObservation
+
+_, FAM, FEH, UEB, GIF, RAU, MIC, SAU, WEI = ActionCard
 
 # Judgements, tuned in matches against earlier versions. Worth is in points of the match, pigeons on the Piazza in newborn ones.
 
-HOLD = 0.45  # worth of a majority in a later round, as a share of its worth now: pigeons stay, but rivals react
-HELD_ROUNDS = 2  # later rounds in which it is thought to hold at most
-KEPT_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
-KEPT_ROUND = 0.15  # what each further round adds to that
-BORN = 1.7  # pigeons that one on an empty Piazza bears in a round
-CROWDED = 0.93  # how much of that each further one bears, as they share the tourists
+CROWDED = 0.93  # what each further pigeon on the Piazza bears, as a share of the one before: they share the tourists
 LATE_BIRTH = 0.2  # worth of a pigeon born in the last round, which can only reinforce the home
-RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
-LAID = 0.7  # share of its reserve that a rival lays on districts
-LAID_LAST = 0.85  # the same in the last round
-SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are thought equally likely
-LURE = 2.0  # how much likelier a rival lays pigeons where it can score most: in another seat's home
-SGM_LURE = 0.3  # how likely it lays some on San Giorgio Maggiore, compared with a district
-REINFORCED = 0.6  # the chance that a rival sends its newborn home
 OWN_NEST = 0.5  # share of the newborn expected that a plan takes for own reinforcements
 OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
 CAPTURE = 2.0  # worth of a capture in a match of two
 RISK = 0.6  # what it costs to stand where a rival may capture
 CENTRE = 0.03  # worth of each square near a pigeon, for the rounds to come
 CARD_FLOOR = 0.8  # what a card has to promise as long as there are no more cards than rounds
-POINTS_A_ROUND = 11  # what the leading seat gains in a round; tells how long an open match lasts
-RECOVERED = tuple(map(ActionCard, (8, 3, 7, 2, 5, 6, 4, 1)))  # cards by what they are worth: WEI, UEB, SAU, FEH, ...
-
-Chances = tuple[tuple[int, float], ...]  # numbers of pigeons, each with its probability
-
-
-class View(NamedTuple):
-    """What a decision looks at."""
-
-    setup: Setup
-    seen: VeneziaObservation
-    actions: Sequence[Action]
-    board: VeneziaBoard
-    grid: Grid
-    seat: Seat
-    me: SeatView
-    left: int  # rounds after this one, as far as can be guessed
-    weight: float  # worth of a majority in this round and later ones, in terms of this one
+RECOVERED = (WEI, UEB, SAU, FEH, RAU, MIC, GIF, FAM)  # cards by what they are worth
 
 
 def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) -> list[Action]:
@@ -75,156 +64,12 @@ def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) ->
     left = rounds_left(setup, board, seen)
     weight = 1 + HOLD * min(left, HELD_ROUNDS)
     view = View(setup, seen, actions, board, grid, seat, seen.seats[seat], left, weight)
-    decide = _DECISIONS.get(seen.phase)
-    plan = decide(view) if decide else []
-    # The first action is played where the policy has no wish, and where a plan that another bot began calls for another kind.
-    return plan if plan and plan[0] in actions else [actions[0]]
+    return _DECISIONS[seen.phase](view)
 
 
-def rounds_left(setup: Setup, board: VeneziaBoard, seen: VeneziaObservation) -> int:
-    """Estimate how many rounds follow this one."""
-    left = seen.last_round - seen.round
-    missing = board.win_points - max(has.score for has in seen.seats)
-    return left if setup.options["end_rule"] == "fixed4" else max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
-
-
-def kept(view: View, passed: int = 0) -> float:
-    """Return the points for a pigeon in the reserve after this round, or after `passed` more."""
-    left = view.left - passed
-    return KEPT_PIGEON + KEPT_ROUND * (left - 1) if left > 0 else 0.0
-
-
-def on_piazza(view: View, seat: Seat) -> int:
-    """Return how many pigeons of a seat stand on the Piazza."""
-    return sum(pigeon.seat == seat for pigeon in view.seen.piazza)
-
-
-def newborn(view: View, seat: Seat) -> int:
-    """Return how many pigeons those of a seat on the Piazza are likely to bear."""
-    return min(view.seen.seats[seat].supply, round(BORN * on_piazza(view, seat)))
-
-
-class Outlook(NamedTuple):
-    """What may come to lie in a place, and what its majority is worth."""
-
-    counts: tuple[int, ...]  # pigeons there now, by seat; own ones with what is planned
-    added: tuple[Chances, ...]  # what the other seats may add
-    points: tuple[float, ...]  # worth of the majority for each seat; what rivals win is negative
-    seat: Seat
-
-
-@lru_cache(maxsize=1 << 15)
-def worth(outlook: Outlook) -> float:
-    """Return the expected points from the majority in a place, less those of rivals."""
-    counts, added, points, me = outlook
-    ends = [[(count + more, part) for more, part in more_of] for count, more_of in zip(counts, added, strict=True)]
-    total = 0.0
-    for seat, own in enumerate(ends):
-        for end, chance in own:
-            if chance and (end > counts[me] or (seat == me and end)):
-                for other, theirs in enumerate(ends):
-                    if other != seat:
-                        chance *= sum([part for count, part in theirs if count < end])
-                total += points[seat] * chance
-    return total
-
-
-def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
-    """Return the outlook of every place with the own pigeons to come, by default those on the district cards."""
-    seen, seat, seats = view.seen, view.seat, range(len(view.seen.seats))
-    slots = seen.plan.slots if seen.plan is not None else ()
-    laid = dict(zip(Place, mine, strict=True)) if mine else dict(zip(slots, view.me.piles, strict=False))
-    added = [additions(view, other) for other in seats]
-    signs = [1 if other == seat else -1 / (len(seats) - 1) for other in seats]
-    found = []
-    for place in Place:
-        counts = [*seen.places[place].pigeons]
-        counts[seat] += laid.get(place, 0)
-        if seen.grey_owner is not None:
-            counts[seen.grey_owner] += seen.places[place].grey
-        each = tuple(chances[place] for chances in added)
-        points = tuple(sign * place_points(view, place, other) for other, sign in enumerate(signs))
-        found.append(Outlook(tuple(counts), each, points, seat))
-    return found
-
-
-def place_points(view: View, place: Place, seat: Seat) -> float:
-    """Return what the majority in a place is worth to a seat, in this round and in later ones."""
-    seen = view.seen
-    if place == seen.raptor:
-        return 0.0
-    if place is Place.SGM:
-        return RECOVERY if view.left and any(seen.seats[seat].discard) else 0.0
-    home = any(has.home == place for other, has in enumerate(seen.seats) if other != seat)
-    now = view.board.enemy_home_points if home else view.board.majority_points
-    return now * view.weight
-
-
-def additions(view: View, seat: Seat) -> list[Chances]:
-    """Return what a rival may add to each place in this round; nothing for the own seat."""
-    seen, has = view.seen, view.seen.seats[seat]
-    if seat == view.seat:
-        return [((0, 1.0),)] * len(Place)
-    nest = has.nest
-    sizes: list[tuple[int, float]] = []
-    if seen.phase is Phase.PLAN:
-        cards = view.board.district_cards
-        mean = has.reserve * (LAID if view.left else LAID_LAST) / cards
-        sizes = [(round(mean * size), cards / len(SPREAD)) for size in SPREAD]
-        nest = newborn(view, seat)
-    elif not has.pile_places:
-        more = has.first_count / len(has.piles) if has.piles and has.first is not FirstCard.PIAZZA else 0
-        sizes = [(round(pile + more), 1.0) for pile in has.piles]
-    if seen.phase > Phase.REINFORCE:
-        nest = 0
-    homes = {other.home for other in seen.seats} - {has.home}
-    lures = [SGM_LURE if place is Place.SGM else LURE if place in homes else 1.0 for place in Place]
-    found = []
-    for place, lure in zip(Place, lures, strict=True):
-        part = min(lure / sum(lures), 1 / max(1, view.board.district_cards))
-        chances = tuple((size, number * part) for size, number in sizes)
-        chances = (*chances, (0, 1.0 - sum(chance for _, chance in chances)))
-        if nest and place == has.home:
-            both = ((0, 1 - REINFORCED), (nest, REINFORCED))
-            chances = tuple((count + born, chance * part) for count, chance in chances for born, part in both)
-        found.append(chances)
-    return found
-
-
-def with_count(outlook: Outlook, seat: Seat, change: int) -> Outlook:
-    """Return the outlook with more or fewer pigeons of a seat."""
-    counts = tuple(count + change * (other == seat) for other, count in enumerate(outlook.counts))
-    return outlook._replace(counts=counts)
-
-
-def gains(outlook: Outlook, most: int) -> list[float]:
-    """Return what 0, 1, 2 and so on further own pigeons gain, up to where more cannot help."""
-    counts, added, _, seat = outlook
-    ends = (count + more for count, more_of in zip(counts, added, strict=True) for more, _ in more_of)
-    enough, now = max(ends) + 1 - counts[seat], worth(outlook)
-    return [worth(with_count(outlook, seat, more)) - now for more in range(min(most, enough) + 1)]
-
-
-def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: float) -> tuple[float, list[int]]:
-    """Return the best way to lay pigeons: its gain, and the pigeons for each row.
-
-    Rows have what 0, 1, 2 ... pigeons gain in each place, and then perhaps on the Piazza, which needs none of the cards.
-    """
-    best: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {(0, 0): (0.0, ())}
-    for index, row in enumerate(rows):
-        useful = [(0, 0.0)]
-        for count, gain in enumerate(row):
-            if gain - price * count > useful[-1][1]:
-                useful.append((count, gain - price * count))
-        found: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {}
-        for (used, laid), (total, counts) in best.items():
-            for count, gain in useful:
-                key = (used + (count > 0 and index < len(Place)), laid + count)
-                if key[0] <= cards and key[1] <= pigeons and total + gain > found.get(key, (-math.inf,))[0]:
-                    found[key] = (total + gain, (*counts, count))
-        best = found
-    value, counts = max(best.values())
-    return value, list(counts)
+def first_action(view: View) -> list[Action]:
+    """Choose the first action: any free home, and as few pigeons from the reserve as possible."""
+    return [view.actions[0]]
 
 
 def last_action(view: View) -> list[Action]:
@@ -581,6 +426,7 @@ def recover_card(view: View) -> list[Action]:
 
 
 _DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {
+    Phase.HOME: first_action,
     Phase.PLAN: make_plan,
     Phase.FEINT: lay_feint,
     Phase.PLACE: place_pigeons,
@@ -590,6 +436,7 @@ _DECISIONS: dict[Phase, Callable[[View], list[Action]]] = {
     Phase.REINFORCE: reinforce,
     Phase.FEHDE: remove_pigeons,
     Phase.TAKEOVER: partial(execute, ActionCard.UEB),
+    Phase.FROM_RESERVE: first_action,
     Phase.POISON: poison_pigeons,
     Phase.RAPTOR: partial(execute, ActionCard.RAU),
     Phase.PURGE: partial(execute, ActionCard.SAU),

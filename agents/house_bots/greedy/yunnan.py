@@ -95,8 +95,7 @@ def choose(setup: Setup, seen: YunnanObservation, actions: Sequence[Action]) -> 
         return [actions[0]]
     board, colour = cast("YunnanBoard", setup.board), seen.acting_colour
     view = View(setup, seen, actions, board, colour, seen.colours[colour], turns_left(setup, seen, board))
-    plan = _DECISIONS[seen.phase](view)
-    return plan if plan and plan[0] in actions else [actions[-1]]
+    return _DECISIONS[seen.phase](view)
 
 
 # --- how long the match lasts --------------------------------------------------------------------------------
@@ -502,8 +501,8 @@ def matched(starts: Counts, ends: Counts, ways: Sequence[Sequence[int]], passes:
 
     Then as many journeys as possible end where somebody may be displaced.
     """
-    before = [province for province in range(5, -1, -1) for _ in range(starts[province])]
-    after = [province for province in range(5, -1, -1) for _ in range(ends[province])]
+    before = [int(province) for province in reversed(Province) for _ in range(starts[province])]
+    after = [int(province) for province in reversed(Province) for _ in range(ends[province])]
     pairs = list(zip(before, after, strict=True))
     if sum([ways[start][end] for start, end in pairs]) <= passes:
         return pairs

@@ -23,9 +23,9 @@ class BmSwap(Action):
     """Resolve a ship at the Black Market by a swap (C2.5a)."""
 
     give: Kind
-    """The kind that is given."""
+    """The kind that the seat gives."""
     take: Kind
-    """The kind that is taken."""
+    """The kind that the seat takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class SellSame(Action):
     n: int
     """Tokens of that kind."""
     wilds: int
-    """Wild tokens besides."""
+    """Wild tokens in addition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +84,17 @@ class DiffStart(Action):
 
 @dataclass(frozen=True, slots=True)
 class DiffAdd(Action):
-    """Add a further kind, in ascending order."""
+    """Add another kind to a set of different kinds, in ascending order (C4.2)."""
 
     kind: Kind
 
 
 @dataclass(frozen=True, slots=True)
 class DiffClose(Action):
-    """Hand in the set of different kinds."""
+    """Hand in the set of different kinds (C4.2)."""
 
     wilds: int
-    """Wild tokens besides."""
+    """Wild tokens in addition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +141,9 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Discard,
     Send,
 )
-"""All kinds, in the order of the table of section 5."""
+"""All kinds of action, in the order of the table of section 5."""
 
-# Every action is made once: legal lists are looked up, not built.
+# Every action is made once, so that legal lists are put together from them and no action is built twice.
 CASINO = Casino()
 BM_DRAW = BmDraw()
 END_SMUGGLING = EndSmuggling()
@@ -163,7 +163,7 @@ SENDS = tuple(Send(dest) for dest in Destination)
 
 
 def stakes(low: int, high: int) -> list[Stake]:
-    """The stakes from `low` to `high` coins."""
+    """Return the stakes from `low` to `high` coins."""
     while len(STAKES) <= high:
         STAKES.append(Stake(len(STAKES)))
     return STAKES[low : high + 1]

@@ -1,4 +1,4 @@
-"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+"""The printed numbers, read from `board.toml` and checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class CargoNoirBoard(Board):
     tokens_per_kind: int
     """Tokens of each of the nine kinds."""
     different: tuple[int, ...]
-    """Value of a set of different kinds, by its size."""
+    """Value of a set of different kinds, by its size from 0."""
     same: tuple[int, ...]
-    """Value of a set of one kind, by its size."""
+    """Value of a set of one kind, by its size from 0."""
     black_market_spaces: int
     """Tokens that the Black Market shows."""
     casino_income: int
@@ -33,9 +33,9 @@ class CargoNoirBoard(Board):
     storage: int
     """Goods that a seat without Warehouses may keep."""
     warehouse_storage: int
-    """How many more for each Warehouse."""
+    """Goods that each Warehouse lets a seat keep in addition."""
     syndicate_income: int
-    """Coins for a withdrawal, for each Syndicate."""
+    """Coins that each Syndicate pays for a withdrawal."""
     start_ships: int
     """Ships of a seat without Cargo Ship cards."""
     max_ships: int
@@ -45,13 +45,13 @@ class CargoNoirBoard(Board):
     coins_total: int
     """Coins of the game."""
     last_turn: tuple[int, ...]
-    """The last turn, by the number of players (0 for numbers that cannot play)."""
+    """The last turn, by the number of players from 0 (0 where that number cannot play)."""
     spaces: tuple[int, ...]
-    """Cargo spaces of each port's open side."""
+    """Cargo spaces on the open side of each port."""
     open_for: tuple[frozenset[int], ...]
     """For each port, the numbers of players for which it is open."""
     port_places: tuple[tuple[int, int], ...]
-    """For each port, x and y in a drawing."""
+    """The place (x, y) of each port in a drawing."""
     copies: tuple[int, ...]
     """Copies of each card."""
     cost: tuple[int, ...]
@@ -59,20 +59,20 @@ class CargoNoirBoard(Board):
     vp: tuple[int, ...]
     """Victory points of each card."""
     cap: tuple[int, ...]
-    """How many copies one seat may own, for each card (all of them where there is no cap)."""
+    """Copies of each card that one seat may own (all of them where there is no cap)."""
 
     @property
     def max_set(self) -> int:
-        """The size of the largest set."""
+        """Return the size of the largest set."""
         return len(self.same) - 1
 
     def open_ports(self, seats: int) -> tuple[int, ...]:
-        """The indices of the ports that are open for a number of players."""
+        """Return the ports that are open for a number of players, ascending."""
         return tuple(port for port in Port if seats in self.open_for[port])
 
 
 def read_board(document: Document) -> CargoNoirBoard:
-    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`. Note in the document what contradicts itself or the rules."""
     goods = document.table("goods")
     goods.text("provenance")
     names = [kind.name.lower() for kind in KINDS]

@@ -1,8 +1,8 @@
-"""A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
+"""A picture of an observation, for spectators (RULES.md, section 2).
 
-From the top: the turn track; the chart with Macao amid the ports, beside it whose turn it is and the cards
-on offer; what is in the bank and the bag, with the legend of the goods; a panel for each seat. Every place
-has room for the most that can lie there: single tokens become counts when there are many.
+From top to bottom: the turn track; the chart with Macao among the ports, and beside it whose turn it is and the cards
+on offer; the contents of bank and bag, with the legend of the goods; a panel for each seat. Every place
+has room for the most that can lie there: many tokens are drawn as counts.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ _BERTHS = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1))  # ar
 
 
 def draw(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """An SVG document that shows all of an observation; equal observations give equal documents."""
+    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
     seats = range(len(seen.seats))
     panel_width = (_WIDTH - 2 * _MARGIN + 8) / len(seats) - 8
-    # Wide panels need fewer rows: their goods and their cards stand in more columns.
+    # Wide panels have more columns of goods and cards, and so fewer rows.
     goods_columns, card_columns = 10 if len(seats) == 2 else 5, int((panel_width - 24) // 98)
     panel_height = 130 - 27 * (-len(Kind) // goods_columns) - 17 * (-len(Card) // card_columns)
     height = _PANELS_TOP + panel_height + _MARGIN
@@ -93,7 +93,7 @@ def draw(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _described(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """The picture for those who hear it."""
+    """Describe the picture in words, for screen readers."""
     said = [] if seen.phase is Phase.OVER else [f"It is the turn of seat {seen.seat}"]
     said += [_doing(board, seen), *_notes(board, seen)]
     for seat, has in enumerate(seen.seats):
@@ -110,7 +110,7 @@ def _described(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """What the seat whose turn it is has to do."""
+    """Describe what the seat to act has to do."""
     has, pending = seen.seats[seen.seat], seen.pending_stake
     if seen.phase is Phase.OVER:
         winners = [str(seat) for seat, has in enumerate(seen.seats) if has.rank == 1]
@@ -134,7 +134,7 @@ def _doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _notes(board: CargoNoirBoard, seen: CargoNoirObservation) -> list[str]:
-    """What else holds in this turn."""
+    """Return what else is special about this turn."""
     notes = []
     if seen.banned_ports:
         notes.append(f"Barred: {', '.join(map(_titled, seen.banned_ports))}")
@@ -161,7 +161,7 @@ def _best_card(board: CargoNoirBoard, seen: CargoNoirObservation, seat: Seat) ->
 
 
 def _header(seen: CargoNoirObservation) -> str:
-    """The turn track, and who goes first in every turn."""
+    """Draw the turn track, and who goes first in every turn."""
     over = seen.phase is Phase.OVER
     reached, step = seen.last_turn + 1 if over else seen.turn, min(34, 600 / seen.last_turn)
     parts = [
@@ -192,9 +192,9 @@ def _chart(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _port_places(board: CargoNoirBoard) -> dict[Port, tuple[float, float]]:
-    """Puts every port on the free berth next to where the board has it.
+    """Put every port on the free berth that is nearest to its place on the board.
 
-    Berths rather than the places themselves, because a corrected board may have all ports on one spot.
+    The places themselves would not do: a corrected board may have all ports on one spot.
     """
     ways = sorted(
         ((x - 50 * column) ** 2 + (y - 50 * row) ** 2, port, column, row)
@@ -210,7 +210,7 @@ def _port_places(board: CargoNoirBoard) -> dict[Port, tuple[float, float]]:
 
 
 def _sea() -> str:
-    """The water, the light of Macao on it, and the lanes."""
+    """Draw the water, the light of Macao on it, and the lanes."""
     middle, left, right = f"M{_COLUMNS[1]} {_ROWS[1]}", _MARGIN, _MARGIN + _CHART_WIDTH
     berths = [f"L{_COLUMNS[column]} {_ROWS[row]}" for column, row in _BERTHS]
     lanes = "".join(middle + berth for berth in berths) + "M" + "".join(berths)[1:] + "z"
@@ -225,7 +225,7 @@ def _sea() -> str:
 
 
 def _port(board: CargoNoirBoard, seen: CargoNoirObservation, view: PortView, x: float, y: float) -> str:
-    """An open port: its goods, and on the quay the stack of each seat at the seat's own place."""
+    """Draw an open port: its goods, and on the quay the stack of each seat, always at the same place."""
     width, height, pending = _PORT_WIDTH, _PORT_HEIGHT, seen.pending_stake
     chosen = pending is not None and pending.port is view.port
     banned = view.port in seen.banned_ports
@@ -266,7 +266,7 @@ def _closed_port(port: Port, x: float, y: float) -> str:
 
 
 def _macao(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """The Black Market above, the Casino below, and the town behind."""
+    """Draw Macao: the Black Market above, the Casino below, and the town behind."""
     width, height = _MACAO_WIDTH, _MACAO_HEIGHT
     town = (
         "M14 2v-12h14v-9h12v5h10v16zM70 2v-16h9v-8h5v8h9v16zM116 2v-9h16v-12l6-7 6 7v12h14v9z"
@@ -290,7 +290,7 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _fleet(seen: CargoNoirObservation, ships: Sequence[int], waiting: bool, y: float) -> str:
-    """The ships at one place of Macao: one for each seat that is there, and how many it has."""
+    """Draw the ships at one place of Macao: one for each seat that is there, and their number."""
     parts = []
     for seat, count in enumerate(ships):
         if count:
@@ -304,7 +304,7 @@ def _fleet(seen: CargoNoirObservation, ships: Sequence[int], waiting: bool, y: f
 
 
 def _turn(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """Whose turn it is, and what it is doing."""
+    """Draw whose turn it is, and what that seat is doing."""
     seat, pending, has = seen.seat, seen.pending_stake, seen.seats[seen.seat]
     sending = seen.phase is Phase.P3 or (pending is not None and pending.purpose is Purpose.SEND)
     now = 2 if sending else 1 if seen.phase in (Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD) else 0
@@ -339,7 +339,7 @@ def _turn(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _standing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """The final standing, in place of a turn."""
+    """Draw the final standing, in place of a turn."""
     places = [has.rank for has in seen.seats]
     parts = [
         box(0, 0, _SIDE_WIDTH, _TURN_HEIGHT, LAND, BRASS, 2),
@@ -358,7 +358,7 @@ def _standing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _offer(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """The victory cards that can be bought."""
+    """Draw the victory cards that can be bought."""
     powers = {
         Card.CARGO_SHIP: "+1 ship",
         Card.WAREHOUSE: f"+{board.warehouse_storage} storage",
@@ -386,7 +386,7 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def _card_colour(board: CargoNoirBoard, card: Card) -> str:
-    """Tells smugglers' cards, common ones, and those of which there is one."""
+    """Return the colour that tells Smuggler cards, common cards and unique cards apart."""
     return STEEL if card in SMUGGLER_CARDS else BRASS if board.copies[card] == 1 else PARCHMENT
 
 
@@ -394,7 +394,7 @@ def _card_colour(board: CargoNoirBoard, card: Card) -> str:
 
 
 def _stock(seen: CargoNoirObservation) -> str:
-    """Bank, bag and discard pile; with the bag, the legend of the goods."""
+    """Draw bank, bag and discard pile; the contents of the bag are also the legend of the goods."""
     parts = [box(0, 0, _WIDTH - 2 * _MARGIN, 46)]
     stock = (("bank", seen.bank), ("bag", sum(seen.bag)), ("discard", sum(seen.discard)))
     for place, (words, count) in enumerate(stock):
@@ -417,7 +417,7 @@ def _panel(
     goods_columns: int,
     card_columns: int,
 ) -> str:
-    """All that a seat has. Every kind and card has its place; those that are missing are shadows."""
+    """Draw all that a seat has. Every kind and card has its place; those that the seat lacks are shadows."""
     has, room = seen.seats[seat], width - 24
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
@@ -463,7 +463,7 @@ def _panel(
 
 
 def _storage(goods: int, storage: int, room: float) -> str:
-    """A bar of the goods that fit into the storage, and in the colour of alarm of those that do not."""
+    """Draw a bar of the goods that fit into the storage, followed in the colour of alarm by those that do not."""
     scale = (room - 88) / max(goods, storage, 1)
     stored, spare = min(goods, storage), max(0, goods - storage)
     parts = (

@@ -31,7 +31,7 @@ _GOODS = {
 
 
 def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1) -> str:
-    """A ship of a seat, 36 wide and 24 high, with the seat's number; with a lamp if it is to be resolved."""
+    """Draw a ship of a seat, 36 wide and 24 high, with the seat's number, and with a lamp if it is to be resolved."""
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
     parts = [
         path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
@@ -43,7 +43,7 @@ def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = Fal
 
 
 def coins(x: float, y: float, height: int) -> str:
-    """A pile that stands on y, of as many coins as there are up to seven."""
+    """Draw a pile of coins that stands on y, at most seven high."""
     return "".join(
         element("ellipse", cx=x, cy=y - 4 - 3 * level, rx=12, ry=4, fill=BRASS, stroke="#5d4413", stroke_width=1)
         for level in range(min(height, 7))
@@ -51,7 +51,7 @@ def coins(x: float, y: float, height: int) -> str:
 
 
 def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) -> str:
-    """A token of goods, with its kind's colour and pictogram."""
+    """Draw a token with the colour and pictogram of its kind."""
     fill, pictogram = _GOODS[kind]
     rim, thick = (BRASS, 2) if kind is Kind.WILD else (DARK, 1)
     parts = box(-12, -12, 24, 24, fill, rim, thick, 5) + path(
@@ -61,7 +61,7 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
 
 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int) -> str:
-    """The goods on some spaces: token by token, or counted if there are more than `most` spaces."""
+    """Draw the goods on some spaces: token by token, or as counts if there are more than `most` spaces."""
     if max(spaces, sum(goods)) > most:
         return counted(goods, [kind for kind in Kind if goods[kind]], x, y - 7, 5, step * most / 5, 21.5)
     tokens = [kind for kind in Kind for _ in range(goods[kind])]
@@ -75,7 +75,7 @@ def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, mo
 def counted(
     goods: Sequence[int], kinds: Sequence[Kind], x: float, y: float, columns: int, step: float, line: float
 ) -> str:
-    """A table of kinds and how many there are; a kind of which there is none is a shadow."""
+    """Draw a table of kinds with their counts; a kind with a count of 0 is a shadow."""
     parts = []
     for place, kind in enumerate(kinds):
         left, middle = x + step * (place % columns), y + line * (place // columns)

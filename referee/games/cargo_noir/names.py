@@ -1,4 +1,4 @@
-"""The things that the rules name, each in the order of the data (RULES.md, section 1)."""
+"""What the rules name: goods, ports, cards, phases, each in the order of the data (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Port(IntEnum):
 
 
 class Destination(IntEnum):
-    """Where a ship can be sent: Macao's two places, then the ports."""
+    """Where a ship can be sent: the two places of Macao, then the ports."""
 
     CASINO = 0
     BLACK_MARKET = 1
@@ -93,7 +93,7 @@ class Phase(IntEnum):
 
 
 class Purpose(IntEnum):
-    """What a stack is for whose height is being chosen."""
+    """The purpose of the stack whose height is being chosen."""
 
     RAISE = 0
     """A ship stays in its port (C3.4)."""

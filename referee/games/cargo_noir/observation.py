@@ -1,4 +1,4 @@
-"""What a seat may know (RULES.md, section 2): everything but the order of the bag."""
+"""What a seat may know: everything but the order of the bag (RULES.md, section 2)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class CargoNoirObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> CargoNoirObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     return CargoNoirObservation(
         viewer=viewer,
         turn=table.turn,
@@ -119,7 +119,7 @@ def _ports(table: Table, chosen: frozenset[int]) -> tuple[Port, ...]:
 
 
 def restore(table: Table, seen: CargoNoirObservation) -> None:
-    """Fills an empty table with what was observed; the inverse of `observe`."""
+    """Fill an empty table with what was observed; the inverse of `observe`."""
     table.turn = seen.turn
     table.last_turn = seen.last_turn
     table.first_seat = seen.first_seat

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON with the names of RULES.md, section 2, and what can be wrong with one (section 9)."""
+"""Positions: a table as JSON under the names of RULES.md, section 2, and what can be wrong with it (section 9)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _PORTS = {port.name.lower(): port for port in Port}
 _PHASES = {phase.name: phase for phase in Phase}
 _PURPOSES = {purpose.name.lower(): purpose for purpose in Purpose}
 _REAL_KINDS = {kind.name.lower(): kind for kind in Kind if kind is not Kind.WILD}
-_MOST = 100_000  # bounds every number of a position
+_MAX = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the position as `read` reads it, in full: also what may be left out of a position written by hand."""
     seats = range(table.setup.seats)
     pending = table.pending_stake
     return {
@@ -67,9 +67,9 @@ def _counted(names: tuple[str, ...], counts: list[int]) -> dict[str, int]:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fills an empty table from a position.
+    """Fill an empty table from a position, and note in the document what cannot be read.
 
-    What the rest implies may be left out: `bag`, `supply` and `bank` (what is nowhere else), `discard` (nothing), the
+    What follows from the rest may be left out: `bag`, `supply` and `bank` (what is nowhere else), `discard` (empty), the
     ships still to be resolved (in phase P1 all on the board), and whatever is empty.
     """
     seats = table.setup.seats
@@ -95,48 +95,48 @@ def read(table: Table, document: Document) -> None:
                 ports.note(name, f"is closed with {seats} players (S1)")
             continue
         there = ports.table(name)
-        table.port_goods[port] = there.counts("goods", _KIND_NAMES, _MOST)
-        table.stacks[port] = there.counts("stacks", seat_names, _MOST, none)
-    table.market = document.counts("market", _KIND_NAMES, _MOST)
+        table.port_goods[port] = there.counts("goods", _KIND_NAMES, _MAX)
+        table.stacks[port] = there.counts("stacks", seat_names, _MAX, none)
+    table.market = document.counts("market", _KIND_NAMES, _MAX)
     table.casino = document.integers("casino", 0, board.max_ships, seats, none)
     table.black_market = document.integers("black_market", 0, board.max_ships, seats, none)
-    table.safe = document.integers("safe", 0, _MOST, seats)
+    table.safe = document.integers("safe", 0, _MAX, seats)
     for seat, held_goods in zip(range(seats), _seat_tables(document, "goods", seats), strict=True):
-        table.goods[seat] = [held_goods.integer(name, 0, _MOST, 0) for name in _KIND_NAMES]
+        table.goods[seat] = [held_goods.integer(name, 0, _MAX, 0) for name in _KIND_NAMES]
     for seat, held_cards in zip(range(seats), _seat_tables(document, "cards", seats), strict=True):
-        table.cards[seat] = [held_cards.integer(name, 0, _MOST, 0) for name in _CARD_NAMES]
+        table.cards[seat] = [held_cards.integer(name, 0, _MAX, 0) for name in _CARD_NAMES]
 
-    table.discard = document.counts("discard", _KIND_NAMES, _MOST, [0] * len(Kind))
+    table.discard = document.counts("discard", _KIND_NAMES, _MAX, [0] * len(Kind))
     elsewhere = _tokens_outside_bag(table)
     in_play = [board.tokens_per_kind] * 9 + [seats]
     rest = [max(0, total - count) for total, count in zip(in_play, elsewhere, strict=True)]
-    table.bag = document.counts("bag", _KIND_NAMES, _MOST, rest)
+    table.bag = document.counts("bag", _KIND_NAMES, _MAX, rest)
     owned = [sum(column) for column in zip(*table.cards, strict=True)]
     left = [max(0, copies - count) for copies, count in zip(board.copies, owned, strict=True)]
-    table.supply = document.counts("supply", _CARD_NAMES, _MOST, left)
-    table.coins_total = document.integer("coins_total", 0, _MOST, board.coins_total)
+    table.supply = document.counts("supply", _CARD_NAMES, _MAX, left)
+    table.coins_total = document.integer("coins_total", 0, _MAX, board.coins_total)
     held = sum(table.safe) + sum(map(sum, table.stacks))
-    table.bank = document.integer("bank", 0, _MOST, max(0, table.coins_total - held))
+    table.bank = document.integer("bank", 0, _MAX, max(0, table.coins_total - held))
 
     in_phase_1 = table.phase is Phase.P1
     own_ports = [Port(port) for port in table.open_ports if table.stacks[port][table.seat]]
-    table.todo_casino = document.integer("todo_casino", 0, _MOST, table.casino[table.seat] if in_phase_1 else 0)
-    table.todo_market = document.integer("todo_market", 0, _MOST, table.black_market[table.seat] if in_phase_1 else 0)
+    table.todo_casino = document.integer("todo_casino", 0, _MAX, table.casino[table.seat] if in_phase_1 else 0)
+    table.todo_market = document.integer("todo_market", 0, _MAX, table.black_market[table.seat] if in_phase_1 else 0)
     table.todo_ports = frozenset(document.choices("todo_ports", open_ports, own_ports if in_phase_1 else ()))
     table.banned_ports = frozenset(document.choices("banned_ports", open_ports, ()))
-    table.syndicate_used = document.integer("syndicate_used", 0, _MOST, 0)
-    table.credit = document.integer("credit", 0, _MOST, 0)
+    table.syndicate_used = document.integer("syndicate_used", 0, _MAX, 0)
+    table.credit = document.integer("credit", 0, _MAX, 0)
     table.diff_kinds = tuple(document.choices("diff_kinds", _REAL_KINDS, ()))
     if table.phase is Phase.STAKE or (document.has("pending_stake") and document.table("pending_stake").keys()):
         pending = document.table("pending_stake")
         table.pending_stake = PendingStake(
             pending.choice("kind", _PURPOSES),
             pending.choice("port", _PORTS),
-            pending.integer("min", 1, _MOST),
-            pending.integer("max", 1, _MOST),
+            pending.integer("min", 1, _MAX),
+            pending.integer("max", 1, _MAX),
         )
     table.ships_home = table.fleet(table.seat) - table.on_board(table.seat)
-    if document.integer("ships_home", 0, _MOST, table.ships_home) != table.ships_home:
+    if document.integer("ships_home", 0, _MAX, table.ships_home) != table.ships_home:
         document.note("ships_home", f"is {table.ships_home} by the ships on the board and the Cargo Ship cards")
 
 
@@ -153,7 +153,7 @@ def _tokens_outside_bag(table: Table) -> list[int]:
 
 
 def problems(table: Table) -> list[str]:
-    """Every broken invariant (section 9), with its number."""
+    """Return every broken invariant with its number (section 9)."""
     found: list[str] = []
     board, seats = table.board, range(table.setup.seats)
     phase, seat = table.phase, table.seat
@@ -226,7 +226,7 @@ def problems(table: Table) -> list[str]:
 
 
 def _can_run_dry(table: Table) -> bool:
-    """Whether all tokens can be out of the bag and the discard pile (C5.2): never with the shipped board (I10)."""
+    """Return whether bag and discard pile can both be empty (C5.2); never with the shipped board (I10)."""
     board, seats = table.board, table.setup.seats
     storage = board.storage + board.cap[Card.WAREHOUSE] * board.warehouse_storage
     spaces = sum(board.spaces[port] for port in table.open_ports)
@@ -241,7 +241,7 @@ def _has_played_this_turn(table: Table, owner: int) -> bool:
 
 
 def _scratch_problems(table: Table) -> list[str]:
-    """What is wrong with the unfinished turn of the seat whose turn it is."""
+    """Return what is wrong with the unfinished turn of the seat to act."""
     found: list[str] = []
     phase, seat, pending = table.phase, table.seat, table.pending_stake
     seats = table.setup.seats
@@ -317,10 +317,10 @@ def _scratch_problems(table: Table) -> list[str]:
 
 
 def _resolved_ship_problems(table: Table, before_sending: bool) -> list[str]:
-    """What is wrong with ships of the seat to act that are on the board although they are not to be resolved (any more).
+    """Return what is wrong with ships of the seat to act that are on the board and not, or no longer, to be resolved.
 
-    Before phase 3 these are ships kept by a raise: their stacks are the highest, and not alone. In phase 3 ships that were just
-    sent have the highest stacks, too.
+    Before phase 3 these are ships that a raise has kept: their stacks are the highest in the port, and not alone. In phase 3
+    the stacks of ships that were just sent are the highest, too.
     """
     found: list[str] = []
     seat = table.seat

@@ -1,7 +1,7 @@
-"""The rules of play (RULES.md, sections 3 to 5): set-up, legal actions, and what an action does.
+"""The rules of play: set-up, legal actions, and what each action does (RULES.md, sections 3 to 5).
 
-One function lists the actions of each phase, one plays each kind of action. The list and the checks of the playing
-functions say the same in two forms: the list is for choosing, the checks name the rule that was broken.
+One function lists the actions of each phase; another plays each kind of action. The lists and the checks in the playing
+functions state the same rules twice: the lists are for choosing, the checks name the rule that was broken.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ P1, P2, P2_DIFF, P2_DISCARD, P3, STAKE, OVER = Phase
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lays out an empty table."""
+    """Lay out an empty table."""
     board, seats = table.board, table.setup.seats
     table.bag = [board.tokens_per_kind] * 9 + [seats]  # S2
     draw = chance.stream("setup")
@@ -140,7 +140,7 @@ def _pay_out(table: Table, coins: int) -> None:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """All legal actions of the seat whose turn it is, in the order of the table of section 5."""
+    """Return all legal actions of the seat whose turn it is, in the order of the table of section 5."""
     return _LEGAL[table.phase](table)
 
 
@@ -264,7 +264,11 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Plays an action; see `referee.game.State.apply`."""
+    """Play an action of a seat, and what follows from it.
+
+    Raises:
+        IllegalAction: if the action is not legal now; the table is unchanged then.
+    """
     play = _PLAY.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of cargo_noir")
@@ -274,8 +278,8 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         raise IllegalAction(f"it is the turn of seat {table.seat}, not of seat {seat}", "C1.2")
     try:
         play(table, action, chance)
-    except (ValueError, IndexError) as error:  # only actions made of plain numbers can do that; nothing has changed yet
-        raise IllegalAction(f"{action!r} names something that there is not in cargo_noir") from error
+    except (ValueError, IndexError) as error:  # an action with numbers out of range; nothing has changed yet
+        raise IllegalAction(f"{action!r} names something that does not exist in cargo_noir") from error
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -329,7 +333,7 @@ def _play_bm_swap(table: Table, action: act.BmSwap, chance: Chance) -> None:
 
 
 def _check_port_ship(table: Table, port: int) -> tuple[int, int, bool]:
-    """Own stack, highest stack, and whether the own one is alone, in a port that is to be resolved."""
+    """Return the own stack, the highest stack, and whether the own one is alone, in a port that is to be resolved."""
     _check_phase(table, P1, "C2.1")
     if port not in table.todo_ports:
         raise IllegalAction(f"there is no unresolved ship in {Port(port).name.lower()}", "C2.1")
@@ -562,7 +566,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
 
 
 def default_action(table: Table) -> Action:
-    """What is played for a seat that is out of the match or out of time."""
+    """Return what is played for a seat that is out of the match or out of time (section 5)."""
     legal = legal_actions(table)
     goods = table.goods[table.seat]
     if table.phase is P1:

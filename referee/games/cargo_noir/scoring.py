@@ -9,16 +9,16 @@ from referee.games.cargo_noir.table import Table
 
 
 def score(table: Table, seat: Seat) -> int:
-    """Victory points of all own cards (C8.2)."""
+    """Return the victory points of all cards of a seat (C8.2)."""
     return sum(map(mul, table.cards[seat], table.board.vp))
 
 
 def highest_card(table: Table, seat: Seat) -> int:
-    """Victory points of the best single card, 0 without cards: the tie-break (C8.3)."""
+    """Return the victory points of a seat's best single card, 0 without cards: the tie-break (C8.3)."""
     return max(vp if count else 0 for count, vp in zip(table.cards[seat], table.board.vp, strict=True))
 
 
 def ranks(table: Table) -> list[int]:
-    """Places by score, then by the best single card; remaining ties share the place (C8.3)."""
+    """Return the place of each seat: by score, then by the best single card; remaining ties share a place (C8.3)."""
     results = [(score(table, seat), highest_card(table, seat)) for seat in range(table.setup.seats)]
     return [1 + sum(other > own for other in results) for own in results]

@@ -1,4 +1,4 @@
-"""The state: a table, and the contract's questions about it, each answered where its name says."""
+"""The state: a table that answers the questions of the contract, each with a function of the module of that name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.games.cargo_noir.table import Table
 
 
 class CargoNoirState(Table):
-    """A match of Cargo Noir; see `referee.game.State` for what each method does."""
+    """A match of Cargo Noir."""
 
     __slots__ = ()
 

@@ -149,11 +149,11 @@ class Table(State):
         return new
 
     def fleet(self, seat: Seat) -> int:
-        """How many ships a seat has, at home and on the board."""
+        """Return the number of ships that a seat has, at home and on the board."""
         return self.board.start_ships + self.cards[seat][Card.CARGO_SHIP]
 
     def on_board(self, seat: Seat) -> int:
-        """How many ships of a seat are on the board."""
+        """Return the number of ships of a seat on the board."""
         away = self.casino[seat] + self.black_market[seat]
         for port in self.open_ports:
             if self.stacks[port][seat]:
@@ -161,9 +161,9 @@ class Table(State):
         return away
 
     def storage(self, seat: Seat) -> int:
-        """How many goods a seat may keep after phase 2."""
+        """Return the number of goods that a seat may keep after phase 2 (C4.9)."""
         return self.board.storage + self.board.warehouse_storage * self.cards[seat][Card.WAREHOUSE]
 
     def is_final_turn(self) -> bool:
-        """Whether this is everybody's last turn (C1.4)."""
+        """Return whether this is the last turn of every seat (C1.4)."""
         return self.turn == self.last_turn

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from typing_extensions import override
+
 from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import drawing, set_up
@@ -20,7 +22,7 @@ _MAX_ROUNDS = 60
 
 
 class Valparaiso(Game):
-    """See `referee.game.Game`."""
+    """The rules of Valparaíso."""
 
     name = "valparaiso"
     title = "Valparaíso"
@@ -64,16 +66,17 @@ class Valparaiso(Game):
     # (moving: 4 merchants over 11 locations), a scrap and 5 of the return, and a sale for each good gained: 19 per card, 10 in between.
     max_decisions = 2 * 5 + _MAX_ROUNDS * 5 * (7 + 6 * 61 + 6 + 6 * 19 + 10)
 
+    @override
     def read_board(self, document: Document) -> ValparaisoBoard:
-        """See `referee.game.Game`."""
         return read_board(document)
 
+    @override
     def order_matters(self, setup: Setup) -> bool:
-        """Who finishes planning first gets a good in the expert game (V2.8)."""
+        """Return whether the expert game is played, in which the first to finish planning gets a good (V2.8)."""
         return bool(setup.options["expert_timer"])
 
+    @override
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """See `referee.game.Game`."""
         found = []
         colours = str(options["colours"])
         if colours != "random" and len(colours.split("+")) != seats:
@@ -83,28 +86,29 @@ class Valparaiso(Game):
             found.append(f"option start_player can be a seat from 0 to {seats - 1}, not {start}")
         return found
 
+    @override
     def start(self, setup: Setup, chance: Chance) -> State:
-        """See `referee.game.Game`."""
-        state = ValparaisoState(setup)
+        state = ValparaisoState.empty(setup)
         set_up.set_up(state, chance)
         return state
 
+    @override
     def read_state(self, setup: Setup, document: Document) -> State:
-        """See `referee.game.Game`."""
-        state = ValparaisoState(setup)
+        state = ValparaisoState.empty(setup)
         read(state, document)
         return state
 
+    @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """A state with another pile, and in which the others plan something else."""
-        state = ValparaisoState(setup)
+        """Return a state with another pile, and in which the others plan something else."""
+        state = ValparaisoState.empty(setup)
         seen = cast("ValparaisoObservation", observation)
         restore(state, seen)
         draw_secrets(state, seen, chance)
         return state
 
+    @override
     def draw(self, setup: Setup, observation: Observation) -> str:
-        """See `referee.game.Game`."""
         side = cast("ValparaisoBoard", setup.board).side(setup.seats)
         return drawing.draw(cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation))
 

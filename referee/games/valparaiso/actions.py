@@ -318,5 +318,5 @@ SALES = tuple(tuple(Sell(store, good) for good in Good) for store in Store)
 
 @cache
 def transfer(silver: int, copper: int, wheat: int) -> Transfer:
-    """New contents of the hold."""
+    """Return the action that gives the hold new contents."""
     return Transfer(silver, copper, wheat)

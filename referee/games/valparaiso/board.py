@@ -89,7 +89,7 @@ class Side:
     """One side of the board."""
 
     names: tuple[str, ...]
-    """What people call each location; empty where there is none of that id."""
+    """What people call each location; empty for those that this side does not have."""
     places: tuple[tuple[int, int], ...]
     """For each location, x and y in a drawing."""
     spaces: tuple[tuple[int, ...], ...]
@@ -178,10 +178,10 @@ class ValparaisoBoard(Board):
     effects: tuple[EffectType, ...]
     """By action; those without numbers cost and bring nothing."""
     cards: dict[Card, CardType]
-    """What is printed on each card that there is."""
+    """What is printed on each card of the game."""
 
     def side(self, seats: int) -> Side:
-        """The side for a number of seats (S1)."""
+        """Return the side for a number of seats (S1)."""
         return self.large if seats >= 4 else self.small
 
     def merchants_of(self, seats: int) -> int:
@@ -189,7 +189,7 @@ class ValparaisoBoard(Board):
         return self.merchants[seats - 2]
 
     def achievements(self, seats: int, level: str) -> list[Card]:
-        """The achievement cards of a level that are in play (S4)."""
+        """Return the achievement cards of a level that are in play (S4)."""
         return [
             card
             for card in ACHIEVEMENTS
@@ -198,17 +198,17 @@ class ValparaisoBoard(Board):
 
 
 def is_market(location: Location) -> bool:
-    """Whether a location is a village with a market."""
+    """Return whether a location is a village with a market."""
     return Location.M1 <= location <= Location.M4
 
 
 def level_of(card: Card) -> str:
-    """The level of an achievement card."""
+    """Return the level of an achievement card."""
     return card.name[:-1]
 
 
 def read_board(document: Document) -> ValparaisoBoard:
-    """Reads the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`; note in the document what contradicts itself or the rules."""
     seat, prices, points = document.table("seat"), document.table("prices"), document.table("points")
     overseas, bonus, sectors = document.table("overseas"), document.table("city_bonus"), document.table("sectors")
     for table in (seat, prices, points, overseas, bonus):
@@ -399,7 +399,7 @@ def _achievements(document: Document) -> dict[Card, CardType]:
                 entry.integer("seats", 2, 5, 2),
             )
     if sum(card.seats == 2 for card in found.values()) < len(Slot):
-        document.note("", f"must have at least {len(Slot)} cards for two seats: so many are laid out")
+        document.note("", f"must have at least {len(Slot)} cards for two seats, because all of these are laid out")
     return found
 
 

@@ -38,10 +38,10 @@ def _can_transfer(table: Table, money: int) -> bool:
 
 
 def transfer_problem(table: Table, contents: tuple[int, int, int]) -> str:
-    """Why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
+    """Say why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
     warehouse, hold = table.stores(table.seat)
     if any(not 0 <= new <= warehouse[good] + hold[good] for good, new in enumerate(contents)):
-        return "there are not so many goods"
+        return "there are too few goods for that"
     if sum(contents) > table.board.hold:
         return f"at most {table.board.hold} goods fit into the hold"
     return "the hold has these contents already" if list(contents) == hold else ""
@@ -52,13 +52,13 @@ def _can_hire(table: Table, money: int) -> bool:
 
 
 def hire(table: Table) -> None:
-    """Puts a merchant from the repository board in Valparaíso (V4.3)."""
+    """Put a merchant from the repository board in Valparaíso (V4.3)."""
     table.merchants_reserve[table.seat] -= 1
     table.merchants[table.seat][Location.V] += 1
 
 
 def sites(table: Table) -> list[tuple[Location, int]]:
-    """The building spaces where the seat on turn can build, whatever it costs (V4.5)."""
+    """Return the building spaces where the seat on turn can build, whatever it costs (V4.5)."""
     seat = table.seat
     if not table.houses_left[seat]:
         return []
@@ -79,7 +79,7 @@ def _can_pay_and_build(table: Table, money: int) -> bool:
 
 
 def build(table: Table, location: Location, space: int) -> None:
-    """Builds a house of the seat on turn, which has been paid (V4.5)."""
+    """Build a house of the seat on turn, which has been paid (V4.5)."""
     seat = table.seat
     if location is Location.V:
         table.vp[seat] += table.side.row[len(table.row)].built
@@ -97,13 +97,13 @@ def _can_build_or_hire(table: Table, money: int) -> bool:
 
 
 def _at_sector(sector: Sector) -> range:
-    """The slots of an outer sector."""
+    """Return the slots of an outer sector."""
     first = OUTER.index(sector) * SLOTS_OF_A_SECTOR
     return range(first, first + SLOTS_OF_A_SECTOR)
 
 
 def level_a_cards(table: Table, sector: Sector) -> int:
-    """How many cards of level A lie at a sector."""
+    """Return how many cards of level A lie at a sector."""
     cards = [table.slots[slot] for slot in _at_sector(sector)]
     return sum(card != NONE and level_of(Card(card)) == "A" for card in cards)
 
@@ -128,7 +128,7 @@ def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
 
 
 def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
-    """Where the compensation for a card of level B goes; the seat chooses if there are several (V4.9b)."""
+    """Return where the compensation for a card of level B goes; the seat chooses if there are several (V4.9b)."""
     level_a = {other: level_a_cards(table, other) for other in OUTER}
     if not any(level_a.values()):
         return (PayTo.NONE,)
@@ -144,7 +144,7 @@ def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
 
 
 def acquire(table: Table, slot: Slot, pay_to: PayTo) -> None:
-    """Acquires a card for goods of the hold (V4.9)."""
+    """Acquire a card for goods of the hold (V4.9)."""
     seat, board = table.seat, table.board
     sector = OUTER.index(table.ship[seat])
     card = Card(table.slots[slot])
@@ -212,7 +212,7 @@ def leads_to(effect: Effect, phase: Phase) -> bool:
 
 
 def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None:
-    """The action of a card in the hand of a seat, used so; None if it is used without effect, or has no such action."""
+    """Return the action of a card of a seat in a mode; None if it is used without effect, or has no such action."""
     printed = table.board.cards[card]
     if mode is Mode.MAIN:
         return printed.main

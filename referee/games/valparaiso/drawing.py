@@ -58,7 +58,7 @@ _LEGEND = 150
 
 
 def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str:
-    """An SVG document that shows all of an observation; equal observations give equal documents."""
+    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
     seats = range(len(seen.seats))
     height = _TOP + _BODY + _MARGIN
     panel_height = (_BODY + 8) / len(seats) - 8
@@ -89,7 +89,7 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str
 
 
 def _described(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str:
-    """The picture for those who hear it."""
+    """Return the picture for those who hear it."""
     said = [f"Round {seen.round}", _who(seen), DOING[seen.phase], *_notes(board, side, seen)]
     for seat, has in enumerate(seen.seats):
         there = [
@@ -112,14 +112,14 @@ def _name(side: Side, location: Location) -> str:
 
 
 def _to_act(seen: ValparaisoObservation) -> list[Seat]:
-    """Whose decisions are open."""
+    """Return the seats whose decisions are open."""
     if seen.phase is Phase.PLAN:
         return [seat for seat, has in enumerate(seen.seats) if not has.committed]
     return [] if seen.seat is None else [seen.seat]
 
 
 def _who(seen: ValparaisoObservation) -> str:
-    """Who is to act, or who has won."""
+    """Say who is to act, or who has won."""
     if seen.phase is Phase.OVER:
         return f"Seat {[has.rank for has in seen.seats].index(1)} wins"
     seats = _to_act(seen)
@@ -127,7 +127,7 @@ def _who(seen: ValparaisoObservation) -> str:
 
 
 def _notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> list[str]:
-    """The action in progress, and what else holds now."""
+    """Return the action in progress, and what else holds now."""
     notes = [] if seen.effect is None else [f"Action: {name_of(board, seen.effect, brief=False)}"]
     if seen.phase is Phase.PLAN:
         done = [seat for seat, has in enumerate(seen.seats) if has.committed]
@@ -162,13 +162,13 @@ def _notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> l
 
 
 def _is_last(board: ValparaisoBoard, seen: ValparaisoObservation) -> bool:
-    """Whether the match ends with this round as things are (V7.1)."""
+    """Return whether the match ends with this round as things are (V7.1)."""
     on_track = max(has.vp for has in seen.seats)
     return on_track >= board.end_vp or any(slot.card is None for slot in seen.slots) or seen.round >= seen.last_round
 
 
 def _order(seen: ValparaisoObservation) -> list[Seat]:
-    """The seats in this round's order."""
+    """Return the seats in this round's order."""
     seats = len(seen.seats)
     return [(seen.start_seat + step) % seats for step in range(seats)]
 
@@ -177,7 +177,7 @@ def _order(seen: ValparaisoObservation) -> list[Seat]:
 
 
 def _header(seen: ValparaisoObservation) -> str:
-    """Round, what is open and for whom, and the start player."""
+    """Draw the round, what is open and for whom, and the start player."""
     parts = [
         text(_MARGIN, 43, "VALPARAÍSO", 28, BRASS, serif=True, bold=True, fit=222),
         text(254, 41, f"Round {seen.round}", 17, bold=True, fit=92),
@@ -196,7 +196,7 @@ def _header(seen: ValparaisoObservation) -> str:
 
 
 def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str:
-    """Who is to do what, the action in progress, and the order of the round."""
+    """Draw who is to do what, the action in progress, and the order of the round."""
     seats, order = _to_act(seen), _order(seen)
     rim = owner_of(seen, seats[0]).rim if len(seats) == 1 else BRASS
     parts = [box(0, 0, _TURN_WIDTH, _BELOW_HEIGHT, LAND, rim, 2)]
@@ -216,7 +216,7 @@ def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> st
 
 
 def _standing(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
-    """The final standing, in place of a turn."""
+    """Draw the final standing, in place of a turn."""
     places, columns = [has.rank for has in seen.seats], (316, 356, 396, 438)
     parts = [
         box(0, 0, _TURN_WIDTH, _BELOW_HEIGHT, LAND, BRASS, 2),
@@ -239,7 +239,7 @@ def _standing(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
 
 
 def _stock(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
-    """The reserve of market tiles, the next one first; and what pieces and marks mean."""
+    """Draw the reserve of market tiles, the next one first; and what pieces and marks mean."""
     count = len(seen.reserve)
     per_row = max(5, -(-count // 2)) if count <= 10 else -(-count // 3)
     step = (_STOCK_WIDTH - 24) / per_row
@@ -262,7 +262,7 @@ def _stock(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
 
 
 def _panel(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, height: float) -> str:
-    """All that a seat has; where there are few seats, with more room between, and more said of its cards."""
+    """Draw all that a seat has; where there are few seats, with more room between, and more said of its cards."""
     has, width, over, owner = seen.seats[seat], _PANELS_WIDTH, seen.phase is Phase.OVER, owner_of(seen, seat)
     active, winner = seat in _to_act(seen), over and has.rank == 1
     remarks = ["start player"] * (seat == seen.start_seat) + ["finished first"] * (seat == seen.first_finisher)
@@ -309,14 +309,14 @@ def _panel(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, heig
 
 
 def _known_plan(seen: ValparaisoObservation, seat: Seat) -> tuple[tuple[Card, ...], Card | None]:
-    """The cards in the slots of a seat and in its mayor's slot, as far as the observer may know them."""
+    """Return the cards in the slots of a seat and in its mayor's slot, as far as the observer may know them."""
     if seat == seen.viewer and seen.plan is not None:
         return seen.plan.cards, seen.plan.mayor
     return seen.seats[seat].plan, seen.seats[seat].mayor
 
 
 def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width: float, height: float) -> str:
-    """The plan of a seat, as far as the observer may know it."""
+    """Draw the plan of a seat, as far as the observer may know it."""
     has, hidden = seen.seats[seat], is_secret(seen.phase)
     if seen.phase < Phase.PLAN or (hidden and seat != seen.viewer):
         done = has.committed and hidden

@@ -17,13 +17,13 @@ _LEVELS = {"A": BRASS, "B1": STEEL, "B2": "#c48ae0"}
 
 
 def _lines(words: str, width: float, size: float, most: int = 2) -> list[str]:
-    """Words in lines of a width, if they can be broken so, and never more than `most`."""
+    """Break words into lines of a width as far as possible, and never into more than `most`."""
     found = textwrap.wrap(words, max(8, int(width / size / 0.6)))
     return found if len(found) <= most else [*found[: most - 1], " ".join(found[most - 1 :])]
 
 
 def achievement(width: float, height: float, card: Card, board: ValparaisoBoard) -> str:
-    """An achievement card that lies at the sea: its name and points, and below what it does."""
+    """Draw an achievement card that lies at the sea: its name and points, and below what it does."""
     kind = board.cards[card]
     main, other = name_of(board, kind.main, brief=False), kind.alternatives[0]
     parts = [
@@ -42,7 +42,7 @@ def achievement(width: float, height: float, card: Card, board: ValparaisoBoard)
 
 
 def action_cards(planned: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float) -> str:
-    """The action cards that all seats have, each with the seat's alternative; those that lie in its plan are faint."""
+    """Draw the action cards that all seats have, each with the seat's alternative; those that lie in its plan are faint."""
     step, parts = (width + 5) / 4, []
     for at, card in enumerate(ACTION_CARDS):
         inside = [
@@ -61,7 +61,7 @@ def action_cards(planned: Sequence[Card], board: ValparaisoBoard, colour: Colour
 
 
 def owned_cards(cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float) -> str:
-    """The achievement cards of a seat: as many words for each as there is room for."""
+    """Draw the achievement cards of a seat: as many words for each as there is room for."""
     count, rows = len(cards), max(2, int(height // 20))
     if not count:
         return text(0, 14, "no achievement cards", 11.5, DIM)
@@ -114,14 +114,14 @@ _PLAIN: dict[Effect | None, Good] = {
 
 
 def _symbol(board: ValparaisoBoard, effect: Effect | None) -> str:
-    """Return the symbol of an alternative action that has one: a cube, or pesos."""
+    """Draw the symbol of an alternative action that has one: a cube, or pesos."""
     if effect is Effect.GAIN5:
         return coin(0, 0, board.effects[effect].gain.money, 7)
     return cube(0, 0, _PLAIN[effect], 13) if effect in _PLAIN else ""
 
 
 def plan_slot(width: float, height: float, slot: Slot, board: ValparaisoBoard) -> str:
-    """A slot of a plan: its number and surcharge, and the card, light if it is turned up."""
+    """Draw a slot of a plan: its number and surcharge, and the card, light if it is turned up."""
     card = slot.card
     price = f"+{short(slot.price)}p" if slot.price else ""
     if card is None:

@@ -56,7 +56,7 @@ Places = dict[Location, tuple[float, float]]
 
 
 def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str:
-    """Sea and land, and on the land roads, rivers, the way of the merchant in motion, and the locations."""
+    """Draw sea and land, and on the land roads, rivers, the way of the merchant in motion, and the locations."""
     places = places_of(side)
     parts = [
         box(0, 0, MAP_WIDTH, MAP_HEIGHT, GROUND),
@@ -70,7 +70,7 @@ def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) ->
 
 
 def _sea(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
-    """The sectors: the outer ones from the west to the east, the harbour below; beside it the pile, and what was scrapped."""
+    """Draw the sectors: the outer ones from the west to the east, the harbour below; beside it the pile, and what was scrapped."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
     for step in range(7):
         coast += f"q-35 {14 if step % 2 else -10}-70 0t-70 0"
@@ -96,12 +96,12 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
 
 
 def _rim_of(seen: ValparaisoObservation, lit: bool) -> tuple[str, float]:
-    """The outline of what the action in progress is about."""
+    """Return the outline of what the action in progress is about."""
     return (owner_of(seen, seen.seat).rim, 3) if lit and seen.seat is not None else (LINE, 1)
 
 
 def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, sector: Sector) -> str:
-    """An outer sector: what it asks for, its pesos, the cards, and the ships."""
+    """Draw an outer sector: what it asks for, its pesos, the cards, and the ships."""
     at = OUTER.index(sector)
     lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
     parts = [
@@ -143,7 +143,7 @@ def _ships(seen: ValparaisoObservation, sector: Sector, x: float, y: float) -> s
 
 
 def _ways(side: Side, places: Places) -> str:
-    """Rivers, and above them the roads."""
+    """Draw the rivers, and above them the roads."""
     parts = []
     for one, other in sorted({tuple(sorted(pair)) for river in side.rivers for pair in pairwise(river)}):
         (x, y), (to_x, to_y) = places[one], places[other]
@@ -156,7 +156,7 @@ def _ways(side: Side, places: Places) -> str:
 
 
 def _motion(seen: ValparaisoObservation, places: Places) -> str:
-    """The way of the merchant in motion, with an arrow between its locations."""
+    """Draw the way of the merchant in motion, with an arrow between its locations."""
     if seen.seat is None or len(seen.path) < 2:
         return ""
     rim, lines, arrows = owner_of(seen, seen.seat).rim, [], []
@@ -173,7 +173,7 @@ def _motion(seen: ValparaisoObservation, places: Places) -> str:
 
 
 def _sign(side: Side, location: Location, width: float, river: tuple[float, float]) -> str:
-    """The name of a location, and the mark of a river if it is at one."""
+    """Draw the name of a location, and the mark of a river if it is at one."""
     left = 24 if location is Location.V else 33
     parts = [
         text(8, 19, location.name, 11, FADED, bold=True),
@@ -185,7 +185,7 @@ def _sign(side: Side, location: Location, width: float, river: tuple[float, floa
 def _village(
     board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, village: Location, x: float, y: float
 ) -> str:
-    """A village: its building spaces with their points, merchants and, at a market, the column of tiles, the bottom one in use."""
+    """Draw a village: its building spaces with their points, merchants and, at a market, the column of tiles, the bottom one in use."""
     width, height = size_of(village)
     lit = seen.village is village or seen.path[-1:] == (village,)
     rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
@@ -203,7 +203,7 @@ def _village(
 
 
 def _sites(side: Side, seen: ValparaisoObservation, village: Location, room: float) -> str:
-    """The building spaces of a village, with the points for building there, and the houses."""
+    """Draw the building spaces of a village, with the points for building there, and the houses."""
     built = {house.space: house.seat for house in seen.houses if house.location is village}
     spaces = side.spaces[village]
     step = min(42, room / len(spaces))
@@ -226,7 +226,7 @@ def _merchants(
     *,
     beside: bool = False,
 ) -> str:
-    """The merchants at a location: one of each seat that is there, and how many it has."""
+    """Draw the merchants at a location: one of each seat that is there, and how many it has."""
     parts = []
     there = [seat for seat, has in enumerate(seen.seats) if has.merchants[location]]
     for at, seat in enumerate(there):
@@ -242,7 +242,7 @@ def _merchants(
 
 
 def _city(side: Side, seen: ValparaisoObservation, x: float, y: float) -> str:
-    """Valparaíso: the building row from the lighthouse on, each space with its revenue and points, and the merchants."""
+    """Draw Valparaíso: the building row from the lighthouse on, each space with its revenue and points, and the merchants."""
     width, height = size_of(Location.V)
     lit = seen.path[-1:] == (Location.V,)
     parts = [

@@ -10,17 +10,17 @@ CITY, MARKET, CUSTOMS = (262.0, 152.0), (190.0, 144.0), (128.0, 106.0)
 
 
 def size_of(location: Location) -> tuple[float, float]:
-    """How wide and high a location is drawn."""
+    """Return how wide and high a location is drawn."""
     return CITY if location is Location.V else MARKET if location <= Location.M4 else CUSTOMS
 
 
 def share_within(size: tuple[float, float], east: float, south: float) -> float:
-    """How much of a line from the middle of a box is still in the box."""
+    """Return how much of a line from the middle of a box is still in the box."""
     return min(size[0] / 2 / max(abs(east), 1), size[1] / 2 / max(abs(south), 1), 0.5)
 
 
 def places_of(side: Side) -> dict[Location, tuple[float, float]]:
-    """For each location, its middle: as the board has it, or, where there is no room for that, on berths."""
+    """Return the middle of each location: where the board has it or, if there is no room for that, on berths."""
     wests, norths = ([side.places[location][axis] for location in side.locations] for axis in (0, 1))
     across, down = max(max(wests) - min(wests), 1), max(max(norths) - min(norths), 1)
     found = {}
@@ -45,7 +45,7 @@ def _are_apart(places: dict[Location, tuple[float, float]]) -> bool:
 
 
 def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tuple[float, float]]:
-    """For boards where locations are too near each other, or all on one spot: Valparaíso in the middle, the others on a grid."""
+    """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too near each other."""
     rows = (320, 484, 664)
     berths = [(100 + 195 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
     ways = sorted(

@@ -84,12 +84,12 @@ def owner_of(seen: ValparaisoObservation, seat: Seat) -> Owner:
 
 
 def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
-    """A disc."""
+    """Draw a disc."""
     return element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thick)
 
 
 def ship(x: float, y: float, owner: Owner, scale: float = 1, opacity: float = 1) -> str:
-    """The ship of a seat, 34 wide and 26 high, with the seat's number."""
+    """Draw the ship of a seat, 34 wide and 26 high, with the seat's number."""
     parts = (
         path("M-2-2v-13l-11 13zM1-2v-15l13 15z", PARCHMENT, DARK, 1, paint_order="stroke"),
         path("M-17-1h34l-5 12h-24z", owner.fill, owner.edge, 1.2),
@@ -99,7 +99,7 @@ def ship(x: float, y: float, owner: Owner, scale: float = 1, opacity: float = 1)
 
 
 def merchant(x: float, y: float, owner: Owner, scale: float = 1, *, waiting: bool = False) -> str:
-    """A merchant of a seat, 20 wide and 26 high, with the seat's number; in a light if it may still be moved."""
+    """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number; in a light if it may still be moved."""
     parts = [
         path("M-10 12q0-13 6-14a6.5 6.5 0 1 1 8 0q6 1 6 14z", owner.fill, owner.edge, 1.2),
         figure(0, 10, owner.seat, 11.5, owner.ink),
@@ -110,7 +110,7 @@ def merchant(x: float, y: float, owner: Owner, scale: float = 1, *, waiting: boo
 
 
 def house(x: float, y: float, owner: Owner | None, scale: float = 1, *, bid: bool = False) -> str:
-    """The house of a seat, 24 wide and 20 high, with its number; a space for one if there is no seat, lit if it is next."""
+    """Draw the house of a seat, 24 wide and 20 high, with its number; a space for one if there is no seat, lit if it is next."""
     outline = "M-12 0l12-10 12 10h-3v10h-18v-10z"
     if owner is None:
         dashes = {} if bid else {"stroke_dasharray": "3 2.5"}
@@ -120,7 +120,7 @@ def house(x: float, y: float, owner: Owner | None, scale: float = 1, *, bid: boo
 
 
 def lighthouse(x: float, y: float, scale: float = 1) -> str:
-    """The lighthouse, 22 wide and 28 high: the start player's mark, and where the building row begins."""
+    """Draw the lighthouse, 22 wide and 28 high: the start player's mark, and where the building row begins."""
     parts = (
         path("M-3-9l-8-4v8zM3-9l8-4v8z", LAMP, opacity=0.7),
         path("M-6 14l2-18h8l2 18z", INK),
@@ -132,7 +132,7 @@ def lighthouse(x: float, y: float, scale: float = 1) -> str:
 
 
 def arrow(x: float, y: float, east: float, south: float) -> str:
-    """The outline of an arrow's head around (x, y), 20 wide, that points so far to the east and to the south."""
+    """Return the outline of an arrow's head around (x, y), 20 wide, in the direction (east, south)."""
     length = max((east * east + south * south) ** 0.5, 1)
     east, south = 8 * east / length, 8 * south / length
     return (
@@ -142,12 +142,12 @@ def arrow(x: float, y: float, east: float, south: float) -> str:
 
 
 def waves(x: float, y: float, scale: float = 1) -> str:
-    """The mark of a location at a river, 16 wide."""
+    """Draw the mark of a location at a river, 16 wide."""
     return group(x, y, path("M-8-2q4-4 8 0t8 0M-8 3q4-4 8 0t8 0", stroke="#7cc4e4", thick=1.8), scale)
 
 
 def cube(x: float, y: float, good: Good, size: float = 16) -> str:
-    """A cube of a good with its letter."""
+    """Draw a cube of a good with its letter."""
     half = size / 2
     return box(x - half, y - half, size, size, _GOODS[good], DARK, 1, size / 6) + figure(
         x, y + size * 0.27, good.name[0], size * 0.74, DARK
@@ -155,14 +155,14 @@ def cube(x: float, y: float, good: Good, size: float = 16) -> str:
 
 
 def coin(x: float, y: float, count: int | None = None, radius: float = 9) -> str:
-    """Pesos: a coin with their number."""
+    """Draw pesos: a coin with their number."""
     parts = circle(x, y, radius, BRASS, "#6b4f18", 1.2)
     words = "p" if count is None else short(count)
     return parts + figure(x, y + radius * 0.42, words, radius * 1.22, DARK, fit=radius * 1.75)
 
 
 def points(x: float, y: float, count: int, size: float = 11) -> str:
-    """Victory points around (x, y): a sign 3.3 times as wide as its size."""
+    """Draw victory points around (x, y): a sign 3.3 times as wide as its size."""
     width, height = size * 3.3, size * 1.5
     return box(x - width / 2, y - height / 2, width, height, DARK, BRASS, 1.2, 3) + figure(
         x, y + size * 0.36, f"{short(count)} VP", size, BRASS, fit=width - 5
@@ -180,7 +180,7 @@ def _word(words: str, size: float = 11, fill: str = INK) -> Symbol:
 
 
 def symbols_of(amount: Amount, ink: str = INK) -> list[Symbol]:
-    """Pesos, goods and victory points one after another."""
+    """Return symbols for pesos, goods and victory points, one after another."""
     found: list[Symbol] = [(19, coin(0, 0, amount.money))] if amount.money else []
     for good, count in zip(Good, amount.goods, strict=True):
         found += [_word(str(count), 11, ink)] * (count > 1) + [(16.5, cube(0, 0, good, 15))] * (count > 0)
@@ -188,7 +188,7 @@ def symbols_of(amount: Amount, ink: str = INK) -> list[Symbol]:
 
 
 def in_a_row(symbols: Sequence[Symbol], x: float, y: float, room: float) -> str:
-    """Symbols around (x, y); smaller if they would take more room."""
+    """Draw symbols around (x, y), smaller if they would take more room."""
     total = sum(width for width, _ in symbols)
     left, parts = -total / 2, []
     for width, drawn in symbols:
@@ -202,7 +202,7 @@ _CHOICES = {"same": "2 same", "different": "2 diff."}
 
 
 def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False, lit: bool = False) -> str:
-    """A market tile, 21 high, with its left upper corner at (x, y): light if it can be used."""
+    """Draw a market tile, 21 high, with its left upper corner at (x, y): light if it can be used."""
     ink = DARK if used else INK
     paid = symbols_of(kind.pay, ink)
     gained = symbols_of(kind.gain, ink) or ([_word(_CHOICES[kind.choose], 11, ink)] if kind.choose else [_word("–")])
@@ -218,7 +218,7 @@ def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False
 
 
 def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
-    """The tiles of a market, 111 high, the one in use at the bottom; those that do not fit are counted."""
+    """Draw the tiles of a market, 111 high, the one in use at the bottom; those that do not fit are counted."""
     shown = tiles if len(tiles) <= _SHOWN else tiles[: _SHOWN - 1]
     parts = [tile(0, 90 - 22.5 * at, width, kind, used=at == 0, lit=lit) for at, kind in enumerate(shown)]
     if len(shown) < len(tiles):
@@ -227,7 +227,7 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
 
 
 def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40) -> str:
-    """Each kind of good and how many there are; a kind of which there is none is a shadow."""
+    """Draw each kind of good and its number; a kind that is missing is a shadow."""
     parts = []
     for good, count in zip(Good, goods, strict=True):
         drawn = cube(9, 0, good, 17) + text(20.5, 5.5, short(count), 15, bold=True, fit=step - 22)
@@ -236,7 +236,7 @@ def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40) ->
 
 
 def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float) -> str:
-    """A cargo hold of so many spaces, with what is in it."""
+    """Draw a cargo hold with a number of spaces, and what is in it."""
     if max(spaces, sum(goods)) > 8:  # a corrected board's
         return counted_goods(x, y, goods, width / 3)
     step = min(19, width / spaces)
@@ -250,7 +250,7 @@ def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: fl
 
 
 def holdings(has: SeatView, owner: Owner, spaces: int) -> str:
-    """Pesos, what is on the repository board, and the goods; around y 0 with words below."""
+    """Draw pesos, what is on the repository board, and the goods, around y 0 with words below."""
     parts = (
         coin(25, 0, radius=10),
         text(39, 6, short(has.money), 17, BRASS, bold=True, fit=38),
@@ -269,7 +269,7 @@ def holdings(has: SeatView, owner: Owner, spaces: int) -> str:
 
 
 def legend(owner: Owner) -> str:
-    """Pieces and marks, and what they mean; 490 wide, the first of them around (0, 0)."""
+    """Draw pieces and marks and what they mean, 490 wide, the first of them around (0, 0)."""
     frame = box(-17, -10.5, 34, 21, "none", BRASS, 1.5, 4)
     pieces = (
         (merchant(0, 0, owner), "merchant of a seat"),

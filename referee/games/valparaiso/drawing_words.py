@@ -93,18 +93,18 @@ DOING = {
 
 
 def seats_in_words(seats: Sequence[Seat]) -> str:
-    """Seats, at the beginning of a sentence."""
+    """Name seats at the beginning of a sentence."""
     named = [str(seat) for seat in seats]
     return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
 def ordinal(place: int) -> str:
-    """A place among the seats."""
+    """Return a place among the seats."""
     return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
 
 
 def in_words(kind: TileType) -> str:
-    """What a tile does, for those who hear it."""
+    """Return what a tile does, for those who hear it."""
     gain = f"two goods, {kind.choose}" if kind.choose else _said(kind.gain)
     times = f", up to {kind.most} times" if kind.most < MAX_AT_ONCE else ""
     return (f"{_said(kind.pay)} for {gain}" if kind.pay != Amount() else f"take {gain}") + times
@@ -116,11 +116,11 @@ def _said(amount: Amount) -> str:
 
 
 def goods_in_words(goods: Sequence[int]) -> str:
-    """Goods by kind, those that there are."""
+    """Name goods and their numbers, without those that are missing."""
     said = [f"{short(count)} {good.name.lower()}" for good, count in zip(Good, goods, strict=True) if count]
     return ", ".join(said) or "none"
 
 
 def goods_in_letters(goods: Sequence[int]) -> str:
-    """Goods by kind, where there is little room."""
+    """Return goods by kind, where there is little room."""
     return " ".join(f"{good.name[0]}{short(count)}" for good, count in zip(Good, goods, strict=True))

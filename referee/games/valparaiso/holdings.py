@@ -21,7 +21,7 @@ def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
 
 
 def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1) -> None:
-    """Pays to the supply and gains from it, so many times."""
+    """Pay to the supply and gain from it, a number of times."""
     table.money[seat] += times * (gain.money - pay.money)
     has = table.warehouse[seat]
     for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
@@ -30,18 +30,18 @@ def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1
 
 
 def goods_of(*goods: Good) -> Amount:
-    """These goods, as an amount."""
+    """Return these goods, as an amount."""
     return Amount(goods=(goods.count(Good.SILVER), goods.count(Good.COPPER), goods.count(Good.WHEAT)))
 
 
 def pay_seats(table: Table, seat: Seat, owners: list[Seat], pesos: int) -> None:
-    """Pays so many pesos to each owner, as often as it is named (V1.1, I6)."""
+    """Pay each owner a number of pesos, as often as it is named (V1.1, I6)."""
     for owner in owners:
         table.money[seat] -= pesos
         table.money[owner] += pesos
 
 
 def sell(table: Table, seat: Seat, store: int, good: int) -> None:
-    """Sells a good to the supply, as a seat may at any time (V1.3)."""
+    """Sell a good to the supply, as a seat may at any time (V1.3)."""
     table.stores(seat)[store][good] -= 1
     table.money[seat] += table.board.good_price

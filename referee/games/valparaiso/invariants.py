@@ -190,7 +190,7 @@ def _phase_problems(table: Table) -> list[str]:
         table.village != NONE and phase is not Phase.EXCHANGE
     ):
         found.append("village is one of villages in the phase EXCHANGE, and absent in any other")
-    if (table.left > 0) != (phase in (Phase.EXCHANGE, Phase.BUY)):
+    if bool(table.left) != (phase in (Phase.EXCHANGE, Phase.BUY)):
         found.append("left is the number of exchanges or goods left in the phases EXCHANGE and BUY, and 0 in any other")
     if table.begun and phase not in _GOING_ON:
         found.append(f"begun belongs to an action that goes on, not to {phase.name}")

@@ -16,32 +16,32 @@ _GOODS, _STORES, _SECTORS = tuple(Good), tuple(Store), tuple(Sector)  # faster t
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """While plans are made, all seats that have not finished; otherwise one seat."""
+    """Return all seats that have not finished while plans are made; otherwise the one seat to act."""
     if table.phase is not Phase.PLAN:
         return () if table.phase is Phase.OVER else (table.seat,)
     return tuple([seat for seat, done in enumerate(table.committed) if not done])
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """All legal actions of a seat that is to act, in the order of the table of section 5."""
+    """Return all legal actions of a seat that is to act, in the order of the table of section 5."""
     if table.phase is Phase.PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
 
 
 def _sales(table: Table) -> list[Action]:
-    """What the seat on turn can sell at any time; these come last (V1.3)."""
+    """Return what the seat on turn can sell at any time; these come last (V1.3)."""
     stores = table.stores(table.seat)
     return [act.SALES[store][good] for store in _STORES for good in _GOODS if stores[store][good]]
 
 
 def can_give(table: Table, *goods: Good) -> bool:
-    """Whether the seat on turn has these goods in its warehouse."""
+    """Return whether the seat on turn has these goods in its warehouse."""
     return holdings.can_pay(table, table.seat, holdings.goods_of(*goods))
 
 
 def setup_goods(table: Table) -> list[Action]:
-    """The first goods that no seat has taken (S6)."""
+    """Return the first goods that no seat has taken (S6)."""
     taken = [tuple(goods) for goods in table.warehouse]
     return [
         goods
@@ -55,7 +55,7 @@ def _legal_setup_place(table: Table) -> list[Action]:
 
 
 def is_empty(table: Table, village: Location) -> bool:
-    """Whether no merchant stands in a village."""
+    """Return whether no merchant stands in a village."""
     return not any(row[village] for row in table.merchants)
 
 
@@ -75,7 +75,7 @@ def _legal_use(table: Table) -> list[Action]:
 
 
 def _modes(table: Table, card: Card, surcharge: int) -> list[Mode]:
-    """How the seat on turn can use a card (V3.2, V3.3)."""
+    """Return how the seat on turn can use a card (V3.2, V3.3)."""
     if table.money[table.seat] < surcharge:
         return []
     printed = table.board.cards[card]
@@ -91,7 +91,7 @@ def _modes(table: Table, card: Card, surcharge: int) -> list[Mode]:
 
 
 def use_problem(table: Table, card: Card, mode: Mode, surcharge: int) -> tuple[str, str] | None:
-    """Why the seat on turn cannot use a card so, and the rule; None if it can."""
+    """Say why the seat on turn cannot use a card in a mode, and by which rule; None if it can."""
     if mode in _modes(table, card, surcharge):
         return None
     seat = table.seat
@@ -183,7 +183,7 @@ def _legal_trade(table: Table) -> list[Action]:
 
 
 def choices(choose: str) -> list[tuple[Good, Good]]:
-    """Pairs of goods to choose from: the same, different ones, or any."""
+    """Return pairs of goods to choose from: the same, different ones, or any."""
     return [pair for pair in act.PAIRS if choose == "any" or (choose == "same") == (pair[0] is pair[1])]
 
 
@@ -280,7 +280,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """What the rules do with a seat that is out of the match or out of time; never a sale."""
+    """Return what the rules do with a seat that is out of the match or out of time; never a sale."""
     legal = legal_actions(table, seat)
     if table.phase is Phase.PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT

@@ -13,17 +13,17 @@ from referee.games.valparaiso.table import Table
 
 
 def _tolls(table: Table, seat: Seat, end: Location) -> list[Seat]:
-    """To whom a step onto a location is paid for: the opposing owners of customs houses there (V5.2)."""
+    """Return to whom a step onto a location is paid for: the opposing owners of customs houses there (V5.2)."""
     return [] if is_market(end) else table.houses_of_others(seat, end)
 
 
 def _is_counted(table: Table, seat: Seat, end: Location) -> bool:
-    """Whether a step onto a location is counted: not onto an own customs house (V4.4)."""
+    """Return whether a step onto a location is counted: not onto an own customs house (V4.4)."""
     return is_market(end) or not table.houses_of(seat, end)
 
 
 def _price(table: Table, steps: int) -> int:
-    """What the next counted step costs after so many."""
+    """Return what the next counted step costs after a number of steps."""
     board = table.board
     costs = board.move_plus_costs if table.effect is Effect.MOVE_PLUS else board.move_costs
     return costs[steps] - (costs[steps - 1] if steps else 0)
@@ -81,12 +81,12 @@ def can_move(table: Table, money: int) -> bool:
 
 
 def begin_move(table: Table) -> None:
-    """All merchants may move once."""
+    """Let every merchant move once."""
     table.unmoved = tuple(table.merchants[table.seat])
 
 
 def step(table: Table, end: Location) -> None:
-    """Makes a step with the merchant in motion, or with the one whose path is its start."""
+    """Make a step with the merchant in motion, or with the one whose path is its start."""
     seat, start = table.seat, table.path[-1]
     holdings.pay_seats(table, seat, _tolls(table, seat, end), table.board.toll)
     if _is_counted(table, seat, end):
@@ -118,7 +118,7 @@ def river_ends(table: Table, start: Location, money: int) -> list[Location]:
 
 
 def at_rivers(table: Table, merchants: Iterable[int]) -> tuple[int, ...]:
-    """Of so many merchants by location, those at a river."""
+    """Return, of merchants by location, those at a river."""
     at_river = table.side.river_locations
     return tuple(count if location in at_river else 0 for location, count in zip(Location, merchants, strict=True))
 
@@ -130,12 +130,12 @@ def can_use_river(table: Table, money: int) -> bool:
 
 
 def begin_river(table: Table) -> None:
-    """All merchants that stand at a river now may be relocated once."""
+    """Let every merchant that stands at a river now be relocated once."""
     table.unmoved = at_rivers(table, table.merchants[table.seat])
 
 
 def relocate(table: Table, start: Location, end: Location) -> None:
-    """Relocates a merchant along the rivers."""
+    """Relocate a merchant along the rivers."""
     seat = table.seat
     holdings.pay_seats(table, seat, _river_tolls(table, end), table.board.toll)
     table.merchants[seat][start] -= 1
@@ -143,11 +143,11 @@ def relocate(table: Table, start: Location, end: Location) -> None:
 
 
 def take_from_unmoved(table: Table, start: Location) -> None:
-    """Notes that a merchant is moved now.
+    """Note that a merchant is moved now.
 
     Raises:
         IllegalAction: if none is left there; nothing has changed then.
     """
     if not table.unmoved[start]:
-        raise IllegalAction(f"there is no own merchant in {start.name} that has not moved", "V4.4")
+        raise IllegalAction(f"no own merchant in {start.name} is still unmoved", "V4.4")
     table.unmoved = (*table.unmoved[:start], table.unmoved[start] - 1, *table.unmoved[start + 1 :])

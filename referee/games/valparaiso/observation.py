@@ -101,12 +101,12 @@ class ValparaisoObservation(Observation):
 
 
 def is_secret(phase: Phase) -> bool:
-    """Whether plans are made and not yet revealed."""
+    """Return whether plans are made and not yet revealed."""
     return phase is Phase.PLAN or phase is Phase.BONUS
 
 
 def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
-    """What a seat, or a spectator (`None`), may know."""
+    """Return what a seat, or a spectator (`None`), may know."""
     phase = table.phase
     return ValparaisoObservation(
         viewer=viewer,
@@ -166,7 +166,7 @@ def _plan_view(table: Table, seat: Seat) -> PlanView:
 
 
 def restore(table: Table, seen: ValparaisoObservation) -> None:
-    """Fills an empty table with what was observed; what is secret stays empty (see `sample.py`)."""
+    """Fill an empty table with what was observed; what is secret stays empty (see `sample.py`)."""
     table.round = seen.round
     table.phase = seen.phase
     table.start_seat = seen.start_seat

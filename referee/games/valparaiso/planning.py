@@ -11,12 +11,12 @@ from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
 
 def is_timed(table: Table) -> bool:
-    """Whether the expert game is played (V2.8)."""
+    """Return whether the expert game is played (V2.8)."""
     return bool(table.setup.options["expert_timer"])
 
 
 def timer(table: Table) -> int:
-    """How long the others have after the first finisher, in seconds (V2.8)."""
+    """Return how long the others have after the first finisher, in seconds (V2.8)."""
     options = table.setup.options
     return cast("int", options["timer_seconds"]) + cast("int", options["countdown_seconds"])
 
@@ -28,13 +28,13 @@ def slots(table: Table, seat: Seat) -> int:
 
 
 def unplanned(table: Table, seat: Seat) -> list[Card]:
-    """The cards that the seat may still plan (V2.5)."""
+    """Return the cards that the seat may still plan (V2.5)."""
     plan = table.plans[seat]
     return [card for card in table.cards_of(seat) if card not in plan.cards and card is not plan.mayor]
 
 
 def legal(table: Table, seat: Seat) -> list[Action]:
-    """The next choices of a plan, in the order of the rules."""
+    """Return the next choices of a plan, in the order of the rules."""
     plan = table.plans[seat]
     cards = unplanned(table, seat)
     found: list[Action] = []
@@ -51,13 +51,13 @@ def legal(table: Table, seat: Seat) -> list[Action]:
 
 
 def _may_sell(table: Table, seat: Seat) -> bool:
-    """Goods are sold while planning only to pay for the mayor's slot (V1.3)."""
+    """Return whether goods may be sold while planning, which is only to pay for the mayor's slot (V1.3)."""
     plan = table.plans[seat]
     return plan.mayor is None and table.money_in_plan(seat) < table.board.mayor_price and bool(unplanned(table, seat))
 
 
 def play(table: Table, seat: Seat, action: Action) -> None:
-    """Makes the next choice of a plan.
+    """Make the next choice of a plan.
 
     Raises:
         IllegalAction: if it cannot be made; the plan is as it was.
@@ -105,7 +105,7 @@ def _check_unplanned(table: Table, seat: Seat, number: Card) -> Card:
 
 
 def reveal(table: Table) -> None:
-    """Turns all plans up, and settles what was sold and paid for them (V2.6)."""
+    """Turn all plans up, and settles what was sold and paid for them (V2.6)."""
     for seat, plan in enumerate(table.plans):
         table.money[seat] = table.money_in_plan(seat)
         for goods, sold in zip(table.stores(seat), plan.sold, strict=True):
@@ -117,7 +117,7 @@ def reveal(table: Table) -> None:
 
 
 def actions_of(plan: Plan) -> list[Action]:
-    """Choices that make such a plan: sales, then the mayor's card, then the slots."""
+    """Return choices that make a plan: sales, then the mayor's card, then the slots."""
     found: list[Action] = [
         act.SALES[store][good] for store in Store for good in Good for _ in range(plan.sold[store][good])
     ]
@@ -127,7 +127,7 @@ def actions_of(plan: Plan) -> list[Action]:
 
 
 def can_be_made(table: Table, seat: Seat, plan: Plan) -> bool:
-    """Whether a plan can be made, choice by choice."""
+    """Return whether a plan can be made, choice by choice."""
     again = table.clone()
     again.plans[seat] = NO_PLAN
     for action in actions_of(plan):

@@ -34,7 +34,7 @@ _SALES = tuple(f"sold_{store}" for store in _STORES)
 
 
 def to_json(table: Table) -> JsonObject:
-    """The position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the position, as `read` reads it; what can be left out when written by hand is in it all the same."""
     data: JsonObject = {
         "round": table.round,
         "start_seat": table.start_seat,
@@ -107,7 +107,7 @@ def _plan_to_json(plan: Plan) -> JsonObject:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fills an empty table from a position.
+    """Fill an empty table from a position.
 
     What is empty or 0 may be left out; merchants, houses and cards that are not named are then where they would otherwise be: on
     the repository boards and in the pile.
@@ -197,7 +197,7 @@ def _columns(table: Table, document: Document) -> list[list[str]]:
 
 
 def _read_cards(table: Table, document: Document) -> None:
-    """Reads where the cards are; what is nowhere is in the pile."""
+    """Read where the cards are; what is nowhere is in the pile."""
     seats, board = table.setup.seats, table.board
     if document.has("achievements"):
         rows = document.raw("achievements", None)

@@ -18,7 +18,11 @@ from referee.games.valparaiso.table import NONE, Table
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Plays an action; see `referee.game.State.apply`."""
+    """Play an action of a seat and what follows from it.
+
+    Raises:
+        IllegalAction: if the action is not legal; nothing has changed then.
+    """
     if type(action) not in act.ACTION_TYPES:
         raise IllegalAction(f"{action!r} is not an action of valparaiso")
     if table.phase is Phase.OVER:
@@ -32,7 +36,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         else:
             _PLAY[type(action)](table, action)
     except (ValueError, IndexError) as error:  # only actions made of plain numbers do that; nothing has changed
-        raise IllegalAction(f"{action!r} names something that there is not in valparaiso") from error
+        raise IllegalAction(f"{action!r} names something that does not exist in valparaiso") from error
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -66,7 +70,7 @@ def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
 
 
 def _next_in_setup(table: Table, then: Phase) -> None:
-    """Goes on counter-clockwise, from the last seat to the start player."""
+    """Go on counter-clockwise, from the last seat to the start player."""
     if table.seat == table.start_seat:
         table.phase = then
     table.seat = (table.seat - 1) % table.setup.seats
@@ -133,9 +137,9 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
 
 
 def _exchange_and_end(table: Table, pay: Amount, gain: Amount, rule: str, times: int = 1) -> None:
-    """Pays and gains, and ends the turn."""
+    """Pay and gain, and end the turn."""
     if not holdings.can_pay(table, table.seat, pay, times):
-        raise IllegalAction("there are not so many goods in the warehouse, or not so many pesos", rule)
+        raise IllegalAction("the warehouse has too few goods for that, or the seat too few pesos", rule)
     holdings.exchange(table, table.seat, pay, gain, times)
     flow.end_turn(table)
 
@@ -375,7 +379,7 @@ def _play_recall(table: Table, action: act.Recall) -> None:
     _check_phase(table, Phase.RETURN, "V6.5")
     village, seat = Location(action.location), table.seat
     if village is Location.V or not table.merchants[seat][village]:
-        raise IllegalAction(f"there is no own merchant in a village {village.name}", "V6.5")
+        raise IllegalAction(f"{village.name} is not a village with an own merchant", "V6.5")
     table.merchants[seat][village] -= 1
     table.merchants[seat][Location.V] += 1
     if not flow.merchants_in_villages(table, seat):

@@ -12,7 +12,7 @@ from referee.games.valparaiso.table import NONE, Table
 
 
 def draw_secrets(table: Table, seen: ValparaisoObservation, chance: Chance) -> None:
-    """Gives the table a pile and every other seat a plan that fit what the observer knows."""
+    """Give the table a pile and every other seat a plan that fit what the observer knows."""
     draw = chance.stream("sample")
     table.deck = _pile(table, draw)[: seen.deck]
     if is_secret(seen.phase):
@@ -22,7 +22,7 @@ def draw_secrets(table: Table, seen: ValparaisoObservation, chance: Chance) -> N
 
 
 def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
-    """The cards that are nowhere else, by level, each level in a random order (S4)."""
+    """Return the cards that are nowhere else, by level, each level in a random order (S4)."""
     elsewhere = {*table.slots, *table.scrapped, *(card for owned in table.owned for card in owned)} - {NONE}
     pile: list[Card] = []
     for level in LEVELS:
@@ -32,7 +32,7 @@ def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
 
 
 def _plan(table: Table, seat: Seat, draw: Stream) -> None:
-    """Plans by chance, and stops after any choice."""
+    """Plan by chance, and stop after any choice."""
     while True:
         legal = [action for action in planning.legal(table, seat) if not isinstance(action, Commit | Close)]
         choice = draw.below(len(legal) + 1)

@@ -18,7 +18,7 @@ MERCHANTS_ON_BOARD = 2
 
 
 def set_up(table: Table, chance: Chance) -> None:
-    """Lays out an empty table."""
+    """Lay out an empty table."""
     seats, board, options = table.setup.seats, table.board, table.setup.options
     table.sea_money = list(board.sector_money)  # S1
     table.colours = _colours(table, chance)  # S2
@@ -48,7 +48,7 @@ def _colours(table: Table, chance: Chance) -> tuple[Colour, ...]:
 
 
 def _deal_tiles(table: Table, chance: Chance) -> None:
-    """Deals the tiles of each letter to the spaces with that letter: the markets, then the reserve from the bottom (S3)."""
+    """Deal the tiles of each letter to the spaces with that letter: the markets, then the reserve from the bottom (S3)."""
     side = table.side
     dealt: dict[str, Iterator[Tile]] = {}
     for letter in "abcde":

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple, Self, cast
 
+from typing_extensions import override
+
 from referee.game import Seat, Setup, State
-from referee.games.valparaiso.board import ValparaisoBoard
+from referee.games.valparaiso.board import Side, ValparaisoBoard
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
 
 NONE = -1
-"""Stands for a seat, a card or a location where there is none."""
+"""Stands for no seat, no card or no location."""
 _NOTHING = (0, 0, 0)
 
 
@@ -24,7 +26,7 @@ class Plan(NamedTuple):
     """Goods sold while planning, by store and kind; nobody else knows of it (V2.7)."""
 
     def is_empty(self) -> bool:
-        """Whether no card is left to use."""
+        """Return whether no card is left to use."""
         return not self.cards and self.mayor is None
 
 
@@ -32,113 +34,136 @@ NO_PLAN = Plan()
 
 
 class Table(State):
-    """Everything on the table. What is by seat, good, location, sector or slot is in the order of `names.py`."""
+    """The data of a match, made by `empty` or `clone`.
 
-    __slots__ = (
-        "begun",
-        "board",
-        "colours",
-        "committed",
-        "deck",
-        "effect",
-        "first_finisher",
-        "hold",
-        "hold_was_full",
-        "houses",
-        "houses_left",
-        "last_round",
-        "left",
-        "markets",
-        "merchants",
-        "merchants_reserve",
-        "money",
-        "owned",
-        "path",
-        "phase",
-        "plans",
-        "reserve",
-        "round",
-        "row",
-        "scrapped",
-        "sea_money",
-        "seat",
-        "ship",
-        "side",
-        "slots",
-        "start_seat",
-        "steps",
-        "unmoved",
-        "village",
-        "villages",
-        "vp",
-        "warehouse",
-    )
+    What is by seat, good, location, sector or slot is in the order of `names.py`.
+    """
 
-    def __init__(self, setup: Setup) -> None:
-        """A table on which nothing lies."""
+    board: ValparaisoBoard
+    """The printed numbers."""
+    side: Side
+    """The side of the board that is in use."""
+    last_round: int
+    """The round after which the match ends in any case."""
+    round: int
+    """The number of this round, from 1."""
+    phase: Phase
+    """Which decision is open."""
+    start_seat: Seat
+    """The seat with the lighthouse, which begins the round."""
+    seat: Seat
+    """The seat whose decision is open; without meaning while all plan, and at the end."""
+    colours: tuple[Colour, ...]
+    """The colour of each seat."""
+    money: list[int]
+    """Pesos of each seat, without what plans change before they are revealed (V2.7)."""
+    warehouse: list[list[int]]
+    """Goods in each warehouse, by kind; likewise without what plans change."""
+    hold: list[list[int]]
+    """Goods in each cargo hold, by kind; likewise without what plans change."""
+    vp: list[int]
+    """Victory points of each seat on the track."""
+    merchants: list[list[int]]
+    """Merchants of each seat on the board, by location."""
+    merchants_reserve: list[int]
+    """Merchants of each seat on its repository board."""
+    houses_left: list[int]
+    """Houses of each seat that are not built."""
+    ship: list[Sector]
+    """Where the ship of each seat is."""
+    owned: list[tuple[Card, ...]]
+    """Achievement cards of each seat, in the order of section 1.8."""
+    plans: list[Plan]
+    """What each seat plans, or has still to use."""
+    committed: list[bool]
+    """Whether each seat has finished its plan, which is not revealed yet."""
+    first_finisher: int
+    """The seat that has finished planning first; `NONE` if none has (V2.8)."""
+    markets: list[tuple[Tile, ...]]
+    """Tiles of each market, from the bottom to the top."""
+    reserve: tuple[Tile, ...]
+    """Tiles of the reserve, from the bottom to the top."""
+    slots: list[int]
+    """The achievement card in each slot, or `NONE`."""
+    deck: tuple[Card, ...]
+    """The pile of achievement cards, the next to be drawn first."""
+    scrapped: tuple[Card, ...]
+    """Achievement cards out of the game."""
+    sea_money: list[int]
+    """Pesos in the outer sectors."""
+    row: tuple[Seat, ...]
+    """The owners of the houses in Valparaíso, in the order of building."""
+    houses: dict[tuple[Location, int], Seat]
+    """The owners of the houses in villages, by village and building space."""
+    effect: Effect | None
+    """The action in progress."""
+    unmoved: tuple[int, ...]
+    """Merchants that it may still move, by location; empty if it moves none."""
+    path: tuple[Location, ...]
+    """Where the merchant in motion has been."""
+    steps: int
+    """Its counted steps."""
+    villages: tuple[Location, ...]
+    """Villages still to be resolved."""
+    village: int
+    """The village whose tile is in use, or `NONE`."""
+    left: int
+    """Executions left there, or goods left to buy."""
+    begun: bool
+    """Whether the action, or the use of the tile, has done something already."""
+    hold_was_full: bool
+    """Whether the hold of the seat on turn was full when its turn began; only with `refill_rule=strict` (V4.1)."""
+
+    __slots__ = tuple(__annotations__)
+
+    @classmethod
+    def empty(cls, setup: Setup) -> Self:
+        """Return a table with nothing on it; `set_up.set_up` lays it out."""
         seats = setup.seats
-        self.setup = setup
-        self.board = cast("ValparaisoBoard", setup.board)
-        self.side = self.board.side(seats)
-        self.last_round = cast("int", setup.options["max_rounds"])
-        self.round = 1
-        self.phase = Phase.SETUP_GOODS
-        self.start_seat: Seat = 0
-        self.seat: Seat = 0
-        """The seat whose decision is open; while all plan, and at the end, it means nothing."""
-        self.colours: tuple[Colour, ...] = ()
-        self.money = [0] * seats
-        """Without what plans change in it until all are revealed (V2.7)."""
-        self.warehouse = [[0, 0, 0] for _ in range(seats)]
-        """The same holds for goods."""
-        self.hold = [[0, 0, 0] for _ in range(seats)]
-        self.vp = [0] * seats
-        self.merchants = [[0] * len(Location) for _ in range(seats)]
-        self.merchants_reserve = [0] * seats
-        self.houses_left = [0] * seats
-        self.ship = [Sector.H] * seats
-        self.owned: list[tuple[Card, ...]] = [()] * seats
-        """Achievement cards, in the order of section 1.8."""
-        self.plans = [NO_PLAN] * seats
-        self.committed = [False] * seats
-        self.first_finisher = NONE
-        self.markets: list[tuple[Tile, ...]] = []
-        """Tiles of each market from the bottom to the top."""
-        self.reserve: tuple[Tile, ...] = ()
-        """From the bottom to the top."""
-        self.slots = [NONE] * len(Slot)
-        """The achievement card in each."""
-        self.deck: tuple[Card, ...] = ()
-        """The next to be drawn first."""
-        self.scrapped: tuple[Card, ...] = ()
-        self.sea_money = [0, 0, 0]
-        self.row: tuple[Seat, ...] = ()
-        """The owners of the houses in Valparaíso, in the order of building."""
-        self.houses: dict[tuple[Location, int], Seat] = {}
-        """The owners of the houses in villages, by village and building space."""
-        self.effect: Effect | None = None
-        """The action that is being carried out."""
-        self.unmoved: tuple[int, ...] = ()
-        """Merchants that it may still move, by location; empty if it moves none."""
-        self.path: tuple[Location, ...] = ()
-        """Where the merchant in motion has been."""
-        self.steps = 0
-        """Its counted steps."""
-        self.villages: tuple[Location, ...] = ()
-        """Villages still to be resolved."""
-        self.village = NONE
-        """The village whose tile is being used."""
-        self.left = 0
-        """Executions left there, or goods left to buy."""
-        self.begun = False
-        """Whether the action, or the use of the tile, has done something already."""
-        self.hold_was_full = False
-        """Whether the hold of the seat on turn was full when its turn began; only with `refill_rule=strict` (V4.1)."""
+        new = cls(setup)
+        new.board = board = cast("ValparaisoBoard", setup.board)
+        new.side = board.side(seats)
+        new.last_round = cast("int", setup.options["max_rounds"])
+        new.round = 1
+        new.phase = Phase.SETUP_GOODS
+        new.start_seat = 0
+        new.seat = 0
+        new.colours = ()
+        new.money = [0] * seats
+        new.warehouse = [[0, 0, 0] for _ in range(seats)]
+        new.hold = [[0, 0, 0] for _ in range(seats)]
+        new.vp = [0] * seats
+        new.merchants = [[0] * len(Location) for _ in range(seats)]
+        new.merchants_reserve = [0] * seats
+        new.houses_left = [0] * seats
+        new.ship = [Sector.H] * seats
+        new.owned = [()] * seats
+        new.plans = [NO_PLAN] * seats
+        new.committed = [False] * seats
+        new.first_finisher = NONE
+        new.markets = []
+        new.reserve = ()
+        new.slots = [NONE] * len(Slot)
+        new.deck = ()
+        new.scrapped = ()
+        new.sea_money = [0, 0, 0]
+        new.row = ()
+        new.houses = {}
+        new.effect = None
+        new.unmoved = ()
+        new.path = ()
+        new.steps = 0
+        new.villages = ()
+        new.village = NONE
+        new.left = 0
+        new.begun = False
+        new.hold_was_full = False
+        return new
 
     # what can be derived
 
     def turn_order(self) -> list[Seat]:
-        """The seats from the start player on, clockwise."""
+        """Return the seats from the start player on, clockwise."""
         seats = self.setup.seats
         return [(self.start_seat + step) % seats for step in range(seats)]
 
@@ -155,44 +180,43 @@ class Table(State):
         return sum(self.hold[seat]) >= self.board.hold
 
     def stores(self, seat: Seat) -> tuple[list[int], list[int]]:
-        """The goods of a seat, by store."""
+        """Return the goods of a seat, by store."""
         return self.warehouse[seat], self.hold[seat]
 
     def cards_of(self, seat: Seat) -> list[Card]:
-        """All cards that a seat may plan: the action cards and its achievements (V2.5)."""
+        """Return all cards that a seat may plan: the action cards and its achievements (V2.5)."""
         return [*_ACTION_CARDS, *self.owned[seat]]
 
     def houses_of(self, seat: Seat, location: Location) -> int:
-        """How many building spaces of a village have a house of the seat."""
+        """Return how many building spaces of a village have a house of the seat."""
         return self._owners(location).count(seat) if self.houses else 0
 
     def houses_of_others(self, seat: Seat, location: Location) -> list[Seat]:
-        """The owners of the other houses of a village, one for each house."""
+        """Return the owners of the other houses of a village, one for each house."""
         return [owner for owner in self._owners(location) if owner not in (NONE, seat)] if self.houses else []
 
     def _owners(self, location: Location) -> list[Seat]:
-        """Whose house is on each building space of a village."""
+        """Return whose house is on each building space of a village, or `NONE`."""
         return [self.houses.get((location, space), NONE) for space in range(len(self.side.spaces[location]))]
 
     def tiles(self, village: Location) -> tuple[Tile, ...]:
-        """The tiles of a market, from the bottom to the top."""
+        """Return the tiles of a market, from the bottom to the top."""
         return self.markets[village - Location.M1]
 
     def money_in_plan(self, seat: Seat) -> int:
-        """The pesos of a seat after the sales and the payment in its plan."""
+        """Return the pesos of a seat after the sales and the payment in its plan."""
         plan = self.plans[seat]
         sold = sum(map(sum, plan.sold))
         paid = 0 if plan.mayor is None else self.board.mayor_price
         return self.money[seat] + sold * self.board.good_price - paid
 
     def left_in_plan(self, seat: Seat, store: Store, good: Good) -> int:
-        """What a seat has of a good after the sales in its plan."""
+        """Return what a seat has of a good after the sales in its plan."""
         return self.stores(seat)[store][good] - self.plans[seat].sold[store][good]
 
+    @override
     def clone(self) -> Self:
-        """See `referee.game.State`."""
-        new = type(self).__new__(type(self))
-        new.setup = self.setup
+        new = type(self)(self.setup)
         new.board = self.board
         new.side = self.side
         new.last_round = self.last_round

@@ -19,7 +19,7 @@ _FILLING = ("alcohol", "weapons", "art", "cars", "cigars", "ivory", "jewels", "g
 
 
 def setup(seats: int = 2, **options: object) -> Setup:
-    """What is agreed, with the shipped board."""
+    """Return what is agreed, with the shipped board."""
     return GAME.setup(seats, options, BOARD)
 
 
@@ -40,7 +40,7 @@ def place(
     options: Mapping[str, object] | None = None,
     **rest: Any,
 ) -> CargoNoirState:
-    """A position without problems.
+    """Return a position without problems.
 
     Ports are filled, each with one kind; ships of the other seats that are not placed are at the Casino, those of the seat to act at
     home.
@@ -83,7 +83,7 @@ def place(
 
 
 def place_with_bag(bag: Mapping[str, int], **arguments: Any) -> CargoNoirState:
-    """A position with this in the bag; all other tokens that are nowhere else are on the discard pile."""
+    """Return a position with this in the bag; all tokens that are nowhere else are on the discard pile."""
     rest = dict(place(**arguments).to_json()["bag"])
     for name, count in bag.items():
         rest[name] -= count
@@ -91,13 +91,13 @@ def place_with_bag(bag: Mapping[str, int], **arguments: Any) -> CargoNoirState:
 
 
 def legal(state: CargoNoirState) -> list[str]:
-    """The labels of the legal actions of the seat to act."""
+    """Return the labels of the legal actions of the seat to act."""
     return [label(action) for action in state.legal_actions(state.seat)]
 
 
-def do(state: CargoNoirState, *actions: str, **luck: Sequence[int]) -> CargoNoirState:
-    """Plays actions of whoever is to act, with scripted luck (`bag=[8]` draws uranium), and checks that sound positions stay sound."""
-    chance = ScriptedChance(**luck)
+def do(state: CargoNoirState, *actions: str, **draws: Sequence[int]) -> CargoNoirState:
+    """Play actions of whoever is to act, with scripted draws (`bag=[8]` draws uranium); check that sound positions stay sound."""
+    chance = ScriptedChance(**draws)
     for action in actions:
         sound = not state.problems()
         state.apply(state.seat, GAME.parse_action(action), chance)
@@ -106,6 +106,6 @@ def do(state: CargoNoirState, *actions: str, **luck: Sequence[int]) -> CargoNoir
 
 
 def counts(state: CargoNoirState, seat: int = 0) -> dict[str, int]:
-    """The goods of a seat by name, without those it does not have."""
+    """Return the goods of a seat by name, without those that it does not have."""
     found: dict[str, int] = state.to_json()["goods"][seat]
     return found

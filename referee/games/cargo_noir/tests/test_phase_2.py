@@ -171,6 +171,7 @@ def test_c4_6_of_each_smuggler_card_a_seat_owns_at_most_two() -> None:
 def test_c4_6_a_card_that_is_sold_out_cannot_be_bought() -> None:
     cards = {1: {"villa": 6, "show_business": 1}}
     state = do(smuggling({"gold": 6, "art": 1}, cards=cards), "sell_same(gold,6,0)")
+    assert not {"buy(villa)", "buy(show_business)"} & set(legal(state))
     assert refused(state, "buy(villa)") == "C4.6"
     assert refused(state, "buy(show_business)") == "C4.6"
 

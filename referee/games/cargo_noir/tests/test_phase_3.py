@@ -153,6 +153,17 @@ def test_nobody_acts_out_of_turn_or_after_the_end() -> None:
         over.apply(1, GAME.parse_action("send(casino)"), ScriptedChance())
 
 
+def test_an_action_of_another_game_is_illegal_not_an_error() -> None:
+    from referee.game import Action, IllegalAction
+    from referee.kit.chance import ScriptedChance
+
+    class Pass(Action):
+        """An action that Cargo Noir does not have."""
+
+    with pytest.raises(IllegalAction, match="not an action of cargo_noir"):
+        place(phase="P3").apply(0, Pass(), ScriptedChance())
+
+
 def test_actions_made_of_numbers_that_name_nothing_are_illegal_not_errors() -> None:
     from referee.game import IllegalAction
     from referee.games.cargo_noir import actions as act

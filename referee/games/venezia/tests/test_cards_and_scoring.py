@@ -82,7 +82,8 @@ def test_z7_5_an_executed_card_is_spent_even_without_effect() -> None:
 def test_z8_2_the_feud_removes_one_opposing_pigeon_in_each_district() -> None:
     state = cards("feh", "none", "none", loc={"can": [1, 2, 1], "pol": [0, 0, 1], "sgm": [0, 1, 0]})
     assert legal(state) == ["fehde(1)", "fehde(2)", "skip"]
-    assert refused(state, "fehde(0)") == "Z8.2"
+    for nobody in ("fehde(0)", "fehde(3)", "fehde(-1)"):
+        assert refused(state, nobody) == "Z8.2"
     do(state, "fehde(1)")
     assert (pigeons(state, "can"), state.reserve[1]) == ([1, 1, 1], 13)
     assert legal(state) == ["fehde(2)", "skip"]
@@ -145,7 +146,8 @@ def test_z8_6_san_michele_brings_all_own_pigeons_back() -> None:
 def test_z8_7_a_purge_removes_one_colour_from_a_district() -> None:
     state = cards("sau", "none", loc={"can": [1, 2], "cas": [0, 3]})
     assert legal(state) == ["purge(can,0)", "purge(can,1)", "purge(cas,1)"]
-    assert refused(state, "purge(cas,0)") == "Z8.7"
+    for nobody in ("purge(cas,0)", "purge(cas,2)", "purge(cas,-1)"):
+        assert refused(state, nobody) == "Z8.7"
     assert refused(state, "purge(sgm,1)") == "Z8.7"
     do(state, "purge(cas,1)")
     assert pigeons(state, "cas") == [0, 0]
@@ -276,6 +278,12 @@ def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round()
     do(state, "recover(sau)")
     assert executed(state)[0] == ["FEH", "MIC"]
     assert cards("none", "none", loc={"sgm": [1, 0]}).phase is Phase.PLAN  # nothing to recover
+
+
+def test_z10_3_without_a_majority_on_san_giorgio_nobody_recovers() -> None:
+    for island in ([0, 0], [1, 1]):
+        spent = {0: {"feh": 2}, 1: {"feh": 2}}
+        assert cards("none", "none", loc={"sgm": island}, discard=spent, round=3).phase is Phase.PLAN
 
 
 def test_z10_4_the_majority_in_the_cemetery_takes_back_up_to_two() -> None:

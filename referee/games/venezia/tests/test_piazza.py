@@ -115,6 +115,7 @@ def test_z5_2_e4_a_walk_to_a_free_neighbour_also_with_a_tourist() -> None:
     assert state.nest[0] == 5
     state = place(piazza={"e7": 0}, hunters=["e5"])
     assert refused(state, "walk(e7,e6)") == "Z5.2"  # the danger zone
+    assert legal(state) == [*(f"walk(e7,{end})" for end in ("d7", "d8", "e8", "f7")), "done"]  # f8 is the Campanile
 
 
 def test_z5_3_e5_a_jump_over_one_pigeon_or_tourist() -> None:
@@ -180,6 +181,13 @@ def test_z6_1_captures_are_made_along_all_four_axes() -> None:
         assert do(place(piazza={one: 0, captured: 1, other: 0}), "done").cemetery == [0, 1]
     bent = {"c3": 0, "d4": 1, "e4": 0}
     assert do(place(piazza=bent), "done").cemetery == [0, 0]
+
+
+def test_z6_2_one_pigeon_alone_captures_nobody() -> None:
+    for diagonal in (True, False):
+        for neighbour in ("c3", "c4", "c5", "d3", "d5", "e3", "e4", "e5"):
+            state = place(piazza={"d4": 1, neighbour: 0}, options={"capture_diagonal": diagonal})
+            assert do(state, "done").cemetery == [0, 0]
 
 
 def test_z5_2_z6_3_the_corner_squares_are_neighbours_like_others() -> None:

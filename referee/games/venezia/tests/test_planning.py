@@ -146,6 +146,23 @@ def planned() -> VeneziaState:
     return do(state, "first(piazza)", "card(none)", "done", "count(1)", seat=1, slots0=[[1, 0]])
 
 
+def test_z2_1_the_choices_of_a_plan_come_in_their_order() -> None:
+    rules = {"first(feint)": "Z2.2", "card(feh)": "Z2.3", "district(can)": "Z2.4", "done": "Z2.4", "count(0)": "Z2.5"}
+    state = place(phase="PLAN")
+    for taken, possible in (
+        (None, {"first(feint)"}),
+        ("first(feint)", {"card(feh)"}),
+        ("card(none)", {"district(can)", "done"}),
+        ("done", {"count(0)"}),
+    ):
+        if taken:
+            do(state, taken, seat=0)
+        for action, rule in rules.items():
+            if action not in possible:
+                assert refused(state, action, 0) == rule
+    assert refused(state, "home(cro)", 0) == "Z2.1"
+
+
 def test_z2_7_numbers_are_public_when_all_have_committed_and_identities_are_not() -> None:
     mine, other = seen(planned(), 1).seats
     assert (mine.first_count, mine.card_planned, mine.piles) == (1, True, (3, 2))

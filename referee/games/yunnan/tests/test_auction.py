@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from referee.game import IllegalAction
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import (
@@ -47,6 +50,18 @@ def test_y2_2_a_merchant_comes_from_the_reserve_or_if_that_is_empty_from_an_oute
     assert merchants(state, RED) == {"pue": 1, "yun": 1}
 
 
+def test_y2_2_the_refusal_says_which_source_is_wrong() -> None:
+    said = {
+        "market(reserve)": "there is no Merchant in the reserve",
+        "market(sic)": "this colour has no Merchant in SIC",
+    }
+    for action, reason in said.items():
+        with pytest.raises(IllegalAction, match=reason):
+            do(place(phase="AUCTION", m={"red": {"yun": 1}}, reserve={"red": 0}), action)
+    with pytest.raises(IllegalAction, match="only come from a province when the reserve is empty"):
+        do(place(phase="AUCTION", m={"red": {"yun": 1}}, reserve={"red": 1}), "market(yun)")
+
+
 def test_y2_2_without_merchants_only_a_pass_is_left() -> None:
     state = place(phase="AUCTION", m={"red": {"pue": 3}}, reserve={"red": 0})
     assert legal(state) == ["pass"]
@@ -70,6 +85,16 @@ def test_y2_3_what_can_be_bid() -> None:
     assert refused(state, "bid(horse,15,reserve)") == "Y2.3c"
     assert refused(state, "bid(dragon,15,reserve)") == "Y2.3f"
     assert refused(state, "bid(dragon,8,reserve)") == "Y2.3"
+
+
+def test_y2_3_a_bid_is_possible_up_to_the_last_yuan_that_is_not_committed() -> None:
+    for money, possible in ((8, [5, 7]), (9, [5, 7, 9]), (11, [5, 7, 9]), (12, [5, 7, 9, 12])):
+        state = place(phase="AUCTION", money={"red": money})
+        assert bids_of(legal(state), "school") == possible
+        assert refused(state, "bid(school,15,reserve)") == "Y2.3f"
+    state = place(phase="AUCTION", money={"red": 20}, bids={"horse": {"12": "red"}}, reserve={"red": 2})
+    assert bids_of(legal(state), "school") == [5, 7]
+    assert refused(state, "bid(school,9,reserve)") == "Y2.3f"
 
 
 def test_y2_3_a_building_that_has_nothing_more_to_give_is_closed_to_the_colour() -> None:
@@ -100,6 +125,14 @@ def test_y2_5_a_higher_bid_sends_a_merchant_on_a_small_space_back_to_the_reserve
     assert state.acting_colour == RED  # it is no longer among those who have passed
     do(state, "bid(dragon,12,reserve)")
     assert state.to_json()["bids"] == {"dragon": {"9": "green", "12": "red"}}  # a large space is safe
+
+
+def test_y2_5_whoever_is_outbid_after_a_pass_acts_again() -> None:
+    for outbid in ("blue", "green"):
+        bids = {"dragon": {"7": outbid}}
+        state = place(phase="AUCTION", bids=bids, reserve={outbid: 2}, passed=["blue", "green"])
+        do(state, "bid(dragon,9,reserve)")
+        assert state.to_json()["passed"] == [name for name in ("blue", "green") if name != outbid]
 
 
 def test_y2_5_a_seven_outbids_a_five() -> None:

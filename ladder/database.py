@@ -1,0 +1,201 @@
+"""The SQLite file of a ladder: opening it, transactions, and what SQLite cannot do said in one line.
+
+Any number of processes may have the file open. Every transaction that writes begins with `begin immediate`: it waits for the others
+before it reads, so that what it read still holds when it writes. (A transaction that begins deferred fails with "database is
+locked" as soon as somebody else has written since it first read, however long it is told to wait.)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import quote
+
+from sqlite_utils import Database
+
+from ladder.errors import LadderError
+from ladder.schema import migrations
+
+_PATIENCE = 30.0
+"""For how many seconds a transaction waits for those of other processes; each takes milliseconds."""
+
+
+class LadderFile:
+    """The SQLite file of a ladder. Use it as a context manager, or close it."""
+
+    def __init__(self, path: Path, *, create: bool) -> None:
+        """Open the file, and bring it to the current layout.
+
+        Args:
+            path: `ladder.db` in the folder of the ladder.
+            create: whether to make a ladder if there is no such file.
+
+        Raises:
+            LadderError: if it is not a ladder, one of a newer version, or cannot be read.
+        """
+        self._path = path
+        if not create and not path.is_file():
+            raise LadderError(f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one")
+        with self._explained():
+            if path.exists():
+                self._look_at(create=create)
+            else:
+                path.touch(mode=0o600)  # SQLite gives the files beside it the same mode
+            self._db = Database(self._connect())
+            try:
+                self._db.execute("pragma foreign_keys = on").close()
+                self._migrate()
+            except BaseException:
+                self._db.close()
+                raise
+
+    def _connect(self) -> sqlite3.Connection:
+        if self._may_write():
+            return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        # SQLite reads beside a writer through shared memory in a third file. Without these two nobody is writing.
+        beside = self._path.with_name(f"{self._path.name}-wal").exists()
+        mode = "mode=ro" if beside else "immutable=1"
+        return sqlite3.connect(f"{_uri(self._path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
+
+    def _may_write(self) -> bool:
+        return not self._path.exists() or (os.access(self._path, os.W_OK) and os.access(self._path.parent, os.W_OK))
+
+    def _look_at(self, *, create: bool) -> None:
+        """Refuse a file that is not a ladder, without changing it."""
+        with contextlib.closing(sqlite3.connect(f"{_uri(self._path)}?mode=ro", uri=True, timeout=_PATIENCE)) as file:
+            db = Database(file)
+            known = {migration.name for migration in migrations.applied(db)} if db.table_names() else set()
+            if known - {migration.name for migration in migrations.pending(Database(memory=True))}:
+                raise LadderError(f"{self._path} was made by a newer version of Dogana; update this one")
+            if not known and (db.table_names() or not create):
+                raise LadderError(f"{self._path} is an SQLite file, but not a ladder")
+
+    def _migrate(self) -> None:
+        if not migrations.pending(self._db):
+            return
+        if not self._may_write():
+            raise LadderError(
+                f"{self._path} was made by an older version of Dogana and cannot be updated here, because it cannot be"
+                " written; open it once as its owner"
+            )
+        self._db.execute("pragma journal_mode = wal").close()
+        with self.writing():  # whoever comes second finds nothing left to do
+            migrations.apply(self._db)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    # transactions
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Run a transaction that writes: all of it happens or nothing. Inside of another one, it is a part of that.
+
+        Raises:
+            LadderError: if the disk is full, or the file is damaged, locked for too long or cannot be written.
+        """
+        if self._db.conn.in_transaction:
+            yield
+            return
+        with self._explained(), self._transaction("begin immediate"):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let everything that is read inside see the same moment, whatever other processes write meanwhile.
+
+        Raises:
+            LadderError: if the file is damaged or cannot be read.
+        """
+        with self._explained(), self._transaction("begin deferred"):
+            yield
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
+        self._db.conn.execute(begin)
+        try:
+            yield
+            self._db.conn.execute("commit")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):  # on a full disk SQLite has rolled back already
+                self._db.conn.execute("rollback")
+            raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say in one line what SQLite could not do, and what can be done about it."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            hint = _HINTS.get(_code(error))
+            if hint is None and not isinstance(error, sqlite3.OperationalError):
+                raise
+            raise LadderError(f"{self._path}: {hint or error}") from error
+
+    def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        return list(self._each(sql, parameters))
+
+    def _each(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
+        with self._explained():
+            cursor = self._db.conn.execute(sql, parameters)
+            names = [column[0] for column in cursor.description]
+            for row in cursor:
+                yield dict(zip(names, row, strict=True))
+
+    def _write(self, sql: str, parameters: Sequence[Any] = ()) -> None:
+        with self._explained():
+            self._db.conn.execute(sql, parameters)
+
+    def _write_each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._explained():
+            self._db.conn.executemany(sql, rows)
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the whole file as of one moment, while others may write to it.
+
+        Raises:
+            LadderError: if the file is damaged or locked.
+            OSError: if the copy cannot be written.
+        """
+        with self._explained():
+            try:
+                with contextlib.closing(sqlite3.connect(path)) as target:
+                    self._db.conn.backup(target)
+            except sqlite3.Error as error:
+                if _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                    raise OSError(errno.ENOSPC, "cannot be written; is the disk full?", str(path)) from error
+                raise
+
+
+_RESTORE = "restore a backup (docs/running_a_ladder.md)"
+_HINTS = {
+    sqlite3.SQLITE_FULL: "the disk is full; nothing was changed; make room and try again",
+    sqlite3.SQLITE_IOERR: "cannot be read or written (is the disk full or damaged?); nothing was changed",
+    sqlite3.SQLITE_BUSY: f"another program has locked it for more than {_PATIENCE:.0f} s; end that and try again",
+    sqlite3.SQLITE_READONLY: "cannot be written; give yourself write permission for it and its folder",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; look at its permissions and those of its folder",
+    sqlite3.SQLITE_CORRUPT: f"is damaged; {_RESTORE}",
+    sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
+}
+
+
+def _code(error: sqlite3.Error) -> int:
+    """Return SQLite's primary result code; 0 if the error is not SQLite's."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _uri(path: Path) -> str:
+    return f"file:{quote(str(path))}"

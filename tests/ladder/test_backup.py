@@ -1,0 +1,63 @@
+"""A copy of a ladder, taken while it runs, is a whole ladder."""
+
+from __future__ import annotations
+
+import signal
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from ladder.backup import backup
+from ladder.errors import LadderError
+from ladder.home import Home
+from tests.commands.conftest import Dogana, dogana
+from tests.ladder.made import ladder, next_matches
+from tests.ladder.soak import finish, results, start_run, submit, wait_for_results
+
+__all__ = ["dogana"]
+
+
+def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Dogana, tmp_path: Path) -> None:
+    """F11."""
+    finish(submit(tmp_path, "mybot", 0))
+    run = start_run(tmp_path, 1000)
+    try:
+        wait_for_results(tmp_path, 3)
+        assert "to restore it, unpack it" in dogana("ladder", "backup", "monday.tar", "--home", "home").stdout
+    finally:
+        run.send_signal(signal.SIGINT)
+        run.communicate()
+    archive = tmp_path / "monday.tar"
+    assert archive.stat().st_mode & 0o777 == 0o600
+    with tarfile.open(archive) as whole:
+        whole.extractall(tmp_path / "restored" / "home", filter="data")
+    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "restored/home").stdout
+    kept = results(tmp_path / "restored")
+    assert 3 <= kept <= results(tmp_path)
+    dogana("ladder", "run", "--game", "cargo_noir", "--matches", 1, "--home", "restored/home", "--unconfined")
+    assert results(tmp_path / "restored") > kept
+
+
+def test_a_backup_never_replaces_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.tar"
+    file.write_text("mine")
+    (tmp_path / "home").mkdir()
+    with ladder(tmp_path / "home") as store, pytest.raises(LadderError, match=r"mine\.tar is there already"):
+        backup(Home(tmp_path / "home"), store, file)
+    assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("max_bytes", [40_000, 60_000])
+def test_a_backup_that_finds_no_room_says_so_in_one_line_and_leaves_nothing(
+    dogana: Dogana, tmp_path: Path, max_bytes: int
+) -> None:
+    (tmp_path / "home").mkdir()
+    with ladder(tmp_path / "home") as store:
+        for seed in range(100):
+            next_matches(store, seed)
+    before = sorted(tmp_path.rglob("*"))
+    ended = dogana("ladder", "backup", "full.tar", "--home", "home", status=1, max_bytes=max_bytes)
+    assert len(ended.stderr.splitlines()) == 1
+    assert "full.tar" in ended.stderr
+    assert sorted(tmp_path.rglob("*")) == before
