@@ -77,11 +77,13 @@ class Mutant:
 
 
 def mutants(path: Path) -> list[Mutant]:
-    """Make every mutant of a module, in the order of its text; those that do not compile are left out."""
+    """Make every mutant of a module, in the order of its text; those that change nothing or do not compile are left out."""
     text = path.read_text()
     found = []
     for node, replacement in _changes(ast.parse(text)):
         source = _replaced(text, node, replacement)
+        if source == text:
+            continue
         try:
             compile(source, str(path), "exec")
         except SyntaxError:
