@@ -54,7 +54,7 @@ def test_a_match_is_shown_as_a_table(dogana: Dogana) -> None:
 
 def test_a_match_as_json_has_exactly_the_documented_entries(dogana: Dogana) -> None:
     [match] = matches(dogana("play", "cargo_noir", "random", "random", "--seed", 5, *QUICK, "--json").stdout)
-    assert list(match) == ["game", "seed", "options", "match", "record", "digest", "decisions", "seats"]
+    assert list(match) == ["game", "seed", "options", "match", "record", "digest", "decisions", "lag_share", "seats"]
     assert list(match["seats"][0]) == ["seat", "bot", "rank", "score", "outcome", "decisions", "think_ms"]
     assert (match["game"], match["seed"], match["options"]["last_turn"], match["record"]) == ("cargo_noir", 5, 3, None)
     assert match["decisions"] == sum(seat["decisions"] for seat in match["seats"])
