@@ -20,7 +20,7 @@ MU = 25.0
 SIGMA = MU / 3
 """How uncertain that is."""
 NEW_VERSION_SIGMA = SIGMA / 2
-"""How much doubt a new version adds to its predecessor's."""
+"""The standard deviation that a new version adds to its predecessor's."""
 
 # beta: by how much skill must differ for the better one to win in about 76 % of two-player matches. tau: how much skill may drift
 # with each match, so that ratings never freeze. draw_probability: ties are rare in these games.
@@ -43,7 +43,7 @@ class Rating:
 
 
 def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
-    """The ratings after a match.
+    """Return the ratings after a match.
 
     Args:
         ratings: of the players, in any order.
@@ -65,14 +65,14 @@ def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
 
 
 def _orders(ranks: Sequence[int]) -> Iterable[list[int]]:
-    """All orders of the players by rank: players who tied, in each order."""
+    """Yield all orders of the players by rank, with players who tied in every order among themselves."""
     tied = [[player for player, rank in enumerate(ranks) if rank == place] for place in sorted(set(ranks))]
     for arrangement in product(*(permutations(group) for group in tied)):
         yield [player for group in arrangement for player in group]
 
 
 def inherit(parent: Rating) -> Rating:
-    """Where a new version starts: at its predecessor's mu, with sigma widened, but never beyond that of an unknown bot."""
+    """Return where a new version starts: at its predecessor's mu, with more doubt, but no more than for an unknown bot."""
     return Rating(parent.mu, min(SIGMA, sqrt(parent.sigma**2 + NEW_VERSION_SIGMA**2)))
 
 
@@ -105,7 +105,7 @@ def rate(
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
-    """The rating of a version: its own, else what it inherits, else that of an unknown bot."""
+    """Return the rating of a version: its own, else what it inherits, else that of an unknown bot."""
     if version in known:
         return known[version]
     parent = parents.get(version)

@@ -135,7 +135,7 @@ def check(home: Home, matches: Iterable[Match]) -> list[str]:
 
 
 def _record_problems(home: Home, match: Match) -> list[str]:
-    """Return whether a match's record holds, is the one that was counted, and says what was counted."""
+    """Return what is wrong with a match's record: it must hold, be the one that was counted, and say what was counted."""
     count = match.count
     assert count is not None  # noqa: S101 it counts
     path = home.find_record(match.match_id)

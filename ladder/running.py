@@ -1,4 +1,4 @@
-"""A run: takes the lock, lets new versions qualify, plays matches, and counts them."""
+"""Run a ladder: take the lock, let new versions qualify, play matches, and count them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Progress:
     played: int
     """Matches of this run that count."""
     planned: int
-    """Matches of this run in all, as far as it is known."""
+    """All matches of this run, as far as they are known."""
 
 
 def run(
@@ -133,7 +133,7 @@ def qualify(home: Home, store: Store, pool: Pool, game: Game) -> Iterator[Progre
 
 
 def _emptying(waiting: deque[Match]) -> Iterator[Match]:
-    """Yield what waits, also what comes to wait meanwhile."""
+    """Empty the queue, including what is added to it meanwhile."""
     while waiting:
         yield waiting.popleft()
 
@@ -282,7 +282,7 @@ class _Play:
             self._give_up(text)
 
     def _end(self, match: Match, text: str) -> None:
-        """A match is over: say so, and reveal the seed of its block if it was the last one."""
+        """Say that a match is over, and reveal the seed of its block if it was the last one."""
         if text:
             self._remarks.append(text)
         if match.block is not None and self._store.is_over(match.block):

@@ -1,4 +1,4 @@
-"""Who plays next. Pure: standings in, a block out; all chance comes from the generator that is given.
+"""Who plays next. Pure: standings in, a block out; all chance comes from the caller's generator.
 
 1. The number of seats is the one with the fewest blocks so far, of those that can be filled.
 2. The first player is the version that is least certain (highest sigma); every third block it is the one that has waited longest
@@ -27,7 +27,7 @@ class Candidate:
     author: str
     rating: Rating
     last_block: int
-    """The number of the last block that it was scheduled in; 0 if there is none."""
+    """The id of the last block in which it was scheduled; 0 if there is none."""
 
 
 def next_block(
@@ -40,7 +40,7 @@ def next_block(
     *,
     same_author: bool = False,
 ) -> list[int] | None:
-    """The versions of the next block.
+    """Draw the versions of the next block.
 
     Args:
         candidates: who can be scheduled.
@@ -79,12 +79,12 @@ def next_block(
 
 
 def rotations(versions: Sequence[int]) -> list[list[int]]:
-    """The seats of each match of a block: everybody sits in every seat once."""
+    """Return the version in each seat, for each match of a block: every version sits in every seat once."""
     return [[versions[(seat + turn) % len(versions)] for seat in range(len(versions))] for turn in range(len(versions))]
 
 
 def _most_seats(candidates: Sequence[Candidate]) -> int:
-    """How many can sit at one table if no author may have two; house bots do not count as one author's."""
+    """Return how many can sit at one table if no author may have two bots there; the house may."""
     authors = {candidate.author for candidate in candidates if candidate.author != HOUSE}
     return len(authors) + sum(candidate.author == HOUSE for candidate in candidates)
 

@@ -10,7 +10,7 @@ import typer
 
 
 def default_home() -> Path:
-    """Return where the ladder is if nothing is said."""
+    """Return the folder of the ladder if the user names none."""
     return Path(platformdirs.user_data_dir("dogana")) / "ladder"
 
 
