@@ -198,7 +198,7 @@ BAD = [
     (["recompute", "--home", "nowhere"], "nowhere is not a ladder"),
     (["run", "--game", "cargo_noir", "--matches", "1", "--home", "nowhere", "--unconfined"], "nowhere is not a ladder"),
     (["run", "--game", "chess", "--matches", "1", "--unconfined"], "there is no game 'chess'"),
-    (["run", "--game", "cargo_noir", "--matches", "1", "--clock", "x", "--unconfined"], "is no clock"),
+    (["run", "--game", "cargo_noir", "--matches", "1", "--clock", "x", "--unconfined"], "is not a clock"),
     (["top", "chess", "--home", "."], "there is no game 'chess'"),
     (["top", "--home", "files"], "files is not a ladder"),
     (["top", "--home", "broken"], "is not a ladder"),
