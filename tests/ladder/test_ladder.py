@@ -255,7 +255,7 @@ def test_two_runs_at_a_time_are_refused(dogana: Dogana, tmp_path: Path) -> None:
         assert "another run is going on" in run(dogana, 1, status=1).stderr
     finally:
         other.send_signal(signal.SIGINT)
-        other.wait(30)
+        other.communicate(timeout=120)
 
 
 # --- killed at any moment -------------------------------------------------------------------------------
@@ -276,7 +276,8 @@ def test_a_worker_that_is_killed_loses_nothing(dogana: Dogana, tmp_path: Path) -
         wait_for_results(tmp_path, results(tmp_path) + 1)
         for worker in workers_of(process.pid)[:1]:
             os.kill(worker, signal.SIGKILL)
-    assert process.wait(120) == 0
+    process.communicate(timeout=120)
+    assert process.returncode == 0
     assert results(tmp_path) >= 24
     check(tmp_path)
 
@@ -286,7 +287,7 @@ def test_no_bot_and_no_worker_survives_a_killed_run(dogana: Dogana, tmp_path: Pa
     process = start_run(tmp_path, 1000)
     wait_for_results(tmp_path, 1)
     process.kill()
-    process.wait()
+    process.communicate()
     deadline = time.monotonic() + 10
     while (left := _running_in(str(tmp_path / "home"))) and time.monotonic() < deadline:
         time.sleep(0.05)
