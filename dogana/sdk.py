@@ -294,10 +294,11 @@ class _Stream:
         self._loop.close()
 
     async def _close(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.wait([self._reading])
         await self._channel.close()
+        left = asyncio.all_tasks() - {asyncio.current_task()}  # a read of ours, and what gRPC has not finished
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
 
     async def _open(self) -> None:
         from dogana.v1.referee_pb2_grpc import RefereeStub  # imports gRPC: after `play` has set what that reads
