@@ -27,11 +27,14 @@ class SocketFolder:
         sweep()
         while True:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-            self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                self._lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except FileNotFoundError:  # another referee has swept it before it was locked
+                continue
             fcntl.flock(self._lock, fcntl.LOCK_EX)
             if folder.exists():
                 break
-            os.close(self._lock)  # another referee has swept it between these two lines
+            os.close(self._lock)  # or between these two lines
         self._folder = folder
         self.socket = folder / SOCKET
 

@@ -108,3 +108,28 @@ def test_a_folder_that_is_swept_before_it_is_locked_is_made_again(
         server.bind(str(folder.socket))
     folder.remove()
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("moment", ["mkdtemp", "open"])
+def test_a_folder_that_a_neighbour_sweeps_before_it_is_locked_is_made_again(
+    moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = tempfile if moment == "mkdtemp" else os
+    real = getattr(owner, moment)
+    swept: list[str] = []
+
+    def sweep_once(*arguments: object, **options: object) -> object:
+        made = real(*arguments, **options)
+        if not swept:
+            [folder] = Path(tempfile.gettempdir()).glob("dogana-sock-*")
+            folder.rmdir()
+            swept.append(str(folder))
+        return made
+
+    monkeypatch.setattr(owner, moment, sweep_once)
+    folder = SocketFolder()
+    monkeypatch.undo()
+    assert swept
+    assert folder.socket.parent.exists()
+    assert str(folder.socket.parent) not in swept
+    folder.remove()
