@@ -31,7 +31,7 @@ languages: $(READY) ## compile all messages in C++, Java and Go, as far as their
 	$(BIN)/python proto/languages.py
 
 soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
-	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s tests/agents/test_answers_everywhere.py tests/test_contract.py -k soak
+	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs

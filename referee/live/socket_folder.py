@@ -9,8 +9,17 @@ import stat
 import tempfile
 from pathlib import Path
 
+from referee.errors import DoganaError
+
 _PREFIX = "dogana-sock-"
-SOCKET = "referee.sock"
+SOCKET = "s"
+"""What a socket is called: short, because its whole path must be."""
+MAX_PATH_BYTES = 107
+"""How long the path of a Unix domain socket can be on Linux; see unix(7)."""
+
+
+class PathTooLong(DoganaError):
+    """The folder for temporary files is too deep for a socket; the text says what to do."""
 
 
 class SocketFolder:
@@ -23,8 +32,18 @@ class SocketFolder:
     """
 
     def __init__(self) -> None:
-        """Remove the folders of dead owners and make a new one."""
+        """Remove the folders of dead owners and make a new one.
+
+        Raises:
+            PathTooLong: if the folder for temporary files has too long a name.
+        """
         sweep()
+        name = Path(tempfile.gettempdir()) / f"{_PREFIX}12345678" / SOCKET
+        if len(os.fsencode(name)) > MAX_PATH_BYTES:
+            raise PathTooLong(
+                f"the folder for temporary files, {name.parent.parent}, has too long a name for a socket; "
+                "set TMPDIR to a shorter one, such as /tmp"
+            )
         while True:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             try:

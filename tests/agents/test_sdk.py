@@ -183,10 +183,9 @@ def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tm
         "import time\nfrom dogana.sdk import play\n"
         "def choose(decision):\n"
         "    if decision.number == 1:\n"
-        "        before = decision.seconds_left()\n"
         "        while decision.seconds_left() > 100:\n"
         "            time.sleep(0.01)\n"
-        "        print('noticed', before > 500, decision.withdrawn, flush=True)\n"
+        "        print('noticed', decision.seconds > 500, decision.withdrawn, flush=True)\n"
         "    return decision.action_count - 1\n"
         "play(choose)\n"
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from referee.live.server import RefereeServer
-from referee.live.socket_folder import SOCKET, SocketFolder, sweep
+from referee.live.socket_folder import MAX_PATH_BYTES, SOCKET, PathTooLong, SocketFolder, sweep
 
 REFEREE = (
     "import asyncio, sys\nfrom referee.live.server import RefereeServer\n"
@@ -133,3 +133,14 @@ def test_a_folder_that_a_neighbour_sweeps_before_it_is_locked_is_made_again(
     assert folder.socket.parent.exists()
     assert str(folder.socket.parent) not in swept
     folder.remove()
+
+
+def test_a_temporary_folder_that_is_too_deep_for_a_socket_is_told_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("x" * MAX_PATH_BYTES)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with pytest.raises(PathTooLong, match="set TMPDIR to a shorter one"):
+        SocketFolder()
+    assert not list(deep.iterdir())
