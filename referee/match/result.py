@@ -10,7 +10,9 @@ from typing import Any
 from referee.game import Seat
 
 MAX_LAG_SHARE = 0.1
-"""A match in which the referee was late for a larger share of the time is flagged (`Result.lagged`)."""
+"""A match in which the referee was late for a larger share of the time is flagged (`Result.lagged`),"""
+MAX_MEAN_LAG = 0.005
+"""if it was late by more than this on average, in seconds: the share says nothing where bots answer in a moment."""
 
 
 class Outcome(Enum):
@@ -74,7 +76,8 @@ class Result:
     @property
     def lagged(self) -> bool:
         """Whether the referee was late for so much of the match that its times prove little."""
-        return self.lag_share > MAX_LAG_SHARE
+        lag = sum(seat.lag_seconds for seat in self.seats)
+        return self.lag_share > MAX_LAG_SHARE and lag > MAX_MEAN_LAG * self.decisions
 
 
 def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[int]:

@@ -145,4 +145,5 @@ def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch
     monkeypatch.setattr(result, "MAX_LAG_SHARE", 1.0)
     assert "the referee was late" not in played(home, 1)
     monkeypatch.setattr(result, "MAX_LAG_SHARE", -1.0)
+    monkeypatch.setattr(result, "MAX_MEAN_LAG", -1.0)
     assert "matches the referee was late for more than" in played(home, 1)

@@ -21,7 +21,7 @@ from referee.match.effects import (
     Withdrawal,
 )
 from referee.match.machine import STRIKES_ALLOWED
-from referee.match.result import Fault, Outcome, final_ranks
+from referee.match.result import MAX_LAG_SHARE, Fault, Outcome, final_ranks
 from tests.tables import Table, plan_of, sealed
 from tests.toy.games.sealed import Commit, Lay
 
@@ -327,6 +327,14 @@ class TestClock:
         line = table.actions()[0]
         assert line["wall_ms"] - line["lag_ms"] - 0.01 <= line["ms"] <= line["wall_ms"] + 0.01
         assert 0 <= line["lag_ms"] <= line["wall_ms"] + 0.01
+
+    def test_a_referee_that_is_late_by_a_moment_is_not_flagged_however_fast_the_bots_are(self) -> None:
+        table = cargo_noir("60+10/60")
+        while table.match.result is None:
+            table.now += 0.002
+            table.answer(min(table.open), 0, waited=0.001)
+        assert table.match.result.lag_share > MAX_LAG_SHARE
+        assert not table.match.result.lagged
 
     def test_a_match_whose_referee_was_late_too_much_of_the_time_is_flagged(self) -> None:
         shares = {}
