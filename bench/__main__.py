@@ -44,7 +44,8 @@ class Report:
         """Add a row with a ratio; it is OK or SHORT by its aim, if it has one."""
         aim = verdict = ""
         if least is not None or most is not None:
-            aim = " and ".join([f">= {least:g}"] * (least is not None) + [f"<= {most:g}"] * (most is not None))
+            bounds = ((">=", least), ("<=", most))
+            aim = " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
             is_met = (least is None or ratio >= least) and (most is None or ratio <= most)
             verdict = "OK" if is_met else "SHORT"
             if not is_met:
