@@ -19,7 +19,6 @@ __all__ = ["dogana"]
 
 
 def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Dogana, tmp_path: Path) -> None:
-    """F11."""
     finish(submit(tmp_path, "mybot", 0))
     run = start_run(tmp_path, 1000)
     try:

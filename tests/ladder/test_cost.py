@@ -1,4 +1,4 @@
-"""What a ladder does between matches costs the same, however long its history is (F41, F42)."""
+"""What a ladder does between matches costs the same, however long its history is."""
 
 from __future__ import annotations
 

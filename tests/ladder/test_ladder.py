@@ -265,7 +265,7 @@ def test_two_runs_at_a_time_are_refused(dogana: Dogana, tmp_path: Path) -> None:
 def test_a_run_that_is_killed_while_others_use_the_ladder_loses_nothing_and_counts_nothing_twice(
     tmp_path: Path, seed: int
 ) -> None:
-    """F5, F6: `submit`, `top` and `recompute` beside a run that is killed and stopped; `make soak` does more of it."""
+    """`submit`, `top` and `recompute` beside a run that is killed and stopped; `make soak` does more of it."""
     assert soak(tmp_path, kills=3, seed=seed) > 0
 
 

@@ -97,7 +97,6 @@ def test_every_third_block_goes_to_who_has_waited_longest() -> None:
 
 @pytest.mark.parametrize("number", range(1, 25))
 def test_it_is_every_third_block_and_no_other(number: int) -> None:
-    """F24."""
     entered = [
         Candidate(n, f"a{n}", Rating(25, {4: 1, 5: 9}.get(n, 2)), {4: 3, 5: 30}.get(n, 10 + n)) for n in range(1, 9)
     ]
@@ -107,7 +106,7 @@ def test_it_is_every_third_block_and_no_other(number: int) -> None:
 
 
 def test_an_opponent_is_drawn_by_quality_squared_and_by_how_rarely_they_have_met() -> None:
-    """F24: with the weights of the module's third rule, 3,000 draws come out near what they say."""
+    """With the weights of the module's third rule, 3,000 draws come out near what they say."""
     first, near, far = Rating(25, 8), Rating(27, 2), Rating(40, 2)
     entered = [Candidate(n, f"a{n}", rating, 0) for n, rating in enumerate((first, near, far), start=1)]
 
@@ -124,7 +123,7 @@ def test_an_opponent_is_drawn_by_quality_squared_and_by_how_rarely_they_have_met
 
 
 def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path) -> None:
-    """F24: each block keeps its seed and how many results were known; with the facts up to there, it comes out again."""
+    """Each block keeps its seed and how many results were known; with the facts up to there, it comes out again."""
     chance = random.Random(5)
     with ladder(tmp_path, bots=7) as store:
         for number in range(30):

@@ -35,7 +35,7 @@ from tests.ladder.made import GAME, ladder, next_matches, play, result_of
 def test_what_a_transaction_has_read_still_holds_when_it_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F5: A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
+    """A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
     with ladder(tmp_path) as first:
         monkeypatch.setattr(database, "_PATIENCE", 0.0)
         with Store(tmp_path / "ladder.db", create=False) as second:
@@ -82,7 +82,7 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> None:
-    """F6: a recomputation beside a run compares matches and ratings of one moment, and changes nothing."""
+    """A recomputation beside a run compares matches and ratings of one moment, and changes nothing."""
     chance = random.Random(1)
     with ladder(tmp_path) as store, Store(tmp_path / "ladder.db", create=False) as other:
         matches = next_matches(store) + next_matches(store)
@@ -182,7 +182,6 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
 
 
 def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_not_rated_again(tmp_path: Path) -> None:
-    """F12."""
     with ladder(tmp_path, bots=2) as store:
         [first, turned] = next_matches(store)
         later = (next_matches(store, seed)[0] for seed in range(100))
@@ -203,7 +202,6 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
 
 
 def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_that_count(tmp_path: Path) -> None:
-    """F7."""
     with ladder(tmp_path) as store:
         [match, *_] = next_matches(store)
         play(store, match, random.Random(1))
@@ -268,7 +266,6 @@ def test_an_old_ladder_is_migrated_with_tallies_that_follow_from_its_facts(tmp_p
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
-    """F11."""
     with ladder(tmp_path) as store:
         for _ in range(30):
             next_matches(store)
@@ -287,7 +284,6 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
 def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_loses_nothing(
     tmp_path: Path, bytes_left: int
 ) -> None:
-    """F11."""
     with ladder(tmp_path) as store:
         next_matches(store)
     program = (
