@@ -23,12 +23,12 @@ def crash() -> None:
 
 
 def leave() -> None:
-    """Ends with status 0 in the middle of the match."""
+    """End with status 0 in the middle of the match."""
     os._exit(0)
 
 
 def be_killed() -> None:
-    """Ends by a signal."""
+    """End by a signal."""
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
@@ -38,14 +38,14 @@ def hang() -> None:
 
 
 def shout() -> None:
-    """Fills standard output and standard error."""
+    """Fill standard output and standard error."""
     for _ in range(200):
         sys.stdout.write("o" * 50_000)
         sys.stderr.write("e" * 50_000)
 
 
 def detach() -> None:
-    """Leaves a process behind that is in a session of its own and ignores every signal that can be ignored."""
+    """Leave a process behind that is in a process group of its own and ignores every signal that can be ignored."""
     program = (
         "import os, signal, sys, time\n"
         "for number in range(1, 32):\n"
@@ -71,7 +71,7 @@ SINS: dict[str, Callable[[], None]] = {
 
 
 def main() -> None:
-    """Plays one match with the sin that the command line names; `illegal`, `late-start` and `no-start` sin in other ways."""
+    """Play one match with the sin that the command line names; `illegal`, `late-start` and `no-start` sin in other ways."""
     sin = sys.argv[1] if len(sys.argv) == 2 else ""
     if sin == "no-start":
         sys.exit("I do not feel like it")

@@ -17,7 +17,7 @@ from dogana.sdk import Decision, play
 
 
 def play_random() -> None:
-    """Plays at random, and prints the moments of the first question and of the end, and how often it was asked."""
+    """Play at random, and print the moments of the first question and of the end, and how often it was asked."""
     chance = random.Random(1)
     moments: list[float] = []
 
@@ -31,7 +31,7 @@ def play_random() -> None:
 
 
 def play_greedy(*, singly: bool) -> None:
-    """Plays as the house bot `greedy`, and prints how often it was asked."""
+    """Play as the house bot `greedy`, and print how often it was asked."""
     from house_bots.greedy import GreedyBot
     from house_bots.process import play_as
 

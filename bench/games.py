@@ -77,7 +77,7 @@ class Figures(NamedTuple):
 
 
 def measure(game_name: str, seats: int, matches: int) -> Figures:
-    """Plays matches of one game at one table."""
+    """Play matches of one game at one table."""
     game = find(game_name)
     decisions, asked, longest, sizes = _random_play(game, seats, matches)
     if not house_bots()["greedy"].plays(game):
@@ -171,7 +171,7 @@ def _option(option: Option) -> str:
 
 
 def main() -> None:
-    """Measures all games and writes the page."""
+    """Measure all games and write the page."""
     parser = argparse.ArgumentParser(description="Measure all games and write docs/games.md.")
     parser.add_argument("--matches", type=int, default=50, help="matches of each kind for each number of seats")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the page goes")

@@ -41,7 +41,7 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
 def plan_for(game: Game, seats: int, seed: int) -> MatchPlan:
-    """A match at a table of so many seats."""
+    """Plan a match at a table with this number of seats."""
     setup = game.setup(seats, {}, shipped_board(game))
     return MatchPlan(game, setup, f"bench{seed}", seed, ["bench"] * seats, TimeControl(600, 1, 60))
 
@@ -60,7 +60,7 @@ class Refereed:
 
 
 async def referee_match(game: Game, seats: int, seed: int, folder: Path) -> Refereed:
-    """Plays a match of random agents in processes of their own."""
+    """Play a match of random agents in processes of their own."""
     async with RefereeServer() as server:
         return await _referee_match(server, game, seats, seed, folder)
 
@@ -78,7 +78,7 @@ async def _referee_match(server: RefereeServer, game: Game, seats: int, seed: in
 
 
 async def greedy_match(game: Game, style: str, seed: int) -> tuple[float, int]:
-    """Seconds of a match of greedy agents with the smallest table, from its start on, and how often they were asked.
+    """Return the seconds of a match of greedy agents with the smallest table, from its start on, and how often they were asked.
 
     Args:
         game: the game.
@@ -153,7 +153,7 @@ def in_process_match(game: Game, folder: Path) -> Path:
 
 
 def verify_rate(record: Path, seconds: float = 1.0) -> float:
-    """Verifications of a record per second."""
+    """Return the verifications of a record per second."""
     return _rate(lambda: verify(record, find), seconds)
 
 
@@ -181,7 +181,7 @@ play(lambda decision: random.randrange(decision.action_count))
 
 
 def ladder_rate(workers: int, matches: int = 24) -> float:
-    """Matches per second of `dogana ladder run` over all games, with submitted bots, each in a process of its own."""
+    """Return the matches per second of `dogana ladder run` over all games, with submitted bots, each in a process of its own."""
     chosen = [word for game in games() for word in ("--game", game)]
     with tempfile.TemporaryDirectory() as folder:
         home = str(Path(folder) / "ladder")
@@ -250,7 +250,7 @@ def _play_out(begun: tuple[Match, list[Decision]]) -> None:
 
 
 async def start_of_an_agent(game: Game) -> float:
-    """Seconds from starting a Python agent to its first question being in its hands."""
+    """Return the seconds from starting a Python agent to its first question being in its hands."""
     async with RefereeServer() as server:
         begin = time.monotonic()
         agent = Command([sys.executable, "-m", "bench.agent", "random"], ENVIRONMENT, join_seconds=60)

@@ -17,7 +17,7 @@ PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
 
 
 def playouts(game: Game, seconds: float = SECONDS) -> float:
-    """Decisions per second of uniformly random play, legal lists included."""
+    """Return the decisions per second of uniformly random play, legal lists included."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance, draw = FastChance(1), random.Random(1).random
     decisions = 0
@@ -36,7 +36,7 @@ def playouts(game: Game, seconds: float = SECONDS) -> float:
 
 
 def states(game: Game) -> list[State]:
-    """The states of a random match at the largest table, but for the last."""
+    """Return the states of a random match at the largest table, but for the last."""
     setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
     chance, draw = FastChance(1), random.Random(1).random
     state = game.start(setup, chance)
@@ -50,7 +50,7 @@ def states(game: Game) -> list[State]:
 
 
 def legal_lists(game: Game, seconds: float = SECONDS) -> float:
-    """Legal lists per second, over the states of a match."""
+    """Return the legal lists per second, over the states of a match."""
     asked = [(state.legal_actions, state.seats_to_act()[0]) for state in states(game)]
     done = 0
     start = time.perf_counter()
@@ -62,7 +62,7 @@ def legal_lists(game: Game, seconds: float = SECONDS) -> float:
 
 
 def clones(game: Game, seconds: float = SECONDS) -> float:
-    """Clones per second of a state from the middle of a match."""
+    """Return the clones per second of a state from the middle of a match."""
     all_states = states(game)
     state = all_states[len(all_states) // 2]
     done = 0
@@ -75,7 +75,7 @@ def clones(game: Game, seconds: float = SECONDS) -> float:
 
 
 def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
-    """Decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played, not counted."""
+    """Return the decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played, not counted."""
     draw = random.Random(1)
     decisions = 0
     start = time.perf_counter()
@@ -93,7 +93,7 @@ def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
 
 
 def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
-    """Clones per second of a state of an OpenSpiel game after 60 random actions."""
+    """Return the clones per second of a state of an OpenSpiel game after 60 random actions."""
     draw = random.Random(1)
     state = game.new_initial_state()
     for _ in range(60):

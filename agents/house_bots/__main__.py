@@ -1,4 +1,4 @@
-"""Runs a house bot as a process of its own: `python -m house_bots random`."""
+"""Run a house bot as a process of its own: `python -m house_bots random`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from house_bots.random_bot import RandomBot
 
 
 def main() -> None:
-    """Plays one match as the bot that the command line names."""
+    """Play one match as the bot that the command line names."""
     if sys.argv[1:] == ["random"]:
         _play_random()
     elif len(sys.argv) == 2:

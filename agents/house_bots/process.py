@@ -1,4 +1,4 @@
-"""Lets a house bot, which is written against the rules, play through the SDK."""
+"""Let a house bot, which is written against the rules, play through the SDK."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Decision:
 
 
 def play_as(name: str) -> None:
-    """Plays one match as a house bot; ends the process with status 1 if there is none of that name."""
+    """Play one match as a house bot; end the process with status 1 if no house bot has that name."""
     bots = house_bots()
     if name not in bots:
         sys.exit(f"there is no house bot {name!r}; there are: {', '.join(bots)}")

@@ -13,21 +13,21 @@ class _Listed(Protocol):
 
 
 class RandomBot:
-    """Plays any game. The same seat of the same match (by its id) plays the same."""
+    """A bot for any game. In the same seat of the same match, by its id, it plays the same."""
 
     def __init__(self, game: object, setup: object, match_id: str, seat: int) -> None:
-        """Sits down; the game does not matter."""
+        """Sit down; the game does not matter."""
         self._random = random.Random(f"{match_id}:{seat}")  # noqa: S311 has to be repeatable
 
     @staticmethod
     def plays(game: object) -> bool:
-        """Every game."""
+        """Tell that it plays every game."""
         return True
 
     def choose(self, decision: _Listed) -> int:
-        """Any legal action."""
+        """Choose any legal action, by its index."""
         return self.pick(len(decision.actions))
 
     def pick(self, count: int) -> int:
-        """The index of one of so many actions."""
+        """Draw the index of one of `count` actions."""
         return int(self._random.random() * count)
