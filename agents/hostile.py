@@ -45,7 +45,7 @@ def shout() -> None:
 
 
 def detach() -> None:
-    """Leave a process behind that is in a process group of its own and ignores every signal that can be ignored."""
+    """Leave a process behind that is in a session of its own and ignores every signal that can be ignored."""
     program = (
         "import os, signal, sys, time\n"
         "for number in range(1, 32):\n"
