@@ -19,6 +19,7 @@ else of this project.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import operator
 import os
@@ -321,10 +322,8 @@ class _Stream:
 
     async def _exchange(self, answer: pb.AgentMessage | None) -> pb.RefereeMessage:
         if answer is not None:
-            try:
+            with contextlib.suppress(asyncio.InvalidStateError):  # the stream has ended; what is unread tells how
                 await self._call.write(answer)
-            except asyncio.InvalidStateError:  # gRPC's word for writing to a stream that has ended; reading tells how
-                self._unread.clear()
         return self._unread.popleft() if self._unread else await self._read()
 
     async def _read(self) -> pb.RefereeMessage:
