@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from referee.game import Action, Distinct, Game, OptionValue, Seat, Setup, State
@@ -62,6 +65,15 @@ def _random_value(choice: str | bool | range | Distinct, dice: random.Random) ->
     if isinstance(choice, Distinct):
         return "+".join(dice.sample(choice.words, dice.randint(1, len(choice.words))))
     return choice
+
+
+def example_position(game: str) -> dict[str, Any]:
+    """Read the position that a game's RULES.md gives as an example."""
+    rules = Path(__file__).resolve().parent.parent / "referee" / "games" / game / "RULES.md"
+    found = re.search(r"```json\n(.*?)```", rules.read_text(), re.DOTALL)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 class Table:

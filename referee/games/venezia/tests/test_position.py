@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,7 @@ from referee.live.play import House, play_match
 from referee.records.record import FIRST_HASH, RecordError
 from referee.records.verify import verify
 from referee.registry import find
-from tests.tables import plan_of
-
-RULES = Path(__file__).resolve().parent.parent / "RULES.md"
+from tests.tables import example_position, plan_of
 
 
 def read(data: dict[str, Any], seats: int = 2, **options: object) -> tuple[VeneziaState, list[str]]:
@@ -33,15 +30,8 @@ def read(data: dict[str, Any], seats: int = 2, **options: object) -> tuple[Venez
     return state, document.problems
 
 
-def example() -> dict[str, Any]:
-    found = re.search(r"```json\n(.*?)```", RULES.read_text(), re.DOTALL)
-    assert found
-    data: dict[str, Any] = json.loads(found[1])
-    return data
-
-
 def test_the_position_of_the_rules_page_is_sound() -> None:
-    data = example()
+    data = example_position("venezia")
     state, problems = read(data["state"], data["seats"])
     assert problems == state.problems() == []
     assert state.legal_actions(1)
@@ -67,7 +57,7 @@ def test_the_position_of_the_rules_page_is_sound() -> None:
     ],
 )
 def test_what_cannot_be_read_is_said(change: dict[str, Any], said: str) -> None:
-    state, problems = read(example()["state"] | change)
+    state, problems = read(example_position("venezia")["state"] | change)
     assert any(said in problem for problem in problems), problems
     state.problems()  # never raises, whatever could not be read
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +10,7 @@ from referee.games.yunnan import GAME
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import place, setup
 from referee.kit.document import Document
-
-RULES = Path(__file__).resolve().parent.parent / "RULES.md"
+from tests.tables import example_position
 
 
 def read(data: dict[str, Any], seats: int = 3, **options: object) -> tuple[YunnanState, list[str]]:
@@ -25,15 +21,8 @@ def read(data: dict[str, Any], seats: int = 3, **options: object) -> tuple[Yunna
     return state, document.problems
 
 
-def example() -> dict[str, Any]:
-    found = re.search(r"```json\n(.*?)```", RULES.read_text(), re.DOTALL)
-    assert found
-    data: dict[str, Any] = json.loads(found[1])
-    return data
-
-
 def test_the_position_of_the_rules_page_is_sound() -> None:
-    data = example()
+    data = example_position("yunnan")
     state, problems = read(data["state"], data["seats"])
     assert problems == []
     assert state.problems() == []
@@ -85,7 +74,7 @@ def test_what_the_rest_implies_may_be_left_out() -> None:
     ],
 )
 def test_what_cannot_be_read_is_said(change: dict[str, Any], said: str) -> None:
-    _, problems = read(example()["state"] | change)
+    _, problems = read(example_position("yunnan")["state"] | change)
     assert any(said in problem for problem in problems), problems
 
 
