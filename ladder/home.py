@@ -83,6 +83,11 @@ class Home:
                 return path
         return self.records / f"{match_id}.jsonl"
 
+    def sweep_records(self, match_id: str = "*") -> None:
+        """Remove what workers that were killed have left of records: of one match, or of all."""
+        for left in self.records.glob(f"{match_id[:2]}/{match_id}.jsonl*.part"):
+            left.unlink(missing_ok=True)
+
     def logs(self, match_id: str) -> Path:
         """Return the folder of what the bots of a match wrote."""
         return self.folder.absolute() / "logs" / match_id

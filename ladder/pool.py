@@ -141,6 +141,7 @@ class Pool:
         worker.match = None
         if isinstance(end, Void) and end.worker_died:
             worker.kill()
+            self._home.sweep_records(match.match_id)
             self._workers[self._workers.index(worker)] = self._start()
         return match, end
 

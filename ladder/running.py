@@ -63,8 +63,7 @@ def run(
     """
     with home.only_run():
         private_folder(home.records)
-        for left in home.records.rglob("*.part"):  # of workers that were killed
-            left.unlink()
+        home.sweep_records()
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
             yield Progress(problem, 0, 0)
         with Pool(home, workers) as pool:

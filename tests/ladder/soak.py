@@ -123,6 +123,13 @@ def wait_for_results(folder: Path, count: int) -> None:
         time.sleep(0.02)
 
 
+def wait_for_unfinished_records(folder: Path, count: int) -> None:
+    """Wait until so many records are being written, but not for ever."""
+    deadline = time.monotonic() + 60
+    while len(list((folder / "home" / "records").glob("*/*.part"))) < count and time.monotonic() < deadline:
+        time.sleep(0.002)
+
+
 def workers_of(pid: int) -> list[int]:
     """The worker processes of a run (the spawned ones, not the resource tracker)."""
     try:

@@ -18,7 +18,15 @@ from ladder.standings import SUSPENDED_AFTER
 from ladder.store import Store
 from referee.records.record import read_lines
 from tests.commands.conftest import Dogana, dogana
-from tests.ladder.soak import check, results, soak, start_run, wait_for_results, workers_of
+from tests.ladder.soak import (
+    check,
+    results,
+    soak,
+    start_run,
+    wait_for_results,
+    wait_for_unfinished_records,
+    workers_of,
+)
 
 __all__ = ["dogana"]
 
@@ -274,6 +282,7 @@ def test_a_worker_that_is_killed_loses_nothing(dogana: Dogana, tmp_path: Path) -
     process = start_run(tmp_path, 24)
     for _ in range(3):
         wait_for_results(tmp_path, results(tmp_path) + 1)
+        wait_for_unfinished_records(tmp_path, 2)  # both workers are in the middle of a match
         for worker in workers_of(process.pid)[:1]:
             os.kill(worker, signal.SIGKILL)
     process.communicate(timeout=120)
