@@ -111,9 +111,7 @@ async def _play_with_timer(server: RefereeServer) -> float:
     game = find("valparaiso")
     setup = game.setup(2, {"expert_timer": True, "max_rounds": 1}, shipped_board(game))
     plan = MatchPlan(game, setup, "timer", 1, ["first", "dawdler"], TimeControl(600, 0, 600))
-    players = [
-        Command([sys.executable, "-m", "bench.agent", word], ENVIRONMENT, join_seconds=60) for word in plan.bots
-    ]
+    players = [Command([sys.executable, "-m", "bench.agent", word], ENVIRONMENT, join_seconds=60) for word in plan.bots]
     report = await play_match(plan, players, server=server)
     return float(next(line for line in report.logs[0].splitlines() if line.startswith("window")).split()[1])
 
