@@ -15,7 +15,6 @@ import multiprocessing
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,16 +27,16 @@ from ladder.intake import environment
 from ladder.match import HOUSE_PREFIX, Match, Version
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
-from referee.live.orphans import adopt_orphans, kill_below
+from referee.live.orphans import kill_below
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
+from referee.live.worker import become_worker
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError
 from referee.records.verify import verified
 from referee.registry import find, house_bots, shipped_board
-from referee.terminal import Remarks
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
@@ -247,13 +246,8 @@ def _out_of_memory_kills() -> str:
 
 
 def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the ladder, which then closes the pipe
-    if sys.platform == "linux":
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+    become_worker()
     os.umask(0o077)
-    sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
-    adopt_orphans()
     asyncio.run(_play_matches(pipe, home, beats, beat_seconds))
 
 

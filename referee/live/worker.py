@@ -1,0 +1,21 @@
+"""What every process that plays matches for another one does first."""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+
+from referee.live.orphans import adopt_orphans
+from referee.terminal import Remarks
+
+_PR_SET_PDEATHSIG = 1
+
+
+def become_worker() -> None:
+    """Make this process one that ends with its parent, takes its agents with it, and leaves Ctrl-C to its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
+    adopt_orphans()
