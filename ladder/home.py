@@ -3,7 +3,7 @@
 ladder.db        what is known (`store.py`)
 versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
-logs/            what bots wrote in a match, a file for each seat, for their authors
+logs/            for each match what its bots wrote, a file for each seat; the position in which a house bot failed
 run.lock         held while a run goes on
 """
 
@@ -89,5 +89,5 @@ class Home:
             left.unlink(missing_ok=True)
 
     def logs(self, match_id: str) -> Path:
-        """Return the folder of what the bots of a match wrote."""
+        """Return the folder for what the bots of a match wrote."""
         return self.folder.absolute() / "logs" / match_id
