@@ -41,6 +41,11 @@ class Home:
         """The folder with all records."""
         return self.folder.absolute() / "records"
 
+    @property
+    def all_logs(self) -> Path:
+        """The folder with a folder of logs for each match."""
+        return self.folder.absolute() / "logs"
+
     def make(self) -> None:
         """Make the folder, unless it is there.
 
@@ -90,4 +95,4 @@ class Home:
 
     def logs(self, match_id: str) -> Path:
         """Return the folder for what the bots of a match wrote."""
-        return self.folder.absolute() / "logs" / match_id
+        return self.all_logs / match_id
