@@ -82,11 +82,12 @@ class Home:
         return self.records / match_id[:2] / f"{match_id}.jsonl.zst"
 
     def find_record(self, match_id: str) -> Path:
-        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it."""
-        for path in (self.sealed_record(match_id), self.record(match_id)):
-            if path.exists():
-                return path
-        return self.records / f"{match_id}.jsonl"
+        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it.
+
+        If there is no record, return where it would be written.
+        """
+        places = (self.sealed_record(match_id), self.record(match_id), self.records / f"{match_id}.jsonl")
+        return next((path for path in places if path.exists()), self.record(match_id))
 
     def sweep_records(self, match_id: str = "*") -> None:
         """Remove what workers that were killed have left of records: of one match, or of all."""
