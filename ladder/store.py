@@ -36,7 +36,7 @@ class Tally:
     faults_in_a_row: int = 0
     """How many of its last matches that was, without one that it played to the end."""
     last_block: int = 0
-    """The id of the last block in which it was scheduled; 0 if there is none."""
+    """The id of the last block in which it was scheduled; 0 if it never was."""
 
 
 class Store(LadderFile):

@@ -72,7 +72,7 @@ class Tally:
         return table
 
     def _different_blocks(self) -> list[list[_Played]]:
-        """The blocks that were not played like an earlier one, in their order."""
+        """Return the blocks that were not played like an earlier one, in their order."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
         for first in range(0, len(self._matches), self._block):
             block = self._matches[first : first + self._block]
@@ -114,7 +114,7 @@ def share(values: Sequence[float]) -> str:
 
 
 def _t(degrees: int) -> float:
-    """Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
+    """Return Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)

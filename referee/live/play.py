@@ -1,4 +1,4 @@
-"""Plays matches: fills the seats, drives the match, writes the record, leaves nothing behind."""
+"""Play matches: fill the seats, drive the match, write the record, leave nothing behind."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Table:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
-        """Keeps a task until it is done."""
+        """Keep a task until it is done."""
         self.tasks.add(work)
         work.add_done_callback(self.tasks.discard)
 
@@ -101,7 +101,7 @@ async def play_match(
     announce: Callable[[Seat, str], None] = lambda seat, token: None,
     all_must_start: bool = False,
 ) -> MatchReport:
-    """Plays one match to its end.
+    """Play one match to its end.
 
     Args:
         plan: what is fixed.
@@ -154,7 +154,7 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Where a match starts: a new one, or the plan's position, which must have been checked."""
+    """Return where a match starts: the set-up of the rules, or the plan's position, which must have been checked."""
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))
@@ -166,7 +166,7 @@ async def _fill_seats(
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
 ) -> None:
-    """Starts all agents at once and waits until each has joined or failed to."""
+    """Start all agents at once and wait until each has joined or failed to."""
     joining = []
     for seat, player in enumerate(players):
         if isinstance(player, House):
@@ -232,7 +232,7 @@ async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | Non
 
 
 def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:
-    """Turns the end of a started agent into its fault, and the end of its seat into the end of its process."""
+    """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
     seat = place.seat
 
     async def report_crash() -> None:
