@@ -20,7 +20,7 @@ class GreedyBot:
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Every game that has a module here."""
+        """Tell whether a game has a module here."""
         return importlib.util.find_spec(f"{__name__}.{game.name}") is not None
 
     def choose(self, decision: HouseDecision) -> Sequence[Action]:
