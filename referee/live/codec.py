@@ -97,7 +97,7 @@ class Codec:
         return part
 
     def read_observation(self, data: bytes) -> Observation:
-        """Read an observation from its serialised form.
+        """Read a serialised observation.
 
         Raises:
             CodecError: if the bytes are not an observation.
@@ -124,7 +124,7 @@ class Codec:
         return entry
 
     def read_actions(self, data: bytes) -> list[Action]:
-        """Read the actions of a serialised action list; whether they are legal is for the rules to say.
+        """Read a serialised action list; whether its actions are legal is for the rules to say.
 
         Raises:
             CodecError: if the bytes are not an action list, or it has an action that the game has not.
@@ -165,7 +165,7 @@ def _is_message(hint: Any) -> bool:
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without `| None`, and whether it had that."""
+    """Return a type without `| None`, and whether it had it."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return inner[0], True
@@ -173,13 +173,13 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _entry_type(cls: type, name: str) -> type:
-    """Return the type of the entries of a tuple: a named tuple."""
+    """Return the named tuple of the entries of a tuple."""
     entry: type = typing.get_args(_hints(cls)[name])[0]
     return entry
 
 
 def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[Any], Message]:
-    """Return a function that makes messages of a dataclass or a named tuple, without some of its fields."""
+    """Return a function that makes messages from a dataclass or a named tuple, without some of its fields."""
     hints = {name: hint for name, hint in _hints(cls).items() if name not in without}
     names = tuple(hints)
     if not names:
@@ -217,7 +217,7 @@ def _value_writer(hint: Any, field: Any) -> Callable[[Any], Any] | None:
 
 
 def _reader(cls: type) -> Callable[[Any], object]:
-    """Return a function that makes dataclasses or named tuples of a message."""
+    """Return a function that makes dataclasses or named tuples from a message."""
     plan = [(name, *_without_none(hint)) for name, hint in _hints(cls).items()]
     readers = [(name, _value_reader(hint), optional) for name, hint, optional in plan]
 
@@ -310,5 +310,5 @@ def _enum_differences(hint: enum.EnumMeta, described: Any, place: str) -> list[s
 
 @cache
 def codec(game: Game) -> Codec:
-    """Return the codec of a game; it is made once."""
+    """Return the codec of a game, which is made once."""
     return Codec(game)

@@ -136,7 +136,7 @@ class AgentProcess:
             self.log.add(data)
 
     async def ended(self) -> str:
-        """Wait for the end of the agent; return it in words."""
+        """Wait for the end of the agent, and return it in words."""
         status = await self._process.wait()
         if status < 0:
             return f"was killed by {signal.Signals(-status).name}"

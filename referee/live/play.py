@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.game import Seat, State
+from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.agent import AgentSeat
@@ -29,7 +29,8 @@ EXIT_SECONDS = 1.0
 class House:
     """A seat for a house bot in this process."""
 
-    bot: type[HouseBot]
+    bot: Callable[[Game, Setup, str, Seat], HouseBot]
+    """Makes the bot, as `HouseBot.__init__` says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -551,7 +551,7 @@ class Match:
 
 
 def _times(timing: Timing | None) -> dict[str, float]:
-    """Return the times for the line that ends a decision, in milliseconds; other lines have none."""
+    """Return the times in the line that ends a decision, in milliseconds; none in other lines."""
     if timing is None:
         return {}
     return {
