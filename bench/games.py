@@ -47,7 +47,7 @@ class VariedGreedy:
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Whether `greedy` plays a game."""
+        """Tell whether `greedy` plays a game."""
         return house_bots()["greedy"].plays(game)
 
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:

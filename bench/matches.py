@@ -158,7 +158,7 @@ def verify_rate(record: Path, seconds: float = 1.0) -> float:
 
 
 def replay_rate(record: Path, seconds: float = 1.0) -> float:
-    """How often per second the match of `in_process_match` is played in this process, without a record."""
+    """Measure how often per second the match of `in_process_match` is played in this process, without a record."""
     plan = Replay(record, find).plan
     players = [House(RandomBot)] * plan.setup.seats
     return _rate(lambda: asyncio.run(play_match(plan, players)), seconds)

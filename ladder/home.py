@@ -3,7 +3,7 @@
 ladder.db        what is known (`store.py`)
 versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
-logs/            what bots wrote in a match, a file for each seat, for their authors
+logs/            for each match what its bots wrote, a file for each seat; the position in which a house bot failed
 run.lock         held while a run goes on
 """
 
@@ -41,6 +41,11 @@ class Home:
         """The folder with all records."""
         return self.folder.absolute() / "records"
 
+    @property
+    def all_logs(self) -> Path:
+        """The folder with a folder of logs for each match."""
+        return self.folder.absolute() / "logs"
+
     def make(self) -> None:
         """Make the folder, unless it is there.
 
@@ -77,11 +82,12 @@ class Home:
         return self.records / match_id[:2] / f"{match_id}.jsonl.zst"
 
     def find_record(self, match_id: str) -> Path:
-        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it."""
-        for path in (self.sealed_record(match_id), self.record(match_id)):
-            if path.exists():
-                return path
-        return self.records / f"{match_id}.jsonl"
+        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it.
+
+        If there is no record, return where it would be written.
+        """
+        places = (self.sealed_record(match_id), self.record(match_id), self.records / f"{match_id}.jsonl")
+        return next((path for path in places if path.exists()), self.record(match_id))
 
     def sweep_records(self, match_id: str = "*") -> None:
         """Remove what workers that were killed have left of records: of one match, or of all."""
@@ -89,5 +95,5 @@ class Home:
             left.unlink(missing_ok=True)
 
     def logs(self, match_id: str) -> Path:
-        """Return the folder of what the bots of a match wrote."""
-        return self.folder.absolute() / "logs" / match_id
+        """Return the folder for what the bots of a match wrote."""
+        return self.all_logs / match_id

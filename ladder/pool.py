@@ -292,7 +292,9 @@ async def _play(match: Match, home: Home, server: RefereeServer) -> End:
     path = home.record(match.match_id)
     private_folder(path.parent)
     try:
-        report = await play_match(plan, players, server=server, record=path)
+        report = await play_match(
+            plan, players, server=server, record=path, position_file=home.logs(match.match_id) / "position.json"
+        )
         record = verified(path, find, match.seed)
     except MatchVoid as error:
         return Void(str(error))

@@ -8,6 +8,7 @@ blocks, matches, seats  what was scheduled: a block is one seed, played in every
 results, seat_results   what came out; `results.number` is the order in which matches count
 voids                   attempts at a match that came to no result
 trials                  versions that were tried because workers died (`trial.py`)
+lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
 
 Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
 
@@ -185,6 +186,20 @@ def sealed_blocks_and_trials(db: Database) -> None:
             guilty integer not null,
             at text not null
         ) strict;
+        """,
+    )
+
+
+@migrations()
+def lost_records(db: Database) -> None:
+    """Note which matches count though their records are lost."""
+    _run(
+        db,
+        """
+        create table lost_records (
+            match text not null primary key references results (match),
+            at text not null
+        ) strict, without rowid;
         """,
     )
 

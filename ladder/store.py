@@ -6,7 +6,7 @@ Whatever changes a fact changes all tallies that follow from it in the same tran
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, permutations
@@ -36,7 +36,7 @@ class Tally:
     faults_in_a_row: int = 0
     """How many of its last matches that was, without one that it played to the end."""
     last_block: int = 0
-    """The id of the last block in which it was scheduled; 0 if there is none."""
+    """The id of the last block in which it was scheduled; 0 if it never was."""
 
 
 class Store(LadderFile):
@@ -311,12 +311,12 @@ class Store(LadderFile):
         )
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return match id, seed and record hash of each match of a block that counts."""
+        """Return match id, seed and record hash of each match of a block that counts and has its record."""
         rows = self._rows(
             """
             select results.match, blocks.seed, results.record_hash
             from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
-            where blocks.id = ? order by matches.rotation
+            where blocks.id = ? and results.match not in (select match from lost_records) order by matches.rotation
             """,
             [block],
         )
@@ -326,6 +326,19 @@ class Store(LadderFile):
         """Note that the seed of a block has been revealed."""
         with self.writing():
             self._write("update blocks set sealed_at = ? where id = ?", [_now(), block])
+
+    # lost records
+
+    def note_lost(self, match_ids: Iterable[str]) -> None:
+        """Note matches whose records are lost for good."""
+        with self.writing():
+            self._write_each(
+                "insert into lost_records (match, at) values (?, ?)", ([match_id, _now()] for match_id in match_ids)
+            )
+
+    def lost(self) -> dict[str, str]:
+        """Return by match id when it was noted that a record is lost."""
+        return {row["match"]: row["at"] for row in self._rows("select match, at from lost_records")}
 
     def counted(self) -> Iterator[Match]:
         """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""

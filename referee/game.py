@@ -124,7 +124,7 @@ class IllegalAction(Exception):
 
     Attributes:
         reason: what was wrong, for the agent's author.
-        rule: the number of the rule that was broken, such as `C3.4`; empty if there is none.
+        rule: the number of the rule that was broken, such as `C3.4`; empty if no numbered rule was.
     """
 
     def __init__(self, reason: str, rule: str = "") -> None:

@@ -119,7 +119,7 @@ def share(values: Sequence[float]) -> str:
 
 
 def _t(degrees: int) -> float:
-    """Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
+    """Return Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)

@@ -1,4 +1,4 @@
-"""Converts a game's actions and observations to its messages and back.
+"""Convert a game's actions and observations to its messages and back.
 
 The dataclasses of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
 games: integers, booleans and texts are themselves, an enum's member n is the message's value n + 1, a tuple is a
@@ -100,7 +100,7 @@ class Codec:
         """Read a serialised observation.
 
         Raises:
-            CodecError: if the bytes are none.
+            CodecError: if the bytes are not an observation.
         """
         message = _parsed(self._observation, data)
         observation = self._read_observation(message)
@@ -124,10 +124,10 @@ class Codec:
         return entry
 
     def read_actions(self, data: bytes) -> list[Action]:
-        """Read a serialised action list; whether they are legal is for the rules to say.
+        """Read a serialised action list; whether its actions are legal is for the rules to say.
 
         Raises:
-            CodecError: if the bytes are no action list, or an action in it is none of the game's.
+            CodecError: if the bytes are not an action list, or it has an action that the game has not.
         """
         actions = []
         for message in _parsed(self._action_list, data).actions:  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ class Codec:
         return actions
 
     def _mismatches(self) -> list[str]:
-        """Where the messages do not mirror the dataclasses."""
+        """Say where the messages do not mirror the dataclasses."""
         oneofs = self._action.DESCRIPTOR.oneofs_by_name
         in_messages = [field.name for field in oneofs["kind"].fields] if "kind" in oneofs else []
         if in_messages != list(self._types):
@@ -160,7 +160,7 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 def _is_message(hint: Any) -> bool:
-    """Whether a type stands for a message inside: a named tuple."""
+    """Tell whether a type stands for a message inside: a named tuple."""
     return isinstance(hint, type) and hasattr(hint, "_fields")
 
 

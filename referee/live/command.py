@@ -17,9 +17,9 @@ from referee.live import orphans
 
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 LOG_HEAD_BYTES = 64 * 1024
-"""So much of an agent's output is kept from its beginning,"""
+"""How much of an agent's output is kept from its beginning."""
 LOG_TAIL_BYTES = 64 * 1024
-"""and so much up to its end; what lies between is dropped."""
+"""How much of it is kept up to its end; what lies between is dropped."""
 GRACE_SECONDS = 2.0
 """How long an agent may take to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
@@ -58,7 +58,7 @@ class AgentLog:
             self._dropped += len(first)
 
     def text(self) -> str:
-        """Everything that was kept."""
+        """Return everything that was kept."""
         gap = f"\n... {self._dropped} bytes dropped ...\n".encode() if self._dropped else b""
         return (bytes(self._head) + gap + b"".join(self._tail)).decode(errors="replace")
 

@@ -1,4 +1,4 @@
-"""Plays matches: fills the seats, drives the match, writes the record, leaves nothing behind."""
+"""Play matches: fill the seats, drive the match, write the record, leave nothing behind."""
 
 from __future__ import annotations
 
@@ -98,6 +98,7 @@ async def play_match(
     *,
     server: RefereeServer | None = None,
     record: Path | None = None,
+    position_file: Path | None = None,
     announce: Callable[[Seat, str], None] = lambda seat, token: None,
     all_must_start: bool = False,
 ) -> MatchReport:
@@ -108,6 +109,7 @@ async def play_match(
         players: who sits in each seat.
         server: where agents join; needed unless all seats are house bots.
         record: the file to write; it appears when the match is over.
+        position_file: where the position goes if a house bot fails; None for a new file in the temporary folder.
         announce: called with the seat and its token when a remote agent can join.
         all_must_start: whether an agent that does not start keeps the match from being played. Otherwise its seat
             is out from the beginning.
@@ -134,7 +136,7 @@ async def play_match(
         if table.faults and all_must_start:
             raise StartFailed(table.faults)
         writer = None if record is None else RecordWriter(record)
-        driver = MatchDriver(plan, chance, state, house, table.seats, writer)
+        driver = MatchDriver(plan, chance, state, house, table.seats, writer, position_file)
         result = await _drive(driver, table, server)
         record_hash = "" if writer is None else writer.finish()
         writer = None
@@ -153,7 +155,7 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Where a match starts: a new one, or the plan's position, which must have been checked."""
+    """Return where a match starts: the set-up of the rules, or the plan's position, which must have been checked."""
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))

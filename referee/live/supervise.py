@@ -1,11 +1,11 @@
-"""Runs one agent and sees to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
+"""Run one agent and see to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
 
 The referee starts this small process for each agent and holds the other end of its standard input. Whatever the agent
 starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent ends
 (PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
 ends, the supervisor kills every descendant and then ends as the agent did: with its exit status, or by its signal.
 
-Needs nothing but the standard library and starts in about 15 ms. Linux only.
+It needs nothing but the standard library and starts in about 15 ms. Linux only.
 """
 
 import contextlib
