@@ -30,7 +30,7 @@ from referee.live.driver import MatchVoid
 from referee.live.orphans import kill_below
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
-from referee.live.worker import become_worker
+from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
@@ -161,7 +161,8 @@ class _Worker:
         self.process: SpawnProcess = context.Process(
             target=_work, args=(theirs, home, self._beats, patience.tick_seconds), daemon=True
         )
-        self.process.start()
+        with undisturbed():
+            self.process.start()
         theirs.close()
         self.match: Match | None = None
         self._seen = 0

@@ -109,9 +109,9 @@ def play(
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seat) if rotate else 1
     count = games * rotations
-    _prepare_records(record, several=count > 1)
     if resume and (record is None or count == 1):
         raise PlayError("--resume needs several matches, and --record with the folder of those that were played")
+    _prepare_records(record, several=count > 1)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
     series = Series(
@@ -176,7 +176,7 @@ def _play_several(series: Series, workers: int, logs: Path | None, *, as_json: b
                     print_json(_as_json(match))
                 progress.advance(bar)
     finally:
-        if tally.count < series.count:
+        if 0 < tally.count < series.count:
             err.print(f"{tally.count} of {series.count} matches were played", soft_wrap=True)
         if tally.count and not as_json:
             out.print(tally.table())

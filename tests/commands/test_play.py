@@ -305,7 +305,6 @@ BAD = [
     (["play", "cargo_noir", "random", "random", "--from", "none.json"], "position none.json: cannot be read"),
     (["play", "cargo_noir", "random", "random", "--record", "no/such/folder.jsonl"], "there is no folder no/such"),
     (["play", "cargo_noir", "random", "remote", "--games", "2"], "leave out --games and --rotate"),
-    (["play", "cargo_noir", "random", "random", "--resume", "--games", "2"], "--resume needs several matches"),
     (["play", "cargo_noir", "random", "random", "--resume", "--record", "x"], "--resume needs several matches"),
     (["play", "cargo_noir", "random", "remote", "--wait", "0.2"], "seat 1: did not join within 0.2 s"),
     (["play", "cargo_noir", "random", "remote", "--listen", "no-such-host:1"], "cannot listen on no-such-host:1"),
