@@ -27,7 +27,7 @@ from ladder.schema import DERIVED, MAX_VOIDS, derive
 from ladder.standings import scheduled, standings
 from ladder.store import Store
 from referee.match.result import Outcome, Result, SeatResult
-from referee.registry import games
+from referee.registry import find, games
 
 SIZES = (1_000, 100_000)
 VERSIONS = 52
@@ -119,6 +119,7 @@ def _result(match: Match) -> Result:
 def measure(store: Store) -> Iterator[dict[str, float]]:
     """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
     condition = store.conditions()[1]
+    seat_counts = list(find(condition.game).seat_counts)
     matches: list[Match] = []
 
     def count_all() -> None:
@@ -128,7 +129,7 @@ def measure(store: Store) -> Iterator[dict[str, float]]:
     for seed in range(ROUNDS):
         took = {
             "schedule a block": _timed(
-                lambda: matches.extend(schedule(store, condition, seed, same_author=False))  # noqa: B023
+                lambda: matches.extend(schedule(store, condition, seat_counts, seed, same_author=False))  # noqa: B023
             ),
             "count its matches": _timed(count_all),
             "who is suspended": _timed(lambda: scheduled(store, condition)),

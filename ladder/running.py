@@ -6,11 +6,11 @@ import math
 import random
 import secrets
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version as installed_version
 
-from ladder.condition import Condition
+from ladder.condition import Agreed, Condition
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.intake import Inspector
@@ -24,7 +24,6 @@ from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.store import Store, Tally
 from ladder.trial import Trial
 from referee.files import private_folder
-from referee.game import Game
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots
@@ -37,7 +36,7 @@ MAX_GIVEN_UP = 10
 class RunPlan:
     """What a run is to do."""
 
-    games: Sequence[Game]
+    games: Sequence[Agreed]
     """Each block is of the one that has had the fewest matches in this run."""
     matches: int
     """The least number of matches to be played."""
@@ -72,14 +71,14 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
         home.sweep_records()
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
             yield Progress(problem, 0, 0)
-        chosen = [store.condition(game.name, {}, str(plan.clock)) for game in plan.games]
+        chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
         for other, count in store.open_matches().items():
             if other not in chosen:
                 yield Progress(f"{count} matches of another run are left; they need {other.arguments}", 0, 0)
         with Pool(home, plan.workers) as pool:
-            for condition in chosen:
+            for condition, seat_counts in chosen.items():
                 enter_house_bots(store, condition)
-                yield from qualify(home, store, pool, condition)
+                yield from qualify(home, store, pool, condition, min(seat_counts))
             yield from _Play(home, store, pool, chosen, plan).play()
 
 
@@ -95,12 +94,11 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
                 store.qualify(version.id, condition, passed=True, reason="house bot")
 
 
-def qualify(home: Home, store: Store, pool: Pool, condition: Condition) -> Iterator[Progress]:
-    """Let every version that has not tried yet under this condition play a match against `random`."""
+def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: int) -> Iterator[Progress]:
+    """Let every version that has not tried yet under this condition play a match of so many seats against `random`."""
     partner = next(
         version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
     )
-    seats = find(condition.game).seat_counts.start
     matches = [
         Match(
             match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
@@ -163,7 +161,7 @@ class _Play:
         home: Home,
         store: Store,
         pool: Pool,
-        chosen: Sequence[Condition],
+        chosen: Mapping[Condition, Sequence[int]],
         plan: RunPlan,
     ) -> None:
         self._home = home
@@ -248,7 +246,16 @@ class _Play:
                 broken[version.id] = problem
                 self._remarks.append(problem)
         seed = secrets.randbits(62)
-        self._add(schedule(self._store, condition, seed, same_author=self._plan.same_author, left_out=broken.keys()))
+        self._add(
+            schedule(
+                self._store,
+                condition,
+                self._chosen[condition],
+                seed,
+                same_author=self._plan.same_author,
+                left_out=broken.keys(),
+            )
+        )
 
     def _cannot_play(self, match: Match) -> str:
         """Return why a match that was scheduled cannot be played any more; empty if it can."""
@@ -352,13 +359,20 @@ def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
 
 
 def schedule(
-    store: Store, condition: Condition, schedule_seed: int, *, same_author: bool, left_out: Collection[int] = ()
+    store: Store,
+    condition: Condition,
+    seat_counts: Sequence[int],
+    schedule_seed: int,
+    *,
+    same_author: bool,
+    left_out: Collection[int] = (),
 ) -> list[Match]:
     """Draw who plays next, and add the block.
 
     Args:
         store: the ladder.
         condition: what is played.
+        seat_counts: the numbers of seats that it may have.
         schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
         same_author: whether two bots of one author may meet.
         left_out: versions that cannot be played now.
@@ -366,7 +380,6 @@ def schedule(
     Raises:
         LadderError: if too few versions can be scheduled.
     """
-    game = find(condition.game)
     with store.writing():
         ratings, tallies = store.ratings(condition), store.tallies(condition)
         sizes = store.blocks_by_seats(condition)
@@ -383,7 +396,7 @@ def schedule(
         ]
         block = next_block(
             candidates,
-            list(game.seat_counts),
+            seat_counts,
             sizes,
             store.meetings(condition),
             sum(sizes.values()) + 1,
@@ -392,7 +405,7 @@ def schedule(
         )
         if block is None:
             raise LadderError(
-                f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
+                f"{len(candidates)} bots can play {condition.game} here, too few for a match of {min(seat_counts)} seats"
                 " without two of one author; submit another, or say --same-author"
             )
         tables = {secrets.token_hex(8): seats for seats in rotations(block)}

@@ -57,7 +57,7 @@ def result_of(
 
 def next_matches(store: Store, seed: int = 0, condition: Condition = CONDITION) -> list[Match]:
     """Schedule a block."""
-    return schedule(store, condition, seed, same_author=False)
+    return schedule(store, condition, list(GAME.seat_counts), seed, same_author=False)
 
 
 def play(store: Store, match: Match, chance: random.Random) -> bool:

@@ -60,7 +60,7 @@ def home(dogana: Dogana, tmp_path: Path) -> Home:
 
 def scheduled(home: Home) -> list[Match]:
     with Store(home.database, create=False) as store:
-        return schedule(store, CONDITION, 1, same_author=False)
+        return schedule(store, CONDITION, [2, 3, 4, 5], 1, same_author=False)
 
 
 def plan(match: Match) -> MatchPlan:

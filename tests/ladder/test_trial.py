@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ladder.condition import Condition
+from ladder.condition import Condition, agree
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
@@ -112,7 +112,7 @@ LOSING = (
 def played(home: Home, matches: int) -> str:
     """Run a ladder; return what it said."""
     with Store(home.database, create=False) as store:
-        steps = run(home, store, RunPlan([GAME], matches, 2, TimeControl.parse(CONDITION.clock)))
+        steps = run(home, store, RunPlan([agree(GAME, {}, None)], matches, 2, TimeControl.parse(CONDITION.clock)))
         return "\n".join(step.text for step in steps if step.text)
 
 
