@@ -45,6 +45,8 @@ class Match:
     condition: Condition
     seats: tuple[Version, ...]
     seed: int
+    voids: int = 0
+    """How many attempts at it were void."""
     count: Count | None = None
     """None as long as it does not count."""
 

@@ -7,7 +7,7 @@ import random
 import secrets
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
 from ladder.condition import Agreed, Condition
@@ -15,7 +15,7 @@ from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.intake import Inspector
 from ladder.match import HOUSE, HOUSE_PREFIX, Match
-from ladder.pool import End, Finished, Pool, Void
+from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
 from ladder.schema import MAX_VOIDS
@@ -44,6 +44,8 @@ class RunPlan:
     """How many are played at a time."""
     clock: TimeControl
     """The time control of each seat."""
+    join_seconds: float = JOIN_SECONDS
+    """How long agents may take to join."""
     same_author: bool = False
     """Whether two bots of one author may meet."""
 
@@ -75,7 +77,7 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
         for other, count in store.open_matches().items():
             if other not in chosen:
                 yield Progress(f"{count} matches of another run are left; they need {other.arguments}", 0, 0)
-        with Pool(home, plan.workers) as pool:
+        with Pool(home, plan.workers, join_seconds=plan.join_seconds) as pool:
             for condition, seat_counts in chosen.items():
                 enter_house_bots(store, condition)
                 yield from qualify(home, store, pool, condition, min(seat_counts))
@@ -280,7 +282,7 @@ class _Play:
             return
         times = self._store.void(match, end.reason)
         if times < MAX_VOIDS:
-            self._again.append(match)
+            self._again.append(replace(match, voids=times))
             self._remarks.append(f"match {match.match_id} is void and is played again: {end.reason}")
             return
         text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"

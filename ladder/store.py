@@ -193,7 +193,7 @@ class Store(LadderFile):
         # "cross" keeps SQLite from walking through all matches in their order, which would save it the sorting.
         rows = self._rows(
             f"""
-            select {_MATCH}, seats.version
+            select {_MATCH}, seats.version, (select count(*) from voids where voids.match = matches.id) as voids
             from open_matches
             cross join matches on matches.id = open_matches.match
             join blocks on blocks.id = matches.block
@@ -448,6 +448,7 @@ def _match(
         condition=conditions[first["condition"]],
         seats=tuple(versions[row["version"]] for row in rows),
         seed=first["seed"],
+        voids=first.get("voids", 0),
         count=count,
     )
 

@@ -12,6 +12,7 @@ from ladder.commands.options import HomeOption
 from ladder.condition import agree
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.pool import JOIN_SECONDS
 from ladder.running import RunPlan
 from ladder.running import run as play
 from ladder.store import Store
@@ -33,6 +34,9 @@ def run(
     seats: Annotated[
         int | None, typer.Option(help="Play with this number of seats only.", show_default="all the game has", min=1)
     ] = None,
+    wait: Annotated[
+        float, typer.Option(help="How long bots may take to join, in seconds.", min=1, max=3600)
+    ] = JOIN_SECONDS,
     same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
     unconfined: Annotated[
         bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
@@ -63,7 +67,7 @@ def run(
     with Store(Home(home).database, create=False) as store, Progress(console=err, transient=True) as progress:
         progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
-        plan = RunPlan(chosen, matches, workers, control, same_author=same_author)
+        plan = RunPlan(chosen, matches, workers, control, wait, same_author=same_author)
         for step in play(Home(home), store, plan):
             if step.text:
                 progress.console.print(step.text, markup=False, soft_wrap=True)

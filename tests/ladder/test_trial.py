@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.recompute import compare
 from ladder.running import RunPlan, run
+from ladder.schema import MAX_VOIDS
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
 from ladder.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
@@ -20,6 +22,9 @@ from referee.match import result
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME
 from tests.ladder.test_pool import PLAIN, WORKER
+from tests.referee.test_processes import STARVED, neighbour
+
+__all__ = ["neighbour"]
 
 
 def version(number: int, author: str = "") -> Version:
@@ -149,3 +154,23 @@ def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch
     monkeypatch.setattr(result, "MAX_LAG_SHARE", -1.0)
     monkeypatch.setattr(result, "MAX_MEAN_LAG", -1.0)
     assert "matches the referee was late for more than" in played(home, 1)
+
+
+@pytest.mark.usefixtures("neighbour")
+def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_not_for_ever(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    marker = tmp_path / "marker"
+    first = f"from pathlib import Path\nif Path({str(marker)!r}).exists():\n"
+    then = f"else:\n    Path({str(marker)!r}).touch()\n"
+    program = first + indent(STARVED, "    ") + then + indent(PLAIN, "    ")  # it qualifies
+    (tmp_path / "mybot.py").write_text(program)
+    submit(home, tmp_path / "mybot.py", "mybot", "me")
+    plan = RunPlan([agree(GAME, {}, 2)], 1, 2, TimeControl.parse(CONDITION.clock), join_seconds=5)
+    with Store(home.database, create=False) as store:
+        said = [step.text for step in run(home, store, plan)]
+        again = [text for text in said if "is void and is played again: seat" in text]
+        assert all("did not join within 5 s; others used the processors" in text for text in again)
+        assert len(again) == 2 * (MAX_VOIDS - 1)
+        outcomes = [outcome for match in store.counted() if match.count for outcome in match.count.outcomes]
+        assert sorted(outcome.value for outcome in outcomes) == ["played", "played", "start", "start"]
+        assert store.open_matches() == {}
