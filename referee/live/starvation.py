@@ -2,9 +2,9 @@
 
 Linux counts for each thread how long it has run and how long it has waited for a processor (as in `lateness.py`). An agent was
 starved if one of its threads waited for more than a third of the time, while all its processes together had less than a quarter of
-one processor. An agent that keeps the machine busy itself has more than that, and one that sleeps does not wait. One that gives
-itself the lowest priority can look starved, but it gains nothing: before it has joined it knows nothing of its match, and who uses this
-evidence must not use it for ever.
+one processor. An agent that keeps the machine busy itself has more than that, and one that sleeps does not wait. One that takes
+care to be starved (on a processor that others use, at the lowest priority) gains nothing: before it has joined it knows nothing of
+its match, and no caller may take this evidence for an excuse without end.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from referee.match.result import Outcome
 from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find
-from tests.referee.test_processes import STARVED, neighbour
+from tests.referee.test_processes import STARVED, neighbours
 
-__all__ = ["neighbour"]
+__all__ = ["neighbours"]
 
 WORKER = "int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])"
 """In a bot: the process above its supervisor."""
@@ -170,18 +170,18 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 
-@pytest.mark.usefixtures("neighbour")
+@pytest.mark.usefixtures("neighbours")
 def test_a_bot_that_was_kept_from_starting_is_out_only_if_its_match_may_not_be_void_again(home: Home) -> None:
     bot = entered(home, STARVED)
     home.records.mkdir()
     one = match(bot, HOUSE_BOT)
-    with Pool(home, 1, join_seconds=4) as pool:
+    with Pool(home, 1, join_seconds=3) as pool:
         ends = [end for voids in range(MAX_VOIDS) for _, end in pool.play([replace(one, voids=voids)])]
     *void, last = ends
     for end in void:
         assert isinstance(end, Void)
         assert not end.worker_died
-        assert end.reason.startswith("seat 0 did not join within 4 s; others used the processors")
+        assert end.reason.startswith("seat 0 did not join within 3 s; others used the processors")
     assert isinstance(last, Finished)
     assert last.result.seats[0].outcome is Outcome.START
 

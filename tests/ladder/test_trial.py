@@ -22,9 +22,9 @@ from referee.match import result
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME
 from tests.ladder.test_pool import PLAIN, WORKER
-from tests.referee.test_processes import STARVED, neighbour
+from tests.referee.test_processes import STARVED, neighbours
 
-__all__ = ["neighbour"]
+__all__ = ["neighbours"]
 
 
 def version(number: int, author: str = "") -> Version:
@@ -156,7 +156,7 @@ def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch
     assert "matches the referee was late for more than" in played(home, 1)
 
 
-@pytest.mark.usefixtures("neighbour")
+@pytest.mark.usefixtures("neighbours")
 def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_not_for_ever(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     marker = tmp_path / "marker"
