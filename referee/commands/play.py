@@ -16,6 +16,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
+from referee.commands.options import DEFAULT_CLOCK, ClockOption, GameOptions, read_clock, read_options
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
 from referee.errors import DoganaError
@@ -25,7 +26,6 @@ from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.series import Played, Series, keep, play_series, unkept
 from referee.live.server import Listen, RefereeServer
-from referee.match.clock import TimeControl
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import may_replace
@@ -46,10 +46,8 @@ def play(
         int | None,
         typer.Option(help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62),
     ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
-    ] = None,
-    clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
+    option: GameOptions = None,
+    clock: ClockOption = DEFAULT_CLOCK,
     games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000)] = 1,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
@@ -100,7 +98,7 @@ def play(
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
     chosen = find(game)
-    control = _clock(clock)
+    control = read_clock(clock)
     setup, position = _agree(chosen, len(seat), option or [], board, start)
     parsed = [_parse_seat(chosen, text, wait) for text in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
@@ -196,13 +194,6 @@ def _prepare_records(target: Path | None, *, several: bool) -> None:
         raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
 
 
-def _clock(text: str) -> TimeControl:
-    try:
-        return TimeControl.parse(text)
-    except ValueError as error:
-        raise PlayError(str(error)) from error
-
-
 def _agree(
     game: Game, seats: int, options: Sequence[str], board: Path | None, start: Path | None
 ) -> tuple[Setup, Mapping[str, Any] | None]:
@@ -216,16 +207,8 @@ def _agree(
         if position.setup.seats != seats:
             raise PlayError(f"position {start} is for {position.setup.seats} seats, but {seats} were given")
         return position.setup, position.state.to_json()
-    chosen = {}
-    for entry in options:
-        name, equals, value = entry.partition("=")
-        if not equals:
-            raise PlayError(f"option {entry!r} must be written as NAME=VALUE")
-        if name in chosen:
-            raise PlayError(f"option {name} is given twice")
-        chosen[name] = value
     data = shipped_board(game) if board is None else read_board_file(board)
-    return game.setup(seats, chosen, data), None
+    return game.setup(seats, read_options(options), data), None
 
 
 def _parse_seat(game: Game, text: str, wait: float | None) -> Player:

@@ -14,7 +14,7 @@ from ladder.match import Match
 from ladder.recompute import compare
 from ladder.standings import scheduled, standings
 from ladder.store import Store
-from tests.ladder.made import GAME, next_matches, play
+from tests.ladder.made import CONDITION, next_matches, play
 
 VERSIONS = 8  # so few that all pairs have met in the short history, too
 
@@ -53,8 +53,8 @@ def block_and_count(store: Store) -> None:
 @pytest.mark.parametrize(
     "action",
     [
-        pytest.param(lambda store: scheduled(store, GAME.name), id="who is scheduled, who is suspended"),
-        pytest.param(lambda store: standings(store, GAME.name), id="top"),
+        pytest.param(lambda store: scheduled(store, CONDITION), id="who is scheduled, who is suspended"),
+        pytest.param(lambda store: standings(store, CONDITION), id="top"),
         pytest.param(lambda store: store.blocks_to_seal(), id="which blocks are to be sealed"),
         pytest.param(block_and_count, id="scheduling, counting, giving up"),
     ],
