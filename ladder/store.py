@@ -183,6 +183,18 @@ class Store(LadderFile):
         versions = self.versions()
         return [_match(list(seats), versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
 
+    def match(self, match_id: str) -> Match | None:
+        """Return a match that was scheduled, without its count; None if it was not."""
+        rows = self._rows(
+            f"""
+            select {_MATCH}, seats.version
+            from matches join blocks on blocks.id = matches.block join seats on seats.match = matches.id
+            where matches.id = ? order by seats.seat
+            """,  # noqa: S608
+            [match_id],
+        )
+        return _match(rows, self.versions()) if rows else None
+
     def meetings(self, game: str) -> dict[frozenset[int], int]:
         """Return in how many blocks two versions have met, for every pair that has."""
         rows = self._rows("select one, other, blocks from meetings where game = ?", [game])
@@ -246,6 +258,16 @@ class Store(LadderFile):
                         seat.detail,
                     ]
                     for seat in result.seats
+                ),
+            )
+            self._write_each(
+                """
+                insert into appearances (version, game, number, seat, lost, out)
+                values (?, ?, (select number from results where match = ?), ?, ?, ?)
+                """,
+                (
+                    [version, match.game, match.match_id, seat.seat, seat.rank > 1, seat.outcome is not Outcome.PLAYED]
+                    for version, seat in zip(match.versions, result.seats, strict=True)
                 ),
             )
             self._write("delete from open_matches where match = ?", [match.match_id])

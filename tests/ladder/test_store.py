@@ -163,6 +163,7 @@ DAMAGE = {
     "meetings": "update meetings set blocks = blocks + 1",
     "table_sizes": "insert into table_sizes values ('cargo_noir', 9, 1)",
     "open_matches": "delete from open_matches",
+    "appearances": "update appearances set lost = 1 - lost where version = 1",
 }
 
 
