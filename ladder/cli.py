@@ -14,6 +14,10 @@ from typing import Annotated
 import typer
 
 from ladder.commands.backup import backup
+from ladder.commands.bots import bots
+from ladder.commands.log import log
+from ladder.commands.match import match
+from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
 from ladder.commands.run import run
 from ladder.commands.submit import submit
@@ -55,7 +59,7 @@ def _options(
 for command in (games, play, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
-for ladder_command in (submit, run, top, recompute, backup):
+for ladder_command in (submit, run, top, bots, matches, match, log, recompute, backup):
     ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 

@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import escape
 from pathlib import Path
 
 from ladder.errors import LadderError
@@ -82,6 +83,20 @@ class Home:
             if path.exists():
                 return path
         return self.records / f"{match_id}.jsonl"
+
+    def recorded(self, beginning: str) -> list[str]:
+        """Return the ids of the matches that have a record and whose ids begin like this, of at least two characters."""
+        found = self.records.glob(f"{escape(beginning[:2])}/{escape(beginning)}*.jsonl*")
+        return sorted({path.name.partition(".")[0] for path in found if path.suffix != ".part"})
+
+    def log(self, match_id: str, seat: int) -> Path:
+        """Return where it is kept what the bot in a seat wrote."""
+        return self.logs(match_id) / f"seat{seat}.log"
+
+    def qualifications(self, version: int) -> list[str]:
+        """Return the ids of the matches that were to qualify a version, as far as they have logs, the oldest first."""
+        found = self.logs("").glob(f"qualify-{version}-*")
+        return [path.name for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))]
 
     def sweep_records(self, match_id: str = "*") -> None:
         """Remove what workers that were killed have left of records: of one match, or of all."""
