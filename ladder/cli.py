@@ -15,6 +15,7 @@ import typer
 
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
+from ladder.commands.export import export
 from ladder.commands.log import log
 from ladder.commands.match import match
 from ladder.commands.matches import matches
@@ -59,7 +60,7 @@ def _options(
 for command in (games, play, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
-for ladder_command in (submit, run, top, bots, matches, match, log, recompute, backup):
+for ladder_command in (submit, run, top, bots, matches, match, log, recompute, backup, export):
     ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 

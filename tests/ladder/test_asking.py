@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -24,9 +25,12 @@ from ladder.home import Home
 from ladder.match import Match
 from referee.match.result import Fault, Outcome
 from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
 from tests.ladder.made import GAME, next_matches
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
+
+__all__ = ["dogana_process"]
 
 PLAYED = 30
 PAGE = 4
@@ -349,10 +353,61 @@ def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
     assert not any("…" in line for line in lines)
 
 
+# --- export -------------------------------------------------------------------------------------------------
+
+
+def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, told: Home, tmp_path: Path) -> None:
+    matches = all_matches(told)
+    for name in ("all.csv", "all.json"):
+        assert f"{name} has" in dogana("ladder", "export", name, "--home", told.folder).stdout
+    with (tmp_path / "all.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    documents = json.loads((tmp_path / "all.json").read_text())
+    assert len(rows) == len(documents) == sum(len(match.seats) for match in matches)
+    expected = [(match.match_id, seat.seat, seat.version.bot, seat.rank) for match in matches for seat in match.seats]
+    assert [(row["match"], int(row["seat"]), row["bot"], int(row["rank"])) for row in rows] == expected
+    assert [(one["match"], one["seat"], one["bot"], one["rank"]) for one in documents] == expected
+    assert [json.loads(row["options"]) for row in rows] == [one["options"] for one in documents]
+    assert rows[0].keys() == documents[0].keys()
+
+
+def test_no_text_in_an_export_is_a_formula_or_an_escape(dogana: Dogana, told: Home, tmp_path: Path) -> None:
+    dogana("ladder", "export", "all.csv", "--home", told.folder)
+    text = (tmp_path / "all.csv").read_text()
+    check(text)
+    with (tmp_path / "all.csv").open(newline="") as file:
+        details = {row["detail"] for row in csv.DictReader(file)}
+    assert details == {"", r"'=crashed \x1b[2J\u202e"}
+
+
+@pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1", "@SUM(1)", " =1+1", "\t=1+1", "\r-1", "\uff1d1"])
+def test_a_cell_that_begins_like_a_formula_is_text(beginning: str) -> None:
+    from ladder.export import _cell
+
+    assert str(_cell(beginning))[0] in "'\\"
+    assert _cell(-1) == -1  # a number is a number
+
+
+def test_an_export_that_fails_leaves_the_earlier_file(
+    dogana: Dogana, dogana_process: Dogana, told: Home, tmp_path: Path
+) -> None:
+    (tmp_path / "all.json").write_text("earlier")
+    just_enough_for_sqlite = 36_000
+    ended = dogana_process(
+        "ladder", "export", "all.json", "--home", told.folder, status=1, max_bytes=just_enough_for_sqlite
+    )
+    assert ended.stderr == "dogana: all.json: File too large\n"
+    assert (tmp_path / "all.json").read_text() == "earlier"
+    assert {path.name for path in tmp_path.iterdir()} == {"all.json"}
+    assert "must end with .csv or .json" in dogana("ladder", "export", "x.txt", "--home", told.folder, status=1).stderr
+
+
 def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_path: Path) -> None:
     with Chronicle(tmp_path / "ladder.db", create=True):
         pass
     assert dogana("ladder", "matches", "--home", ".").stdout == "no matches\n"
+    dogana("ladder", "export", "all.json", "--home", ".")
+    assert json.loads((tmp_path / "all.json").read_text()) == []
     assert json.loads(dogana("ladder", "bots", "--home", ".", "--json").stdout) == []
 
 
