@@ -123,7 +123,7 @@ def _shares(result: Result) -> tuple[float, ...]:
 
 
 def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matches: int) -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     lines = [
         "# The games in figures",
         "",

@@ -97,7 +97,7 @@ async def greedy_match(game: Game, style: str, seed: int) -> tuple[float, int]:
 
 
 def message_sizes(record: Path) -> tuple[int, int]:
-    """The mean sizes of a question and of an answer in a match, in bytes."""
+    """Return the mean sizes of a question and of an answer in a match, in bytes."""
     replay = Replay(record, find)
     sizes = []
     before = replay.state.clone()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import resource
 import secrets
@@ -26,7 +25,7 @@ from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer
 from referee.match.clock import TimeControl
-from referee.match.plan import MatchPlan
+from referee.match.plan import MatchPlan, match_id_for
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import may_replace
@@ -113,7 +112,7 @@ def play(
             MatchPlan(
                 game=chosen,
                 setup=setup,
-                match_id=_match_id(chosen, setup, first_seed + index, position),
+                match_id=match_id_for(chosen, setup, first_seed + index, position),
                 seed=first_seed + index,
                 bots=[seat[(place + turn) % len(seat)] for place in range(len(seat))],
                 control=control,
@@ -210,12 +209,6 @@ def _tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, byte
         return certificate.read_bytes(), key.read_bytes()
     except OSError as error:
         raise PlayError(f"cannot read {error.filename}: {error.strerror}") from error
-
-
-def _match_id(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None) -> str:
-    """Derive a match's id from what is played, not from who plays: so bots that draw from it can be repeated."""
-    text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

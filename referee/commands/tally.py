@@ -72,7 +72,7 @@ class Tally:
         return table
 
     def _different_blocks(self) -> list[list[_Played]]:
-        """The blocks that were not played like an earlier one, in their order."""
+        """Return the blocks that were not played like an earlier one, in their order."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
         for first in range(0, len(self._matches), self._block):
             block = self._matches[first : first + self._block]

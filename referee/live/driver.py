@@ -301,7 +301,7 @@ class MatchDriver:
             self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
     def _read_on(self) -> None:
-        """A deadline may have passed: read whatever has arrived until now, then call time."""
+        """Deal with a deadline that may have passed: read whatever has arrived until now, then call time."""
         self._timer = None
         self._last_reading = self._loop.call_later(_READING_SECONDS, self._call_time, self._loop.time())
 

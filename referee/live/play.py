@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.game import Seat, State
+from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.agent import AgentSeat
@@ -29,7 +29,8 @@ EXIT_SECONDS = 1.0
 class House:
     """A seat for a house bot in this process."""
 
-    bot: type[HouseBot]
+    bot: Callable[[Game, Setup, str, Seat], HouseBot]
+    """Makes the bot, as `HouseBot.__init__` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ class _Table:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
-        """Keeps a task until it is done."""
+        """Keep a task until it is done."""
         self.tasks.add(work)
         work.add_done_callback(self.tasks.discard)
 
@@ -100,7 +101,7 @@ async def play_match(
     announce: Callable[[Seat, str], None] = lambda seat, token: None,
     all_must_start: bool = False,
 ) -> MatchReport:
-    """Plays one match to its end.
+    """Play one match to its end.
 
     Args:
         plan: what is fixed.
@@ -164,7 +165,7 @@ async def _fill_seats(
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
 ) -> None:
-    """Starts all agents at once and waits until each has joined or failed to."""
+    """Start all agents at once and wait until each has joined or failed to."""
     joining = []
     for seat, player in enumerate(players):
         if isinstance(player, House):
@@ -230,7 +231,7 @@ async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | Non
 
 
 def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:
-    """Turns the end of a started agent into its fault, and the end of its seat into the end of its process."""
+    """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
     seat = place.seat
 
     async def report_crash() -> None:

@@ -22,7 +22,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def descendants(top: int) -> "list[int]":
-    """The processes below one, parents first."""
+    """Return the processes below one, parents first."""
     found: list[int] = []
     waiting = [top]
     while waiting:
@@ -38,7 +38,7 @@ def descendants(top: int) -> "list[int]":
 
 
 def _kill_all() -> None:
-    """Kills until nobody is left; what forks faster than it is found is stopped first."""
+    """Kill until nobody is left; what forks faster than it is found is stopped first."""
     while True:
         below = descendants(os.getpid())
         for sign in (signal.SIGSTOP, signal.SIGKILL):
@@ -63,7 +63,7 @@ def _end_as(status: int) -> None:
 
 
 def main() -> None:
-    """Runs the command of the command line."""
+    """Run the command of the command line."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
