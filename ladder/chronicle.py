@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from heapq import nlargest
@@ -11,6 +10,7 @@ from itertools import groupby, product
 from operator import itemgetter
 from typing import Any
 
+from ladder.condition import Condition
 from ladder.errors import LadderError
 from ladder.match import Version
 from ladder.store import Store
@@ -43,9 +43,7 @@ class PlayedMatch:
     number: int
     """Its place in the order in which matches count, from 1."""
     match_id: str
-    game: str
-    options: Mapping[str, Any]
-    clock: str
+    condition: Condition
     block: int
     rotation: int
     """Counts the matches of the block, from 0."""
@@ -106,7 +104,7 @@ class Chronicle(Store):
         limit: int,
         *,
         versions: Sequence[Version] = (),
-        games: Sequence[str] = (),
+        conditions: Sequence[Condition] | None = None,
         lost: bool = False,
         out: bool = False,
         before: str = "",
@@ -116,7 +114,7 @@ class Chronicle(Store):
         Args:
             limit: the greatest number of matches.
             versions: only matches in which one of these sat; all if empty.
-            games: only matches of these games; all if empty.
+            conditions: only matches under one of these; all if left out.
             lost: only matches in which one of the versions was not first; it needs `versions`.
             out: only matches in which one of the versions was out, or anybody if no version is given.
             before: the id of a match; only those that counted before it.
@@ -125,16 +123,16 @@ class Chronicle(Store):
             LadderError: if the match `before` does not count.
         """
         below = self._number_of(before) if before else 1 << 62
-        chosen = games or [row["game"] for row in self._rows("select distinct game from table_sizes")]
+        chosen = list(self.conditions().values()) if conditions is None else conditions
         # Without "indexed by" SQLite walks through all matches of a version to find those few that it lost.
         if versions:
             index = " indexed by appearances_out" if out else " indexed by appearances_lost" if lost else ""
             flags = " and out = 1" * out + " and lost = 1" * lost
-            keys = [("version = ? and game = ?", [version.id, game]) for version, game in product(versions, chosen)]
+            keys = [("version = ? and condition = ?", [one.id, under.id]) for one, under in product(versions, chosen)]
         else:
-            index = f" indexed by appearances_of_game{'_out' if out else ''}"
+            index = f" indexed by appearances_under{'_out' if out else ''}"
             flags = " and out = 1" if out else " and seat = 0"
-            keys = [("game = ?", [game]) for game in chosen]
+            keys = [("condition = ?", [under.id]) for under in chosen]
         found = {
             row["number"]
             for key, values in keys
@@ -165,10 +163,10 @@ class Chronicle(Store):
         return self._played("", [])
 
     def _played(self, where: str, parameters: Sequence[Any]) -> Iterator[PlayedMatch]:
-        versions = self.versions()
+        conditions, versions = self.conditions(), self.versions()
         rows = self._each(
             f"""
-            select results.*, matches.block, matches.rotation, blocks.game, blocks.options, blocks.clock, seats.version,
+            select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
                 seat_results.seat, seat_results.rank, seat_results.score, seat_results.outcome, seat_results.detail,
                 seat_results.decisions as seat_decisions, seat_results.think_ms
             from results
@@ -186,9 +184,7 @@ class Chronicle(Store):
             yield PlayedMatch(
                 number=first["number"],
                 match_id=first["match"],
-                game=first["game"],
-                options=json.loads(first["options"]),
-                clock=first["clock"],
+                condition=conditions[first["condition"]],
                 block=first["block"],
                 rotation=first["rotation"],
                 finished_at=first["finished_at"],
@@ -221,7 +217,7 @@ class Chronicle(Store):
 
     # bots
 
-    def faults(self, version: Version, game: str) -> dict[Outcome, int]:
+    def faults(self, version: Version, condition: Condition) -> dict[Outcome, int]:
         """Return how often a version was out, by the kind of its fault."""
         rows = self._rows(
             """
@@ -229,14 +225,14 @@ class Chronicle(Store):
             from appearances
             join results on results.number = appearances.number
             join seat_results on seat_results.match = results.match and seat_results.seat = appearances.seat
-            where appearances.version = ? and appearances.game = ? and appearances.out = 1
+            where appearances.version = ? and appearances.condition = ? and appearances.out = 1
             group by seat_results.outcome order by matches desc, seat_results.outcome
             """,
-            [version.id, game],
+            [version.id, condition.id],
         )
         return {Outcome(row["outcome"]): row["matches"] for row in rows}
 
-    def met(self, version: Version, game: str) -> dict[Version, Score]:
+    def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
         """Return how a version has fared against each that it has met, the most frequent first."""
         versions = self.versions()
         rows = self._rows(
@@ -248,10 +244,10 @@ class Chronicle(Store):
             join seat_results as own on own.match = results.match and own.seat = appearances.seat
             join seat_results as others on others.match = results.match and others.seat <> appearances.seat
             join seats on seats.match = others.match and seats.seat = others.seat
-            where appearances.version = ? and appearances.game = ?
+            where appearances.version = ? and appearances.condition = ?
             group by seats.version order by matches desc, seats.version
             """,
-            [version.id, game],
+            [version.id, condition.id],
         )
         return {
             versions[row["version"]]: Score(row["matches"], row["ahead"], row["tied"], row["behind"]) for row in rows

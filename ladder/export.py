@@ -81,9 +81,9 @@ def _rows(chronicle: Chronicle) -> Iterator[dict[str, Any]]:
         of_match = {
             "number": match.number,
             "match": match.match_id,
-            "game": match.game,
-            "options": dict(match.options),
-            "clock": match.clock,
+            "game": match.condition.game,
+            "options": dict(match.condition.options),
+            "clock": match.condition.clock,
             "block": match.block,
             "rotation": match.rotation,
             "finished_at": match.finished_at,

@@ -225,7 +225,7 @@ class _Worker:
 
 def max_seconds(match: Match) -> float:
     """Return how long a match may take: all the time that its seats can be given, one after the other, and some more."""
-    control = TimeControl.parse(match.clock)
+    control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + EXTRA_SECONDS
 
 
@@ -284,14 +284,14 @@ async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
 
 
 async def _play(match: Match, home: Home, server: RefereeServer) -> End:
-    game = find(match.game)
+    game = find(match.condition.game)
     plan = MatchPlan(
         game=game,
-        setup=game.setup(len(match.seats), match.options, shipped_board(game)),
+        setup=game.setup(len(match.seats), match.condition.options, shipped_board(game)),
         match_id=match.match_id,
         seed=match.seed,
         bots=match.labels,
-        control=TimeControl.parse(match.clock),
+        control=TimeControl.parse(match.condition.clock),
         reveals_seed=match.block is None,
     )
     players = [_player(version, home.versions) for version in match.seats]

@@ -12,10 +12,11 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
+from ladder.condition import not_defaults
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.match import Match
-from ladder.rating import Rating, rate
+from ladder.rating import History, Rating
 from ladder.store import Store
 from referee.records.record import RecordError
 from referee.records.verify import verified
@@ -35,8 +36,8 @@ class Comparison:
     """Records that are missing, do not hold, or are not what was counted, a line each."""
     differences: list[str] = field(default_factory=list)
     """Ratings and tallies that do not follow from the matches, a line each."""
-    ratings: dict[str, dict[int, Rating]] = field(default_factory=dict)
-    """The ratings that follow from the matches, by game and version."""
+    ratings: dict[int, dict[int, Rating]] = field(default_factory=dict)
+    """The ratings that follow from the matches, by the ids of conditions and versions."""
     unrated: list[int] = field(default_factory=list)
     """The numbers of the results that are not rated, because the same was played before."""
 
@@ -47,21 +48,15 @@ def compare(home: Home, store: Store) -> Comparison:
     Raises:
         LadderError: if the ladder cannot be read, or a process that verifies records was killed.
     """
-    found = Comparison()
-    parents = {version.id: version.parent for version in store.versions().values()}
-    played: set[tuple[str, tuple[int, ...]]] = set()
+    history = History({version.id: version.parent for version in store.versions().values()})
+    found = Comparison(ratings=history.ratings)
 
     def derived() -> Iterator[Match]:
         for match in store.counted():
             assert match.count is not None  # noqa: S101 it counts
             found.matches += 1
-            known = found.ratings.setdefault(match.game, {})
-            key = (match.count.digest, match.versions)
-            is_new = key not in played
-            if is_new:
-                played.add(key)
-                known.update(rate(known, match.versions, match.count.ranks, parents))
-            else:
+            is_new = history.add(match.condition.id, match.count.digest, match.versions, match.count.ranks)
+            if not is_new:
                 found.unrated.append(match.count.number)
             if match.count.rated != is_new:
                 found.differences.append(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
@@ -69,10 +64,10 @@ def compare(home: Home, store: Store) -> Comparison:
 
     with store.reading():
         found.broken = list(_problems(home, derived()))
-        for game in sorted(found.ratings.keys() | store.rated_games()):
-            known, ratings = store.ratings(game), found.ratings.get(game, {})
+        for condition in store.conditions().values():
+            known, ratings = store.ratings(condition), found.ratings.get(condition.id, {})
             found.differences += [
-                f"{game}: version {version} has {_text(known.get(version))},"
+                f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
                 f" its matches give {_text(ratings.get(version))}"
                 for version in sorted(ratings.keys() | known.keys())
                 if known.get(version) != ratings.get(version)
@@ -146,8 +141,12 @@ def _record_problems(home: Home, match: Match) -> list[str]:
             return _record_problems(home, match)
         return [str(error)]
     plan, result = record.plan, record.result
-    if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, match.game, match.labels):
+    condition = match.condition
+    if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):
         return [f"match {match.match_id}: the record is of another match"]
+    options = not_defaults(plan.game, plan.setup.options)
+    if (options, str(plan.control)) != (condition.options, condition.clock):
+        return [f"match {match.match_id}: it was not played under the condition for which it counts"]
     if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
         return [f"match {match.match_id}: the record is not the one that was counted"]
     seats = tuple((seat.rank, seat.outcome) for seat in result.seats)

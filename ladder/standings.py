@@ -1,4 +1,4 @@
-"""The status of every version on the ladder of a game: who waits, is active, replaced, suspended, and why."""
+"""The status of every version under a condition: who waits, is active, replaced, suspended, and why."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from ladder.condition import Condition
 from ladder.match import Version
 from ladder.rating import Rating
 from ladder.store import Store, Tally
@@ -35,7 +36,7 @@ SCHEDULED = (Status.ACTIVE, Status.NEW)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A version's place on the ladder of a game."""
+    """A version's place under a condition."""
 
     version: Version
     status: Status
@@ -47,13 +48,13 @@ class Standing:
     """What is kept of its matches."""
 
 
-def standings(store: Store, game: str) -> list[Standing]:
+def standings(store: Store, condition: Condition) -> list[Standing]:
     """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age."""
-    ratings = store.ratings(game)
-    tallies = store.tallies(game)
+    ratings = store.ratings(condition)
+    tallies = store.tallies(condition)
     found = [
         Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
-        for version, (status, reason) in _statuses(store, game, ratings, tallies).items()
+        for version, (status, reason) in _statuses(store, condition, ratings, tallies).items()
     ]
     return sorted(found, key=_order)
 
@@ -63,22 +64,22 @@ def _order(standing: Standing) -> tuple[bool, float, int]:
     return rating is None, 0.0 if rating is None else -rating.low, standing.version.id
 
 
-def scheduled(store: Store, game: str) -> list[Version]:
+def scheduled(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
-    return [one.version for one in standings(store, game) if one.status in SCHEDULED]
+    return [one.version for one in standings(store, condition) if one.status in SCHEDULED]
 
 
-def to_qualify(store: Store, game: str) -> list[Version]:
+def to_qualify(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that the next run lets qualify: the newest of each bot, if it has not tried."""
-    return [one.version for one in standings(store, game) if one.status is Status.UNTRIED]
+    return [one.version for one in standings(store, condition) if one.status is Status.UNTRIED]
 
 
 def _statuses(
-    store: Store, game: str, ratings: Mapping[int, Rating], tallies: Mapping[int, Tally]
+    store: Store, condition: Condition, ratings: Mapping[int, Rating], tallies: Mapping[int, Tally]
 ) -> dict[Version, tuple[Status, str]]:
     """Return the status of every version that plays the game, and the reason for it."""
-    qualified = store.qualifications(game)
-    playing = [version for version in store.versions().values() if game in version.games]
+    qualified = store.qualifications(condition)
+    playing = [version for version in store.versions().values() if condition.game in version.games]
     newest = {version.bot: version for version in playing if qualified.get(version.id, (True, ""))[0]}
     newest_qualified = {version.bot: version for version in playing if qualified.get(version.id, (False, ""))[0]}
 

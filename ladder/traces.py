@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from ladder.chronicle import MAX_NAMED, Chronicle, PlayedMatch
+from ladder.condition import Condition, not_defaults
 from ladder.errors import LadderError
 from ladder.faults import Account, LongestDecision, read_account
 from ladder.home import Home
@@ -67,9 +68,8 @@ class MatchTraces:
     """All that is left of a match."""
 
     match_id: str
-    game: str
-    clock: str
-    """Both empty if nobody knows any more."""
+    condition: Condition | None
+    """None if nobody knows any more."""
     status: str
     """Whether it counts, in words."""
     bots: tuple[str, ...]
@@ -110,15 +110,16 @@ def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
     path, account, problem = _account(home, match_id)
     record = path if path.exists() else None
     if match is not None:
-        game, clock, bots = match.game, match.clock, match.labels
+        condition, bots = match.condition, match.labels
     elif account is not None:
-        game, clock, bots = account.plan.game.name, str(account.plan.control), list(account.plan.bots)
+        plan = account.plan
+        options = not_defaults(plan.game, plan.setup.options)
+        condition, bots = Condition(0, plan.game.name, options, str(plan.control)), list(plan.bots)
     else:
-        game, clock, bots = "", "", []
+        condition, bots = None, []
     return MatchTraces(
         match_id=match_id,
-        game=game,
-        clock=clock,
+        condition=condition,
         status=_status(match_id, played, len(voids), is_scheduled=match is not None),
         bots=tuple(bots),
         seats=tuple(_seats(played, account)),
@@ -217,8 +218,8 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
     newest = versions[-1]
     failed = any(
         one.status is Status.FAILED
-        for game in newest.games
-        for one in standings(chronicle, game)
+        for condition in chronicle.conditions().values()
+        for one in standings(chronicle, condition)
         if one.version == newest
     )
     qualifying = (

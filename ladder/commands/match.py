@@ -54,8 +54,9 @@ def _document(found: MatchTraces) -> dict[str, Any]:
     blames, lost = ((), ()) if found.account is None else (found.account.blames, found.account.lost)
     return {
         "match": found.match_id,
-        "game": found.game,
-        "clock": found.clock,
+        "game": None if found.condition is None else found.condition.game,
+        "options": None if found.condition is None else dict(found.condition.options),
+        "clock": None if found.condition is None else found.condition.clock,
         "status": found.status,
         "bots": list(found.bots),
         "seats": [
@@ -82,7 +83,7 @@ def _document(found: MatchTraces) -> dict[str, Any]:
 
 
 def _print(home: Path, found: MatchTraces) -> None:
-    what = f": {found.game}, clock {found.clock}" if found.game else ""
+    what = "" if found.condition is None else f": {found.condition.game} ({found.condition.terms})"
     out.print(f"match {found.match_id}{what}; it {found.status}", soft_wrap=True)
     for reason in found.voids:
         out.print(f"void: {reason}", soft_wrap=True)

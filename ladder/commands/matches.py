@@ -47,7 +47,7 @@ def matches(
         found = chronicle.matches(
             limit + 1,  # to know whether there are more
             versions=chronicle.find_versions(bot) if bot is not None else (),
-            games=[find(game).name] if game is not None else (),
+            conditions=None if game is None else chronicle.conditions_of(find(game).name),
             lost=lost,
             out=was_out,
             before=find_match(place, chronicle, before) if before else "",
@@ -71,7 +71,11 @@ def matches(
     )
     for match in shown:
         for line, seat in enumerate(sorted(match.seats, key=lambda seat: (seat.rank, seat.seat))):
-            first = [(match.match_id, moment(match.finished_at)), (match.game, "")][line] if line < 2 else ("", "")
+            first = (
+                [(match.match_id, moment(match.finished_at)), (match.condition.game, match.condition.terms)][line]
+                if line < 2
+                else ("", "")
+            )
             how = "" if seat.outcome is Outcome.PLAYED else f"out: {seat.outcome.value}"
             listed.add_row(*first, str(seat.rank), seat.version.label, str(seat.score), how)
         listed.add_row()
@@ -85,9 +89,9 @@ def _entry(match: PlayedMatch) -> dict[str, object]:
     return {
         "match": match.match_id,
         "number": match.number,
-        "game": match.game,
-        "options": dict(match.options),
-        "clock": match.clock,
+        "game": match.condition.game,
+        "options": dict(match.condition.options),
+        "clock": match.condition.clock,
         "block": match.block,
         "rotation": match.rotation,
         "finished_at": match.finished_at,

@@ -9,8 +9,10 @@ import typer
 from rich.progress import Progress
 
 from ladder.commands.options import HomeOption
+from ladder.condition import DEFAULT_CLOCK
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.running import RunPlan
 from ladder.running import run as play
 from ladder.store import Store
 from referee.commands.output import err, out
@@ -26,7 +28,7 @@ def run(
     ],
     workers: Annotated[int, typer.Option(help="How many matches to play at a time.", min=1, max=256)] = os.cpu_count()
     or 1,
-    clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
+    clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = DEFAULT_CLOCK,
     same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
     unconfined: Annotated[
         bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
@@ -54,7 +56,8 @@ def run(
     with Store(Home(home).database, create=False) as store, Progress(console=err, transient=True) as progress:
         progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
         bar = progress.add_task(f"{' and '.join(one.title for one in chosen)} matches", total=matches)
-        for step in play(Home(home), store, chosen, matches, workers, str(control), same_author=same_author):
+        plan = RunPlan(chosen, matches, workers, control, same_author=same_author)
+        for step in play(Home(home), store, plan):
             if step.text:
                 progress.console.print(step.text, markup=False, soft_wrap=True)
             if step.planned:

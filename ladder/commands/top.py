@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from ladder.commands.options import AsJson, HomeOption
+from ladder.condition import DEFAULT_CLOCK, Condition
 from ladder.home import Home
 from ladder.standings import Standing, standings
 from ladder.store import Store
@@ -22,6 +23,8 @@ def top(
 ) -> None:
     """Show the standings, best first by mu - 3 sigma: the skill that a bot has almost certainly.
 
+    A standing is of one condition: a game, its options and a clock. There is a table for each under which the game was run.
+
     "different" is the number of matches behind mu and sigma: a match that was played exactly like an earlier one between
     the same versions in the same seats is no new evidence, and is not rated again.
 
@@ -33,19 +36,31 @@ def top(
     """
     names = list(games()) if game is None else [find(game).name]
     with Store(Home(home).database, create=False) as store:
-        listed = {name: [_entry(name, *one) for one in enumerate(standings(store, name), 1)] for name in names}
+        listed = {
+            condition: [_entry(condition, *one) for one in enumerate(standings(store, condition), 1)]
+            for name in names
+            for condition in _conditions(store, name)
+        }
     if as_json:
         print_json([entry for entries in listed.values() for entry in entries])
         return
-    for name, entries in listed.items():
+    for condition, entries in listed.items():
         if entries or game is not None:
-            out.print(_table(find(name).title, entries))
+            out.print(_table(f"{find(condition.game).title} ({condition.terms})", entries))
 
 
-def _entry(game: str, place: int, standing: Standing) -> dict[str, object]:
+def _conditions(store: Store, game: str) -> list[Condition]:
+    """Return the conditions of a game; the one that a run has by default if there was no run."""
+    known = [condition for condition in store.conditions().values() if condition.game == game]
+    return known or [Condition(0, game, {}, DEFAULT_CLOCK)]
+
+
+def _entry(condition: Condition, place: int, standing: Standing) -> dict[str, object]:
     rating, version = standing.rating, standing.version
     return {
-        "game": game,
+        "game": condition.game,
+        "options": dict(condition.options),
+        "clock": condition.clock,
         "place": None if rating is None else place,
         "bot": version.bot,
         "version": version.number,

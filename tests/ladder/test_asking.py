@@ -27,7 +27,7 @@ from referee.match.result import Fault, Outcome
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
-from tests.ladder.made import GAME, next_matches
+from tests.ladder.made import CONDITION, GAME, next_matches
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
 
 __all__ = ["dogana_process"]
@@ -232,7 +232,7 @@ def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Ho
 
 def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, shown: Callable[..., str]) -> None:
     with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.unfinished(GAME.name)[0]
+        match = chronicle.unfinished(CONDITION)[0]
         assert "does not count yet" in shown("match", match.match_id, home=home)
         chronicle.give_up(match, f"broken {LOUD}")
     told = shown("match", match.match_id, home=home)
@@ -243,11 +243,11 @@ def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home
 
 def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown: Callable[..., str]) -> None:
     with Chronicle(home.database, create=False) as chronicle:
-        while len({match.match_id[0] for match in chronicle.unfinished(GAME.name)}) == len(
-            chronicle.unfinished(GAME.name)
+        while len({match.match_id[0] for match in chronicle.unfinished(CONDITION)}) == len(
+            chronicle.unfinished(CONDITION)
         ):
             next_matches(chronicle)
-        ids = sorted(match.match_id for match in chronicle.unfinished(GAME.name))
+        ids = sorted(match.match_id for match in chronicle.unfinished(CONDITION))
     beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
     assert "give more of the id" in shown("match", beginning, home=home, status=1)
     assert "there is no match or bot 'zz'" in shown("match", "zz", home=home, status=1)
@@ -302,9 +302,9 @@ def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
         version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
         random_bot = chronicle.find_versions("good")[0]
         assert "newcomer has no log" in shown("log", "newcomer", home=home, status=1)
-        match = Match(f"qualify-{version.id}-0123", None, GAME.name, (version, random_bot), 1, {}, "10+1/10")
+        match = Match(f"qualify-{version.id}-0123", None, CONDITION, (version, random_bot), 1)
         play_really(home, chronicle, match, {0: Fault(Outcome.CRASH, "it crashed")})
-        chronicle.qualify(version.id, GAME.name, passed=False, reason="crash: it crashed")
+        chronicle.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
     assert "match qualify-" in shown("log", "newcomer", home=home)
     told = shown("match", match.match_id, home=home)
     assert "does not count: it was to qualify a version" in told
@@ -318,9 +318,10 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[
     listed = {entry["bot"]: entry for entry in ask("bots")}
     assert list(listed) == sorted(listed)
     assert listed[FAULTY]["author"] == "ann"
-    assert listed[FAULTY]["games"][GAME.name]["status"] == "suspended"
-    assert listed["best"]["games"][GAME.name]["status"] == ""
-    assert listed["best"]["games"][GAME.name]["low"] > listed[FAULTY]["games"][GAME.name]["low"]
+    [faulty], [best] = listed[FAULTY]["standings"], listed["best"]["standings"]
+    assert (faulty["game"], faulty["clock"], faulty["status"]) == (GAME.name, CONDITION.clock, "suspended")
+    assert best["status"] == ""
+    assert best["low"] > faulty["low"]
     assert "active" in shown("bots")
     assert "there is no game 'chess'" in shown("bots", "--game", "chess", status=1)
 
@@ -367,7 +368,7 @@ def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, told: H
     expected = [(match.match_id, seat.seat, seat.version.bot, seat.rank) for match in matches for seat in match.seats]
     assert [(row["match"], int(row["seat"]), row["bot"], int(row["rank"])) for row in rows] == expected
     assert [(one["match"], one["seat"], one["bot"], one["rank"]) for one in documents] == expected
-    assert [json.loads(row["options"]) for row in rows] == [one["options"] for one in documents]
+    assert [json.loads(row["options"]) for row in rows] == [one["options"] for one in documents] == [{}] * len(rows)
     assert rows[0].keys() == documents[0].keys()
 
 

@@ -16,7 +16,7 @@ from ladder.match import Match
 from ladder.recompute import compare
 from ladder.standings import scheduled, standings
 from ladder.store import Store
-from tests.ladder.made import GAME, next_matches, play
+from tests.ladder.made import CONDITION, OTHER, next_matches, play
 
 VERSIONS = 8  # so few that all pairs have met in the short history, too
 
@@ -55,8 +55,8 @@ def block_and_count(store: Store) -> None:
 @pytest.mark.parametrize(
     "action",
     [
-        pytest.param(lambda store: scheduled(store, GAME.name), id="who is scheduled, who is suspended"),
-        pytest.param(lambda store: standings(store, GAME.name), id="top"),
+        pytest.param(lambda store: scheduled(store, CONDITION), id="who is scheduled, who is suspended"),
+        pytest.param(lambda store: standings(store, CONDITION), id="top"),
         pytest.param(lambda store: store.blocks_to_seal(), id="which blocks are to be sealed"),
         pytest.param(block_and_count, id="scheduling, counting, giving up"),
     ],
@@ -76,8 +76,8 @@ def test_the_cost_does_not_grow_with_the_history(
         pytest.param({"out": True}, id="out, which none is"),
         pytest.param({"bot": "bot1"}, id="of a bot"),
         pytest.param({"bot": "bot1", "out": True}, id="of a bot that was out, which it never was"),
-        pytest.param({"bot": "bot1", "lost": True, "games": [GAME.name]}, id="of a bot that lost"),
-        pytest.param({"bot": "bot1", "games": ["another"]}, id="of a bot, of another game"),
+        pytest.param({"bot": "bot1", "lost": True, "conditions": [CONDITION]}, id="of a bot that lost"),
+        pytest.param({"bot": "bot1", "conditions": [OTHER]}, id="of a bot, under another condition"),
         pytest.param({"before": "match150"}, id="further back"),
     ],
 )

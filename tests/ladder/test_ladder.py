@@ -14,6 +14,7 @@ import pytest
 
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.running import schedule
 from ladder.standings import SUSPENDED_AFTER
 from ladder.store import Store
 from referee.records.record import read_lines
@@ -107,10 +108,37 @@ def test_one_run_can_mix_games(dogana: Dogana, tmp_path: Path) -> None:
     assert ended.stderr.count("mybot v1 qualifies") == 2
     database = sqlite3.connect(tmp_path / "home" / "ladder.db")
     matches = dict(
-        database.execute("select game, count(*) from matches join blocks on block = blocks.id group by game")
+        database.execute(
+            "select game, count(*) from matches join blocks on block = blocks.id join conditions on condition = conditions.id"
+            " group by game"
+        )
     )
     assert matches.keys() == {"cargo_noir", "yunnan"}
     assert abs(matches["cargo_noir"] - matches["yunnan"]) <= 5
+    recompute(dogana)
+
+
+def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_said(
+    dogana: Dogana, tmp_path: Path
+) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 4)
+    before = top(dogana)
+    with Store(tmp_path / "home" / "ladder.db", create=False) as store:
+        [usual] = store.conditions().values()
+        left = schedule(store, usual, 1, same_author=False)
+    ended = run(dogana, 2, "--clock", "5+0/5")
+    needed = f"{len(left)} matches of another run are left; they need --game cargo_noir --clock 60+0.5/10"
+    assert needed in ended.stderr.splitlines()
+    assert "mybot v1 qualifies" in ended.stderr  # under this clock, too
+    after = top(dogana)
+    assert [entry for entry in after if entry["clock"] == "60+0.5/10"] == before
+    assert sum(entry["matches"] for entry in after if entry["clock"] == "5+0/5") >= 2 * 2
+    shown = dogana("ladder", "top", "--home", "home").stdout
+    assert shown.index("Cargo Noir (60+0.5/10)") < shown.index("Cargo Noir (5+0/5)")
+    run(dogana, 1)
+    with Store(tmp_path / "home" / "ladder.db", create=False) as store:
+        assert store.open_matches() == {}
     recompute(dogana)
 
 
@@ -380,5 +408,5 @@ def test_a_ladder_that_cannot_be_written_can_be_looked_at(
     store = Store(tmp_path / "home" / "ladder.db", create=False)
     assert [version.label for version in store.versions().values()] == ["mybot v1"]
     with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
-        store.qualify(1, "cargo_noir", passed=True, reason="")
+        store.condition("cargo_noir", {}, "60+0.5/10")
     store.close()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ladder import pool as pools
+from ladder.condition import Condition
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
@@ -48,7 +49,8 @@ def entered(home: Home, program: str) -> Version:
 
 
 def match(*seats: Version, block: int | None = 1, clock: str = "60+0.5/10") -> Match:
-    return Match(secrets.token_hex(8), block, "cargo_noir", seats, secrets.randbits(62), {"last_turn": 2}, clock)
+    condition = Condition(1, "cargo_noir", {"last_turn": 2}, clock)
+    return Match(secrets.token_hex(8), block, condition, seats, secrets.randbits(62))
 
 
 def attempts(pool: Pool, one: Match) -> Iterator[End]:

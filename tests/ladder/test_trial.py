@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
+from ladder.condition import Condition
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.recompute import compare
-from ladder.running import run
+from ladder.running import RunPlan, run
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
 from ladder.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
 from referee.match import result
-from referee.registry import find
+from referee.match.clock import TimeControl
+from tests.ladder.made import CONDITION, GAME
 from tests.ladder.test_pool import PLAIN, WORKER
 
 
@@ -26,7 +28,7 @@ def version(number: int, author: str = "") -> Version:
 
 GREEDY = version(1, HOUSE)
 KILLER, VICTIM, FRIEND = version(2), version(3), version(4)
-CAUSE = Match("cause", 1, "toy", (VICTIM, GREEDY, KILLER), 77, {}, "60+0.5/10")
+CAUSE = Match("cause", 1, Condition(1, "toy", {}, "60+0.5/10"), (VICTIM, GREEDY, KILLER), 77)
 
 
 def held(trial: Trial, dies: Any) -> list[Match]:
@@ -110,7 +112,7 @@ LOSING = (
 def played(home: Home, matches: int) -> str:
     """Run a ladder; return what it said."""
     with Store(home.database, create=False) as store:
-        steps = run(home, store, [find("cargo_noir")], matches, 2, "60+0.5/10", same_author=False)
+        steps = run(home, store, RunPlan([GAME], matches, 2, TimeControl.parse(CONDITION.clock)))
         return "\n".join(step.text for step in steps if step.text)
 
 
@@ -129,11 +131,11 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
     assert "and is given up: the worker was killed by SIGKILL" in said
     played(home, 1)
     with Store(home.database, create=False) as store:
-        found = {standing.version.bot: standing for standing in standings(store, "cargo_noir")}
+        found = {standing.version.bot: standing for standing in standings(store, CONDITION)}
         assert found["killer"].status is Status.SUSPENDED
         assert found["killer"].tally.matches > 0  # it is not excused for that
         assert found["mybot"].status in SCHEDULED
-        assert store.unfinished("cargo_noir") == []
+        assert store.unfinished(CONDITION) == []
         comparison = compare(home, store)
         assert comparison.broken + comparison.differences == []
 

@@ -16,7 +16,7 @@ from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome
 from referee.records.record import RecordWriter, header
 from referee.registry import shipped_board
-from tests.ladder.made import GAME, next_matches
+from tests.ladder.made import CONDITION, GAME, next_matches
 from tests.tables import Table
 
 LOUD = "\x1b[2J\u202e"
@@ -32,9 +32,10 @@ def told_ladder(folder: Path, matches: int) -> Home:
     home = Home(folder)
     home.make()
     with Chronicle(home.database, create=True) as chronicle:
+        assert chronicle.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
         for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
             version, _ = chronicle.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
-            chronicle.qualify(version.id, GAME.name, passed=True, reason="")
+            chronicle.qualify(version.id, CONDITION, passed=True, reason="")
         waiting: list[Match] = []
         for number in range(matches):
             waiting = waiting or next_matches(chronicle, number)
@@ -77,10 +78,10 @@ def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[
 def plan_of(match: Match) -> MatchPlan:
     return MatchPlan(
         game=GAME,
-        setup=GAME.setup(len(match.seats), match.options, shipped_board(GAME)),
+        setup=GAME.setup(len(match.seats), match.condition.options, shipped_board(GAME)),
         match_id=match.match_id,
         seed=match.seed,
         bots=match.labels,
-        control=TimeControl.parse(match.clock),
+        control=TimeControl.parse(match.condition.clock),
         reveals_seed=match.block is None,
     )

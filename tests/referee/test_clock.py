@@ -7,7 +7,7 @@ import pytest
 from referee.match.clock import SeatClock, TimeControl
 
 
-@pytest.mark.parametrize("text", ["60+0.5/10", "0+1/1", "600+0/600", "0.25+0/0.1"])
+@pytest.mark.parametrize("text", ["60+0.5/10", "0+1/1", "600+0/600", "0.25+0/0.1", "9999999+0.000001/1234567.5"])
 def test_a_clock_is_written_as_it_is_read(text: str) -> None:
     assert str(TimeControl.parse(text)) == text
 
