@@ -7,6 +7,9 @@ from collections.abc import Collection
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+MIN_NUMBER = 6
+"""A column of numbers is no narrower than this, though the words above it may stand in several lines."""
+
 
 def table(*heads: str, numbers: Collection[str] = (), whole: Collection[str] = (), title: str | None = None) -> Table:
     """Return a table without borders; text that does not fit into its column is folded.
@@ -22,7 +25,8 @@ def table(*heads: str, numbers: Collection[str] = (), whole: Collection[str] = (
         made.add_column(
             head,
             justify="right" if head in numbers else "left",
-            no_wrap=head in numbers or head in whole,
+            no_wrap=(head in numbers and " " not in head) or head in whole,
+            min_width=MIN_NUMBER if head in numbers and " " in head else None,
             overflow="fold",
         )
     return made
