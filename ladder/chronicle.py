@@ -13,6 +13,7 @@ from typing import Any
 from ladder.condition import Condition
 from ladder.errors import LadderError
 from ladder.match import Version
+from ladder.rating import Rating
 from ladder.store import Store
 from referee.match.result import Outcome
 
@@ -231,6 +232,21 @@ class Chronicle(Store):
             [version.id, condition.id],
         )
         return {Outcome(row["outcome"]): row["matches"] for row in rows}
+
+    def rating_history(self, version: Version, condition: Condition) -> dict[int, Rating]:
+        """Return the rating of a version after each block in which a match of it was rated, the first block first."""
+        rows = self._rows(
+            """
+            select block, mu, sigma from block_ratings join blocks on blocks.id = block_ratings.block
+            where version = ? and condition = ? order by block
+            """,
+            [version.id, condition.id],
+        )
+        return {row["block"]: Rating(row["mu"], row["sigma"]) for row in rows}
+
+    def submitted_at(self) -> dict[int, str]:
+        """Return when each version was submitted, in ISO 8601, UTC, by the id of the version."""
+        return {row["id"]: row["submitted_at"] for row in self._rows("select id, submitted_at from versions")}
 
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
         """Return how a version has fared against each that it has met, the most frequent first."""

@@ -21,6 +21,7 @@ from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
 from ladder.commands.run import run
+from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
 from referee.commands.games import games
@@ -60,7 +61,19 @@ def _options(
 for command in (games, play, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
-for ladder_command in (submit, run, top, bots, matches, match, log, recompute, backup, export):
+for ladder_command in (
+    submit,
+    run,
+    top,
+    bots,
+    show,
+    matches,
+    match,
+    log,
+    recompute,
+    backup,
+    export,
+):
     ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 

@@ -13,6 +13,7 @@ trials                  versions that were tried because workers died (`trial.py
 Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
 
 ratings                 derived by `rating.py` from the results, in their order
+block_ratings           the same after each block
 tallies                 for each condition and version: matches, wins, faults, ...
 meetings                for each pair of versions: in how many blocks both sat
 table_sizes             for each number of seats: how many blocks there were
@@ -289,24 +290,7 @@ def conditions(db: Database) -> None:
 
 def _rate_what_was_mixed(db: Database) -> None:
     """Rate the matches of games that were played under several conditions, each condition by itself."""
-    history = History(dict(db.execute("select id, lag(id) over (partition by bot order by id) from versions")))
-    rows = db.execute(
-        """
-        select results.number, blocks.condition, results.digest, seats.version, seat_results.rank
-        from results
-        join matches on matches.id = results.match
-        join blocks on blocks.id = matches.block
-        join conditions on conditions.id = blocks.condition
-        join seats on seats.match = results.match
-        join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
-        where conditions.game in (select game from conditions group by game having count(*) > 1)
-        order by results.number, seats.seat
-        """
-    )
-    rated: list[tuple[bool, int]] = []
-    for number, seats in groupby(rows, key=itemgetter(0)):
-        _, conditions, digests, versions, ranks = zip(*seats, strict=True)
-        rated.append((history.add(conditions[0], digests[0], versions, ranks), number))
+    history, rated = _history(db, "conditions.game in (select game from conditions group by game having count(*) > 1)")
     db.conn.executemany("update results set rated = ? where number = ?", rated)
     db.conn.executemany(
         "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
@@ -316,6 +300,28 @@ def _rate_what_was_mixed(db: Database) -> None:
             for version, rating in ratings.items()
         ),
     )
+
+
+def _history(db: Database, which: str) -> tuple[History, list[tuple[bool, int]]]:
+    """Rate the matches that an SQL condition names; return also whether each was rated, and its number."""
+    history = History(dict(db.execute("select id, lag(id) over (partition by bot order by id) from versions")))
+    rows = db.execute(
+        f"""
+        select results.number, blocks.condition, blocks.id, results.digest, seats.version, seat_results.rank
+        from results
+        join matches on matches.id = results.match
+        join blocks on blocks.id = matches.block
+        join conditions on conditions.id = blocks.condition
+        join seats on seats.match = results.match
+        join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
+        where {which} order by results.number, seats.seat
+        """  # noqa: S608
+    )
+    rated: list[tuple[bool, int]] = []
+    for number, seats in groupby(rows, key=itemgetter(0)):
+        _, conditions, blocks, digests, versions, ranks = zip(*seats, strict=True)
+        rated.append((history.add(conditions[0], blocks[0], digests[0], versions, ranks), number))
+    return history, rated
 
 
 @migrations()
@@ -338,6 +344,28 @@ def appearances(db: Database) -> None:
         create index appearances_lost on appearances (version, condition, number) where lost = 1;
         create index appearances_out on appearances (version, condition, number) where out = 1;
         """,
+    )
+
+
+@migrations()
+def block_ratings(db: Database) -> None:
+    """Keep how the rating of each version went, block by block."""
+    _run(
+        db,
+        """
+        create table block_ratings (
+            version integer not null references versions (id),
+            block integer not null references blocks (id),
+            mu real not null,
+            sigma real not null,
+            primary key (version, block)
+        ) strict, without rowid;
+        """,
+    )
+    history, _ = _history(db, "true")
+    db.conn.executemany(
+        "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
+        ((*key, rating.mu, rating.sigma) for key, rating in history.after_blocks.items()),
     )
 
 

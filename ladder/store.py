@@ -17,7 +17,7 @@ from ladder.condition import Condition
 from ladder.database import LadderFile
 from ladder.errors import LadderError
 from ladder.match import Count, Match, Version
-from ladder.rating import Rating
+from ladder.rating import History, Rating
 from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
 from referee.game import OptionValue
 from referee.match.result import Outcome, Result
@@ -336,6 +336,13 @@ class Store(LadderFile):
                 """,
                 ([match.condition.id, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
             )
+            self._write_each(
+                """
+                insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)
+                on conflict do update set mu = excluded.mu, sigma = excluded.sigma
+                """,
+                ([version, match.block, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
+            )
 
     def void(self, match: Match, reason: str) -> int:
         """Note that an attempt at a match was void; return how often by now."""
@@ -428,16 +435,21 @@ class Store(LadderFile):
         rows = self._rows("select version, mu, sigma from ratings where condition = ?", [condition.id])
         return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
 
+    def block_ratings(self) -> dict[tuple[int, int], Rating]:
+        """Return the rating of each version after each block in which a match of it was rated, by version and block."""
+        rows = self._each("select version, block, mu, sigma from block_ratings")
+        return {(row["version"], row["block"]): Rating(row["mu"], row["sigma"]) for row in rows}
+
     def differences(self) -> list[str]:
         """Compare every tally but the ratings with the facts; return what does not agree, a line each."""
         with self._explained():
             return [line for table in DERIVED for line in differences(self._db, table)]
 
-    def repair(self, ratings: Mapping[int, Mapping[int, Rating]], unrated: Sequence[int]) -> None:
+    def repair(self, history: History, unrated: Sequence[int]) -> None:
         """Put what follows from the facts in the place of all tallies.
 
         Args:
-            ratings: for the id of each condition the rating of every version.
+            history: the ratings that follow from all matches.
             unrated: the numbers of the results that are not rated, because the same was played before.
         """
         with self.writing():
@@ -448,9 +460,14 @@ class Store(LadderFile):
                 "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
                 (
                     [condition, version, rating.mu, rating.sigma]
-                    for condition, under_it in ratings.items()
+                    for condition, under_it in history.ratings.items()
                     for version, rating in under_it.items()
                 ),
+            )
+            self._write("delete from block_ratings")
+            self._write_each(
+                "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
+                ([*key, rating.mu, rating.sigma] for key, rating in history.after_blocks.items()),
             )
             for table in DERIVED:
                 derive(self._db, table)

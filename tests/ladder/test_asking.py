@@ -327,7 +327,7 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[
 
 
 @pytest.mark.parametrize("word", ["fault", "Faulty v2"])
-@pytest.mark.parametrize("command", [["matches", "--bot"]])
+@pytest.mark.parametrize("command", [["matches", "--bot"], ["show"]], ids=" ".join)
 def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
     shown: Callable[..., str], command: list[str], word: str
 ) -> None:
@@ -336,20 +336,59 @@ def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
     assert len(told.splitlines()) == 1
 
 
+def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_has_met(ask: Ask, told: Home) -> None:
+    matches = all_matches(told)
+    found = ask("show", "best")
+    [fared] = found["fared"]
+    own = [match for match in matches if place(match, "best")]
+    assert (fared["matches"], fared["wins"]) == (len(own), sum(place(match, "best") == 1 for match in own))
+    assert [entry["block"] for entry in fared["blocks"]] == sorted({match.block for match in own})
+    assert fared["blocks"][-1]["mu"] == fared["mu"]
+    met = {entry["bot"]: entry for entry in fared["met"]}
+    for other in ("good", FAULTY):
+        both = [match for match in own if place(match, other)]
+        assert met[other]["matches"] == len(both)
+        assert met[other]["ahead"] == sum(place(match, "best") < place(match, other) for match in both)
+        assert met[other]["tied"] == sum(place(match, "best") == place(match, other) for match in both)
+    assert [entry["matches"] for entry in fared["met"]] == sorted(
+        (entry["matches"] for entry in fared["met"]), reverse=True
+    )
+    [faulty] = ask("show", FAULTY)["fared"]
+    assert faulty["faults"] == {"crash": faulty["out"]}
+    assert faulty["status"] == "suspended"
+
+
+def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home: Home, dogana: Dogana) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    found = json.loads(dogana("ladder", "show", "best", "--home", home.folder, "--json").stdout)
+    assert [(one["version"], one["standings"][0]["status"]) for one in found["versions"]] == [
+        (1, ""),
+        (2, "waits to qualify"),
+    ]
+    assert found["fared"] == []  # the newest has not played
+    older = json.loads(dogana("ladder", "show", "best v1", "--home", home.folder, "--json").stdout)
+    assert older["fared"][0]["matches"] > 0
+
+
 # --- 80 columns, names of strangers -------------------------------------------------------------------------
 
 
-COMMANDS = [["bots"], ["matches"], ["matches", "--bot", LONG]]
+COMMANDS = [["top"], ["bots"], ["matches"], ["matches", "--bot", LONG], ["show", LONG], ["show", "best"]]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
     with Chronicle(home.database, create=False) as chronicle:
         chronicle._write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
     lines = at_80(home, *words)
     check("\n".join(lines))
-    table = lines[: max(number for number, line in enumerate(lines) if not line.strip())]
-    assert all(len(line) <= 80 for line in table), "\n".join(lines)
+    parts = re.split(r"\n\s*\n", "\n".join(lines))
+    tables = [part for part in parts if "───" in part]  # the rest is text, which the terminal wraps
+    assert tables
+    assert all(len(line) <= 80 for part in tables for line in part.splitlines()), "\n".join(lines)
     assert LONG in re.sub(r"\s", "", "".join(re.findall(r"L+", "\n".join(lines))))
     assert not any("…" in line for line in lines)
 
