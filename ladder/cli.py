@@ -20,6 +20,8 @@ from ladder.commands.log import log
 from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
+from ladder.commands.requalify import requalify
+from ladder.commands.retire import retire
 from ladder.commands.run import run
 from ladder.commands.show import show
 from ladder.commands.submit import submit
@@ -70,6 +72,8 @@ for ladder_command in (
     matches,
     match,
     log,
+    retire,
+    requalify,
     recompute,
     backup,
     export,

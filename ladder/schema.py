@@ -4,7 +4,8 @@ Facts, which are only ever added:
 
 bots, versions          who takes part; a version is immutable and known by its content
 conditions              what is played and how: a game, options, a clock; everything below is of one of them
-qualifications          whether a version got through a first match
+qualifications          whether a version got through a first match, or may try once more; the last one counts
+retirements             versions that the organiser has taken out, or brought back; the last one counts
 blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
 results, seat_results   what came out; `results.number` is the order in which matches count
 voids                   attempts at a match that came to no result
@@ -369,6 +370,36 @@ def block_ratings(db: Database) -> None:
     )
 
 
+@migrations()
+def second_chances(db: Database) -> None:
+    """Let versions try more than once to qualify, and let the organiser take them out."""
+    _run(
+        db,
+        """
+        alter table qualifications rename to old_qualifications;
+        create table qualifications (
+            id integer primary key,
+            condition integer not null references conditions (id),
+            version integer not null references versions (id),
+            passed integer,
+            reason text not null,
+            at text not null,
+            after_number integer not null
+        ) strict;
+        insert into qualifications (condition, version, passed, reason, at, after_number)
+            select condition, version, passed, reason, at, 0 from old_qualifications order by at;
+        drop table old_qualifications;
+        create index qualifications_of on qualifications (condition, version, id);
+        create table retirements (
+            id integer primary key,
+            version integer not null references versions (id),
+            retired integer not null,
+            at text not null
+        ) strict;
+        """,
+    )
+
+
 DERIVED = {
     "tallies": """
         with
@@ -383,11 +414,18 @@ DERIVED = {
         last_played as (
             select condition, version, max(number) as number from played where outcome = 'played' group by condition, version
         ),
+        forgiven as (
+            select condition, version, max(after_number) as number from qualifications
+            where passed is null group by condition, version
+        ),
         counted as (
             select played.condition, played.version, count(*) as matches, sum(rated) as different, sum(rank = 1) as wins,
                 sum(outcome <> 'played') as faults,
-                sum(played.number > coalesce(last_played.number, 0)) as faults_in_a_row
-            from played left join last_played using (condition, version) group by played.condition, played.version
+                sum(played.number > max(coalesce(last_played.number, 0), coalesce(forgiven.number, 0))) as faults_in_a_row
+            from played
+            left join last_played using (condition, version)
+            left join forgiven using (condition, version)
+            group by played.condition, played.version
         ),
         scheduled as (select condition, version, max(block) as last_block from seated group by condition, version)
         select condition, version, coalesce(matches, 0) as matches, coalesce(different, 0) as different,

@@ -124,15 +124,43 @@ class Store(LadderFile):
     def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
         """Note whether a version got through its qualification."""
         with self.writing():
+            self._note_qualification(version, condition, passed, reason)
+
+    def let_qualify_again(self, version: int, condition: Condition) -> None:
+        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
+        with self.writing():
+            self._note_qualification(version, condition, None, "")
             self._write(
-                "insert into qualifications (condition, version, passed, reason, at) values (?, ?, ?, ?, ?)",
-                [condition.id, version, int(passed), reason, _now()],
+                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
             )
 
+    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
+        self._write(
+            """
+            insert into qualifications (condition, version, passed, reason, at, after_number)
+            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+            """,
+            [condition.id, version, passed, reason, _now()],
+        )
+
     def qualifications(self, condition: Condition) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried: whether it got through, and why not."""
-        rows = self._rows("select version, passed, reason from qualifications where condition = ?", [condition.id])
-        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows}
+        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
+        rows = self._rows(
+            # SQLite takes the other columns from the row that has the greatest id.
+            "select version, passed, reason, max(id) from qualifications where condition = ? group by version",
+            [condition.id],
+        )
+        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
+
+    def retire(self, version: int, *, retired: bool) -> None:
+        """Note that a version is taken out, or brought back."""
+        with self.writing():
+            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, _now()])
+
+    def retired(self) -> set[int]:
+        """Return the versions that are taken out."""
+        rows = self._rows("select version, retired, max(id) from retirements group by version")
+        return {row["version"] for row in rows if row["retired"]}
 
     # scheduling
 

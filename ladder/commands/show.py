@@ -70,6 +70,8 @@ def show(bot: BotArgument, home: HomeOption, as_json: AsJson = False) -> None:
         _print_fared(newest, fared)
     out.print(f"its matches:  {ladder_command(home, 'matches', '--bot', bot)}", soft_wrap=True)
     out.print(f"its log:      {ladder_command(home, 'log', bot)}", soft_wrap=True)
+    if any(standing.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED) for _, standing in places):
+        out.print(f"to try again: {ladder_command(home, 'requalify', bot)}", soft_wrap=True)
 
 
 def _entry(condition: Condition, standing: Standing) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,11 +24,14 @@ from ladder.errors import LadderError
 from ladder.faults import read_account
 from ladder.home import Home
 from ladder.match import Match
+from ladder.recompute import compare
+from ladder.running import count, enter_house_bots
+from ladder.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
 from referee.match.result import Fault, Outcome
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
-from tests.ladder.made import CONDITION, GAME, next_matches
+from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
 
 __all__ = ["dogana_process"]
@@ -327,7 +331,7 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[
 
 
 @pytest.mark.parametrize("word", ["fault", "Faulty v2"])
-@pytest.mark.parametrize("command", [["matches", "--bot"], ["show"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["matches", "--bot"], ["show"], ["retire"], ["requalify"]], ids=" ".join)
 def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
     shown: Callable[..., str], command: list[str], word: str
 ) -> None:
@@ -369,6 +373,109 @@ def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home:
     assert found["fared"] == []  # the newest has not played
     older = json.loads(dogana("ladder", "show", "best v1", "--home", home.folder, "--json").stdout)
     assert older["fared"][0]["matches"] > 0
+
+
+# --- second chances -----------------------------------------------------------------------------------------
+
+
+def statuses(home: Home) -> dict[str, str]:
+    with Chronicle(home.database, create=False) as chronicle:
+        return {one.version.label: one.status.value for one in standings(chronicle, CONDITION)}
+
+
+def agrees(home: Home) -> bool:
+    with Chronicle(home.database, create=False) as chronicle:
+        return compare(home, chronicle).differences == []
+
+
+def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new_faults(
+    home: Home, shown: Callable[..., str]
+) -> None:
+    assert statuses(home)["faulty v1"] == "suspended"
+    assert "faulty v1 tries again to qualify for cargo_noir (60+0.5/10)" in shown("requalify", FAULTY, home=home)
+    assert statuses(home)["faulty v1"] == "waits to qualify"
+    assert agrees(home)
+    with Chronicle(home.database, create=False) as chronicle:
+        [faulty] = chronicle.find_versions(FAULTY)
+        assert to_qualify(chronicle, CONDITION) == [faulty]
+        chronicle.qualify(faulty.id, CONDITION, passed=True, reason="")
+        assert faulty in scheduled(chronicle, CONDITION)
+        faults = 0
+        while statuses(home)["faulty v1"] == "":
+            for match in next_matches(chronicle, faults):
+                outs = frozenset(seat for seat, version in enumerate(match.seats) if version == faulty)
+                ranks = [1 + (seat in outs) for seat in range(len(match.seats))]
+                count(chronicle, match, result_of(match, ranks, outs=outs), "hash")
+                faults += bool(outs)
+                assert (statuses(home)["faulty v1"] == "suspended") == (faults >= SUSPENDED_AFTER)
+    assert agrees(home)
+
+
+def test_a_bot_that_failed_to_qualify_tries_again(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        for attempt in ("first", "second"):
+            chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
+            assert f"not qualified: crash: {attempt}" in shown("show", "failed", home=home)
+            assert "failed v1 tries again" in shown("requalify", "failed", home=home)
+            assert to_qualify(chronicle, CONDITION) == [failed]
+            assert "needs no second chance" in shown("requalify", "failed", home=home, status=1)
+        chronicle.qualify(failed.id, CONDITION, passed=True, reason="")
+        assert failed in scheduled(chronicle, CONDITION)
+
+
+def test_a_bot_that_kills_its_workers_has_no_second_chance(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        [best] = chronicle.find_versions("best")
+        chronicle.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
+    assert "best v1 will not be tried again: workers died" in shown("requalify", "best", home=home, status=1)
+
+
+def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home, shown: Callable[..., str]) -> None:
+    before = statuses(home)
+    assert "retired: best v1" in shown("retire", "best", home=home)
+    shown("retire", "best", home=home)  # again changes nothing
+    assert statuses(home) == {**before, "best v1": "retired"}
+    assert agrees(home)
+    with Chronicle(home.database, create=False) as chronicle:
+        assert "best" not in {version.bot for version in scheduled(chronicle, CONDITION)}
+        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        assert to_qualify(chronicle, CONDITION) == [newer]
+    assert "best v1 is back" in shown("requalify", "best v1", home=home)
+    assert statuses(home) == {**before, "best v2": "waits to qualify"}
+
+
+def test_when_only_the_newest_version_is_retired_the_one_before_it_plays_again(
+    home: Home, shown: Callable[..., str]
+) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        chronicle.qualify(newer.id, CONDITION, passed=True, reason="")
+    assert statuses(home)["best v1"] == "replaced"
+    shown("retire", "best v2", home=home)
+    assert (statuses(home)["best v1"], statuses(home)["best v2"]) == ("", "retired")
+
+
+def test_house_bots_cannot_be_retired(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        enter_house_bots(chronicle, CONDITION)
+    assert "greedy is a house bot" in shown("retire", "greedy", home=home, status=1)
+
+
+def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "mybot.py").write_text("1 // 0\n")
+    submit = ("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
+    dogana(*submit)
+    assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
+    with Chronicle(tmp_path / "home" / "ladder.db", create=False) as chronicle:
+        condition = chronicle.condition(GAME.name, {}, "60+0.5/10")
+        chronicle.qualify(1, condition, passed=False, reason="start: exited with status 1")
+    told = dogana(*submit).stdout
+    assert "mybot v1 is not qualified for cargo_noir (60+0.5/10): start: exited with status 1" in told
+    [command] = [line for line in told.splitlines() if line.startswith("to try again: ")]
+    assert command.endswith("dogana ladder requalify 'mybot v1' --home home")
+    dogana(*shlex.split(command.removeprefix("to try again: dogana ")))
+    assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
 
 
 # --- 80 columns, names of strangers -------------------------------------------------------------------------
