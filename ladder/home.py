@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from glob import escape
 from pathlib import Path
 
 from ladder.errors import LadderError
 from referee.files import private_folder
+
+_BEGINNING = re.compile(r"[A-Za-z0-9-]{2,}", re.ASCII)
+"""What the id of a match can begin with; it leads nowhere else, and no character of it is a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,10 @@ class Home:
         return self.records / f"{match_id}.jsonl"
 
     def recorded(self, beginning: str) -> list[str]:
-        """Return the ids of the matches that have a record and whose ids begin like this, of at least two characters."""
-        found = self.records.glob(f"{escape(beginning[:2])}/{escape(beginning)}*.jsonl*")
+        """Return the ids of the matches that have a record and begin like this, with two characters at least."""
+        if not _BEGINNING.fullmatch(beginning):
+            return []
+        found = self.records.glob(f"{beginning[:2]}/{beginning}*.jsonl*")
         return sorted({path.name.partition(".")[0] for path in found if path.suffix != ".part"})
 
     def log(self, match_id: str, seat: int) -> Path:

@@ -254,7 +254,8 @@ def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown
         ids = sorted(match.match_id for match in chronicle.unfinished(CONDITION))
     beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
     assert "give more of the id" in shown("match", beginning, home=home, status=1)
-    assert "there is no match or bot 'zz'" in shown("match", "zz", home=home, status=1)
+    for wrong in ("zz", "..", "../..", "*", "**", "\0", "a/b"):
+        assert "there is no match or bot" in shown("match", wrong, home=home, status=1)
 
 
 # --- logs ---------------------------------------------------------------------------------------------------
