@@ -39,7 +39,7 @@ def match(
       dogana ladder match 3f09 --json
     """
     place = Home(home)
-    with Chronicle(place.database, create=False) as chronicle:
+    with Chronicle(place.database, create=False) as chronicle, chronicle.reading():
         found = traces_of(place, chronicle, find_match(place, chronicle, beginning))
     if as_json:
         print_json(_document(found))
