@@ -36,6 +36,7 @@ def told_ladder(folder: Path, matches: int) -> Home:
         for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
             version, _ = chronicle.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
             chronicle.qualify(version.id, CONDITION, passed=True, reason="")
+            write_log(home, f"qualify-{version.id}-0", 0)
         waiting: list[Match] = []
         for number in range(matches):
             waiting = waiting or next_matches(chronicle, number)
@@ -56,6 +57,7 @@ def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[
     left = dict(faults or {})
     while table.match.result is None:
         seat = min(table.open)
+        table.wait(chance.choice((0.0, 0.01, 0.2)))
         if seat in left and table.actions():
             table.answer(seat, 99999)
             table.answer(seat, 99999)
@@ -68,11 +70,15 @@ def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[
     writer.append(header(plan), *table.lines)
     record_hash = writer.finish()
     for seat in range(len(match.seats)):
-        log = home.log(match.match_id, seat)
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text(f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n")
+        write_log(home, match.match_id, seat)
     if match.block is not None:
         count(chronicle, match, table.match.result, record_hash)
+
+
+def write_log(home: Home, match_id: str, seat: int) -> None:
+    log = home.log(match_id, seat)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n")
 
 
 def plan_of(match: Match) -> MatchPlan:
