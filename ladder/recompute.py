@@ -30,6 +30,8 @@ _CHUNK = 32
 class Comparison:
     """What came out of a comparison."""
 
+    history: History
+    """The ratings that follow from the matches."""
     matches: int = 0
     """How many matches count."""
     broken: dict[str, str] = field(default_factory=dict)
@@ -40,8 +42,6 @@ class Comparison:
     """Records that hold, but are not what was counted, a line each."""
     differences: list[str] = field(default_factory=list)
     """Ratings and tallies that do not follow from the matches, a line each."""
-    ratings: dict[int, dict[int, Rating]] = field(default_factory=dict)
-    """The ratings that follow from the matches, by the ids of conditions and versions."""
     unrated: list[int] = field(default_factory=list)
     """The numbers of the results that are not rated, because the same was played before."""
     repaired: bool = False
@@ -70,13 +70,14 @@ def compare(home: Home, store: Store) -> Comparison:
         LadderError: if the ladder cannot be read, or a process that verifies records was killed.
     """
     history = History({version.id: version.parent for version in store.versions().values()})
-    found = Comparison(ratings=history.ratings)
+    found = Comparison(history)
 
     def derived() -> Iterator[Match]:
         for match in store.counted():
             assert match.count is not None  # noqa: S101 it counts
+            assert match.block is not None  # noqa: S101
             found.matches += 1
-            is_new = history.add(match.condition.id, match.count.digest, match.versions, match.count.ranks)
+            is_new = history.add(match.condition.id, match.block, match.count.digest, match.versions, match.count.ranks)
             if not is_new:
                 found.unrated.append(match.count.number)
             if match.count.rated != is_new:
@@ -93,13 +94,20 @@ def compare(home: Home, store: Store) -> Comparison:
             else:
                 found.broken[problem.match_id] = problem.text
         for condition in store.conditions().values():
-            known, ratings = store.ratings(condition), found.ratings.get(condition.id, {})
+            known, ratings = store.ratings(condition), history.ratings.get(condition.id, {})
             found.differences += [
                 f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
                 f" its matches give {_text(ratings.get(version))}"
                 for version in sorted(ratings.keys() | known.keys())
                 if known.get(version) != ratings.get(version)
             ]
+        after_blocks = store.block_ratings()
+        found.differences += [
+            f"block {block}: after it version {version} has {_text(after_blocks.get((version, block)))},"
+            f" its matches give {_text(history.after_blocks.get((version, block)))}"
+            for version, block in sorted(after_blocks.keys() | history.after_blocks.keys())
+            if after_blocks.get((version, block)) != history.after_blocks.get((version, block))
+        ]
         found.differences += store.differences()
     return found
 
@@ -121,7 +129,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         if found.problems and not found.contradicting and (count_lost or not found.broken):
             with store.writing():
                 store.note_lost(found.broken)
-                store.repair(found.ratings, found.unrated)
+                store.repair(found.history, found.unrated)
             found.repaired = True
         return found
 
