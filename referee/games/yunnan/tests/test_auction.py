@@ -162,6 +162,14 @@ def test_y2_6_the_bank_sends_all_own_bids_to_the_market_and_ends_bidding() -> No
     assert "bank(right,reserve)" in legal(state)
 
 
+def test_y2_6_who_has_used_the_bank_neither_bids_nor_uses_it_again_whatever_its_colour() -> None:
+    for colour in ("red", "blue", "green"):
+        state = place(phase="AUCTION", acting=colour, bank={"left": colour}, banked=[colour], reserve={colour: 2})
+        assert legal(state) == ["market(reserve)", "pass"]
+        assert refused(state, "bid(school,9,reserve)") == "Y2.3a"
+        assert refused(state, "bank(right,reserve)") == "Y2.6"
+
+
 def test_y2_7_the_market_takes_any_number_of_merchants() -> None:
     state = do(place(phase="AUCTION"), "market(reserve)", "market(reserve)", "pass", "market(reserve)")
     assert (merchants(state, RED), merchants(state, BLUE)) == ({"pue": 2}, {"pue": 1})

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from referee.games.yunnan import scoring
+from referee.games.yunnan.actions import Convert, converts
 from referee.games.yunnan.names import Phase, Province
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import NOBODY
@@ -199,8 +200,14 @@ def test_y10_1_e9_income_is_split_between_points_and_money() -> None:
     assert state.income == [21, 0, 0]
     assert legal(state) == [f"convert({points})" for points in range(22)]
     assert refused(state, "convert(22)") == "Y10.1"
+    assert refused(state, "convert(-1)") == "Y10.1"
     do(state, "convert(6)")
     assert (state.vp, state.money) == ([6, 0, 0], [65, 50, 50])
+
+
+def test_y10_1_an_income_of_any_size_is_split_as_the_seat_likes() -> None:
+    for income in (200, 201, 250):
+        assert converts(income) == [Convert(points) for points in range(income + 1)]
 
 
 @pytest.mark.parametrize(
