@@ -109,6 +109,13 @@ def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
     assert state.reserve[0] == 3  # they were cleaned away again
 
 
+def test_z8_3_where_the_nest_has_more_than_are_replaced_none_need_come_from_the_reserve() -> None:
+    state = do(cards("ueb", "none", loc={"can": [0, 2]}, nest=[5, 0]), "reinforce(0)", "takeover(can)")
+    assert legal(state) == ["from_reserve(0)", "from_reserve(1)", "from_reserve(2)"]
+    assert refused(state, "from_reserve(-1)") == "Z8.3"
+    assert refused(state, "from_reserve(3)") == "Z8.3"
+
+
 def test_z8_3_a_takeover_without_opponents_has_no_effect() -> None:
     state = cards("ueb", "none", loc={"can": [2, 0], "sgm": [0, 1]})
     assert (state.phase, executed(state)[0]) == (Phase.PLAN, ["UEB"])
@@ -268,6 +275,7 @@ def test_z10_2_when_the_match_ends_nothing_further_happens() -> None:
     state = cards("none", "none", loc={"can": [1, 0]}, round=4, cemetery=[0, 2])
     assert (state.phase, pigeons(state, "can")) == (Phase.OVER, [1, 0])
     assert state.majority[Place.CAN] == 0
+    assert refused(state, "michele(2)", seat=1) == "Z12.1"
 
 
 def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round() -> None:
@@ -293,6 +301,12 @@ def test_z10_4_the_majority_in_the_cemetery_takes_back_up_to_two() -> None:
     do(state, "michele(2)")
     assert (state.reserve[0], state.cemetery) == (14, [1, 1])
     assert cards("none", "none", cemetery=[1, 1]).phase is Phase.PLAN
+
+
+def test_z8_4_z8_8_z10_4_where_the_board_gives_nothing_to_decide_nothing_is_asked() -> None:
+    assert cards("none", "none", cemetery=[3, 1], board={"scoring": {"from_cemetery": 0}}).phase is Phase.PLAN
+    assert cards("gif", "none", board={"cards": {"poisoned": 0}}).phase is Phase.PLAN
+    assert cards("wei", "none", board={"cards": {"greys": 0}}).phase is Phase.PLAN
 
 
 def test_z11_1_the_fullest_places_are_emptied() -> None:
