@@ -1,23 +1,19 @@
-"""The match machine (`referee/match/machine.py`): answers, refusals, faults, connections, simultaneous decisions."""
+"""The match machine (`referee/match/machine.py`): answers, refusals, faults, connections, simultaneous and overtaken decisions."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from referee.game import Action, Seat
 from referee.games.cargo_noir.actions import Casino, Send, Stake
 from referee.games.cargo_noir.names import Destination
-from referee.match.effects import (
-    Ask,
-    Dismiss,
-    Finish,
-    Refusal,
-    Reject,
-    Store,
-)
+from referee.match.effects import Ask, Dismiss, Finish, Played, Refusal, Reject, Show, Store, Withdraw, Withdrawal
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.result import Fault, Outcome, final_ranks
 from tests.tables import Table, cargo_noir, plan_of, sealed
-from tests.toy.games.sealed import Commit, Lay
+from tests.toy.games.sealed import Commit, Lay, SealedState
 
 CASINO = Send(Destination.CASINO)
 MARKET = Send(Destination.BLACK_MARKET)
@@ -57,7 +53,11 @@ class TestAnswers:
         table.answer(0, [CASINO, Stake(2), CASINO])
         assert [line["action"] for line in table.actions()] == ["send(casino)"]
         assert "2 of 3 actions dropped: stake(2) is not legal" in table.open[0].dropped
+        assert table.open[0].dropped.endswith(" (C6.3)")
         assert table.match.strikes(0) == 0
+        table.answer(0, [CASINO, Lay(3)])
+        assert "1 of 2 actions dropped: lay(3) is not legal" in table.open[0].dropped
+        assert table.open[0].dropped.endswith(" is not an action of cargo_noir")
 
     def test_what_is_left_when_the_turn_is_over_is_dropped(self) -> None:
         table = cargo_noir()
@@ -79,10 +79,25 @@ class TestAnswers:
         for middle in ([Stake(7)], []):
             table = cargo_noir(seed=3)
             table.answer(0, [Send(Destination.ROTTERDAM), Stake(6), CASINO, CASINO])
-            table.answer(1, [Send(Destination.ROTTERDAM), *middle, CASINO, CASINO])
-            assert [line["by"] for line in table.actions() if line["action"] == "stake(7)"] == ["forced"]
+            table.answer(1, [Send(Destination.ROTTERDAM), *middle, MARKET, CASINO])
+            assert [(line["action"], line["by"]) for line in table.actions() if line["seat"] == 1] == [
+                ("send(rotterdam)", "agent"),
+                ("stake(7)", "forced"),
+                ("send(black_market)", "agent"),
+                ("send(casino)", "agent"),
+            ]
             digests.append(table.play_out().digest)
         assert digests[0] == digests[1]
+
+    def test_the_same_action_forced_on_another_seat_takes_nothing_from_an_answer(self) -> None:
+        table = sealed(2)
+        table.answer(1, [Commit()])
+        for _ in range(2):
+            table.answer(0, table.open[0].actions[:2])  # its whole hand, so that it can only commit in the last round
+        table.answer(1, [Commit(), Commit()])
+        decided = [(line["seat"], line["action"], line["by"]) for line in table.actions()]
+        assert decided[-3:] == [(1, "commit", "agent"), (0, "commit", "forced"), (1, "commit", "agent")]
+        assert table.finished
 
     def test_every_line_is_stored_before_anything_is_sent_on(self) -> None:
         table = cargo_noir()
@@ -131,6 +146,17 @@ class TestRefusals:
         assert text in reject.message
         assert reject.left == pytest.approx(8)
         assert not table.actions()
+
+    def test_an_index_just_outside_of_the_list_is_refused_with_what_is_in_it(self) -> None:
+        table = cargo_noir()
+        count = len(table.open[0].actions)
+        for index in (-1, count):
+            table.answer(0, index)
+            [reject] = table.said(Reject)
+            said = f"index {index} is not in the list of {count} legal actions (0 to {count - 1})"
+            assert (reject.refusal, reject.message) == (Refusal.ILLEGAL, said)
+        table.answer(0, count - 1)
+        assert [line["by"] for line in table.actions()] == ["agent"]
 
     def test_the_decision_stays_open_and_its_time_runs_on(self) -> None:
         table = cargo_noir()
@@ -235,6 +261,19 @@ class TestFaults:
         assert final_ranks([1, 2, 2, 4], [1, None, 0, None]) == [3, 1, 4, 2]
 
 
+class TestEnd:
+    def test_the_seed_is_revealed(self) -> None:
+        table = Table(plan_of(seed=7))
+        assert table.play_out().seed == 7
+        assert [line["type"] for line in table.lines[-2:]] == ["result", "seed"]
+        assert table.lines[-1]["seed"] == 7
+
+    def test_a_seed_that_other_matches_need_is_kept(self) -> None:
+        table = Table(replace(plan_of(seed=7), reveals_seed=False))
+        assert table.play_out().seed is None
+        assert table.lines[-1]["type"] == "result"
+
+
 class TestRemoteSeats:
     def test_a_lost_seat_that_comes_back_is_asked_the_same_again(self) -> None:
         table = cargo_noir("0+10/10")
@@ -261,6 +300,8 @@ class TestRemoteSeats:
         table.match.lost(0)
         table.wait(10.001)
         assert table.said(Dismiss)[0].fault.outcome is Outcome.DISCONNECT
+        assert [line["by"] for line in table.actions()] == ["default"] * 3
+        assert [line["type"] for line in table.lines if line["type"] in ("strike", "out")] == ["out"]
 
     def test_a_seat_may_be_away_while_it_is_not_its_turn(self) -> None:
         table = cargo_noir("0+10/10")
@@ -288,6 +329,13 @@ class TestSimultaneousDecisions:
             (1, Commit),
         ]
 
+    def test_spectators_are_shown_every_action_but_told_of_public_ones_only(self) -> None:
+        table = sealed(2)
+        table.answer(0, 0)
+        assert [effect.played for effect in table.said(Show)] == [()]
+        table.answer(0, [Commit()])
+        assert [effect.played for effect in table.said(Show)] == [(Played(0, Commit()),)]
+
     def test_a_decision_is_not_taken_back_because_others_have_decided(self) -> None:
         table = sealed(3)
         number = table.open[2].number
@@ -311,3 +359,43 @@ class TestSimultaneousDecisions:
         table = sealed(2)
         table.answer(0, [Commit()])
         assert not table.open[1].observation.seats[0].committed  # type: ignore[attr-defined]
+
+
+class TestOvertakenDecisions:
+    """What one seat does changes what another, which has been asked, may do. No game that comes with Dogana does it."""
+
+    def test_a_decision_whose_legal_actions_change_is_withdrawn_and_put_anew(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        legal = SealedState.legal_actions
+
+        def fewer_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
+            return legal(state, seat)[-2:] if any(state.committed) else legal(state, seat)
+
+        monkeypatch.setattr(SealedState, "legal_actions", fewer_after_a_commit)
+        table = sealed(3, clock="60+0/60")
+        table.answer(2, [Lay(table.match.state.hands[2][0])])  # type: ignore[attr-defined]
+        table.now += 3
+        table.answer(0, [Commit()])
+        assert [(effect.seat, effect.number, effect.reason) for effect in table.said(Withdraw)] == [
+            (1, 1, Withdrawal.OVERTAKEN),
+            (2, 2, Withdrawal.OVERTAKEN),
+        ]
+        assert [(ask.decision.seat, ask.decision.number) for ask in table.said(Ask)] == [(1, 2), (2, 3)]
+        assert [len(table.open[seat].actions) for seat in (1, 2)] == [2, 2]
+        withdrawn = [line for line in table.lines if line["type"] == "withdrawn"]
+        assert [(line["seat"], line["ms"], line["wall_ms"], line["lag_ms"]) for line in withdrawn] == [
+            (1, 3000, 3000, 0),
+            (2, 3000, 3000, 0),
+        ]
+        assert [table.open[seat].bank for seat in (1, 2)] == [57, 57]
+        assert [table.match.strikes(seat) for seat in (1, 2)] == [0, 0]
+
+    def test_a_match_that_ends_withdraws_what_is_open(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(SealedState, "is_over", lambda state: any(state.committed))
+        table = sealed(2, clock="60+0/60")
+        table.now += 3
+        table.answer(0, [Commit()])
+        assert [(effect.seat, effect.reason) for effect in table.said(Withdraw)] == [(1, Withdrawal.OVERTAKEN)]
+        assert [line["type"] for line in table.lines][-4:] == ["action", "withdrawn", "result", "seed"]
+        assert [seat.think_seconds for seat in table.said(Finish)[0].result.seats] == [3, 3]

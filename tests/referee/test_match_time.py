@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from referee.games.cargo_noir.actions import Send
 from referee.games.cargo_noir.names import Destination
-from referee.match.effects import NewDeadline, Refusal, Reject, Timing, Withdraw, Withdrawal
+from referee.match.effects import Ask, NewDeadline, Refusal, Reject, Timing, Withdraw, Withdrawal
 from referee.match.machine import STRIKES_ALLOWED
-from referee.match.result import MAX_LAG_SHARE, Fault, Outcome
+from referee.match.result import MAX_LAG_SHARE, MAX_MEAN_LAG, Fault, Outcome, Result, SeatResult, milliseconds
 from tests.tables import Table, cargo_noir, plan_of, sealed
-from tests.toy.games.sealed import Commit
+from tests.toy.games.sealed import Commit, SealedState
 
 CASINO = Send(Destination.CASINO)
 
@@ -68,6 +68,21 @@ class TestClock:
         table.answer(min(table.open), 0)
         assert table.actions()[0]["ms"] == pytest.approx(950)
 
+    def test_a_question_that_is_handed_over_after_its_decision_was_closed_starts_the_time_of_no_other(self) -> None:
+        table = cargo_noir("0+10/10")
+        [second] = [effect.decision for effect in table.match.choose(0, 1, 0, table.now) if isinstance(effect, Ask)]
+        table.match.sent(0, 1, table.now + 0.03)
+        assert (second.is_sent, second.asked_at) == (False, table.now)
+        table.match.sent(0, 2, table.now + 0.05)
+        assert (second.is_sent, second.asked_at) == (True, table.now + 0.05)
+
+    def test_a_question_may_be_handed_over_after_its_decision_was_closed_and_none_is_open(self) -> None:
+        table = cargo_noir("0+10/10")
+        table.answer(0, [CASINO] * 3)
+        before = table.match.next_deadline()
+        table.match.sent(0, 1, table.now + 0.03)
+        assert table.match.next_deadline() == before
+
     def test_an_agent_that_does_not_read_gains_no_time_by_it(self) -> None:
         table = Table(plan_of(clock="0+10/10"), send_seconds=9)
         table.wait(10.2)
@@ -89,6 +104,24 @@ class TestClock:
         [line] = table.actions()
         assert (line["ms"], line["wall_ms"], line["lag_ms"]) == (9750, pytest.approx(10_000), pytest.approx(9000))
 
+    def test_the_referee_was_late_for_no_decision_before_it_was_put(self) -> None:
+        table = cargo_noir("0+10/10")
+        table.now += 1
+        table.match.lagged(5, table.now)
+        table.now += 6
+        table.answer(0, 0)
+        [line] = table.actions()
+        assert (line["wall_ms"], line["lag_ms"]) == (7000, 1000)
+
+    def test_times_are_charged_and_recorded_to_the_microsecond(self) -> None:
+        table = cargo_noir("5+0/5")
+        table.now += 1.2345678
+        table.answer(0, 0, waited=0.1111112)
+        [line] = table.actions()
+        assert (line["ms"], line["wall_ms"], line["lag_ms"]) == (1123.457, 1234.568, 111.111)
+        assert table.open[0].bank == 5 - 1.123457
+        assert milliseconds(1.2345678) == 1234.568
+
     def test_an_answer_that_arrived_too_late_is_late_however_long_it_waited(self) -> None:
         table = cargo_noir("0+10/10")
         number = table.open[0].number
@@ -96,6 +129,26 @@ class TestClock:
         table.answer(0, 0, number, waited=4.999)
         assert table.actions()[0]["by"] == "clock"
         assert table.said(Reject)[0].refusal is Refusal.STALE
+
+    def test_a_stale_answer_calls_no_time_for_the_right_one_may_have_arrived_before(self) -> None:
+        table = cargo_noir("0+10/10")
+        right = table.open[0].number
+        table.now += 11
+        table.answer(0, 0, number=77)
+        assert [type(effect) for effect in table.effects] == [Reject]
+        table.answer(0, 0, right, waited=1.5)
+        assert [line["by"] for line in table.actions()] == ["agent"]
+
+    def test_nothing_is_said_to_a_late_answer_that_ends_the_match(self) -> None:
+        table = sealed(2, clock="0+10/10")
+        for _ in range(2):
+            table.answer(0, [Commit()])
+            table.answer(1, [Commit()])
+        table.answer(0, [Commit()])
+        table.now += 11
+        table.answer(1, [Commit()])
+        assert table.finished
+        assert not table.said(Reject)
 
     def test_a_late_answer_ends_only_its_own_decision_for_others_may_have_arrived_in_time(self) -> None:
         table = sealed(3, clock="0+10/10")
@@ -176,6 +229,25 @@ class TestClock:
             shares[late] = table.match.result.lagged
         assert shares == {0.09: False, 0.11: True}
 
+    def test_a_match_that_took_no_time_was_not_late_for_any_of_it(self) -> None:
+        result = cargo_noir().play_out()
+        assert (result.lag_share, result.lagged) == (0, False)
+
+    @pytest.mark.parametrize(
+        ("wall", "lag", "decisions", "lagged"),
+        [
+            (10, 10 * MAX_LAG_SHARE, 1, False),
+            (10, 10 * MAX_LAG_SHARE + 0.01, 1, True),
+            (2, 200 * MAX_MEAN_LAG, 200, False),
+            (2, 200 * MAX_MEAN_LAG + 0.01, 200, True),
+        ],
+    )
+    def test_a_match_is_flagged_only_beyond_both_limits(
+        self, wall: float, lag: float, decisions: int, lagged: bool
+    ) -> None:
+        seat = SeatResult(0, "bot0", 1, 0, Outcome.PLAYED, decisions, wall, wall, lag, "")
+        assert Result((seat,), decisions, digest="", seed=None).lagged is lagged
+
     def test_the_next_deadline_is_told(self) -> None:
         table = cargo_noir("0+10/10")
         assert table.match.next_deadline() == pytest.approx(110)
@@ -230,6 +302,27 @@ class TestWindows:
         assert table.match.strikes(1) == table.match.strikes(2) == 0
         assert sorted(table.open) == [0, 1, 2]
         assert table.open[0].window is None
+
+    def test_at_its_end_defaults_are_played_until_the_plan_is_closed_and_no_further(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(SealedState, "default_action", lambda state, seat: state.legal_actions(seat)[0])
+        table = sealed(2, timer=20, clock="600+0/600")
+        table.answer(0, [Commit()])
+        table.wait(20.001)
+        closed = [line for line in table.actions() if line["seat"] == 1]
+        assert [line["by"] for line in closed] == ["clock"] * 3
+        assert [line["action"].partition("(")[0] for line in closed] == ["lay", "lay", "commit"]
+        assert sorted(table.open) == [0, 1]
+        assert table.match.strikes(1) == 0
+
+    def test_who_goes_on_planning_inside_the_window_gains_no_time_by_it(self) -> None:
+        table = sealed(2, timer=20, clock="600+0/600")
+        table.answer(0, [Commit()])
+        end = table.now + 20
+        table.now += 15
+        table.answer(1, 0)
+        assert (table.open[1].number, table.open[1].deadline) == (2, end)
 
     def test_a_seats_own_clock_goes_on_inside_the_window(self) -> None:
         table = sealed(2, timer=20, clock="0+5/5")
