@@ -4,7 +4,8 @@
 
 Each mutant runs in a forked child that imports the changed module in place of the file's; no file is touched. Programs that
 a test starts run the unchanged file, so measure with tests that call the module in their own process. A mutant that
-survives is printed as a diff: either a test is missing, or the change makes no difference.
+survives is printed as a diff: either a test is missing, or the change makes no difference. So is one that takes too long, which
+counts as caught.
 """
 
 from __future__ import annotations
@@ -244,8 +245,8 @@ def main() -> None:
     results = []
     for mutant in chosen:
         results.append(run(mutant, options.tests, limit))
-        if results[-1] == "passed":
-            print(f"\nsurvived: {mutant.diff()}", flush=True)
+        if results[-1] != "failed":  # one that took too long may loop for ever, or the machine was busy
+            print(f"\n{'survived' if results[-1] == 'passed' else 'timed out'}: {mutant.diff()}", flush=True)
     caught = len(results) - results.count("passed")
     print(
         f"\n{caught} of {len(results)} caught ({caught / len(results):.1%}), {results.count('timeout')} by the time limit"
