@@ -132,6 +132,12 @@ def test_z8_4_poison_removes_up_to_three_pigeons_of_anybody() -> None:
     assert executed(state)[1] == ["GIF"]
 
 
+def test_z8_4_on_an_empty_piazza_there_is_nothing_to_poison() -> None:
+    state = place(phase="RAPTOR", plans={0: plan(action="rau"), 1: plan(action="gif")}, waiting=[0, 1])
+    do(state, "raptor(can)")
+    assert (state.phase, executed(state)) == (Phase.PLAN, [["RAU"], ["GIF"]])
+
+
 def test_z8_5_where_the_bird_of_prey_is_nobody_scores() -> None:
     state = cards("rau", "none", loc={"mar": [3, 0], "can": [0, 1]})
     assert len(legal(state)) == 8
@@ -252,6 +258,8 @@ def test_z9_1_the_district_cards_are_turned_and_the_pigeons_placed() -> None:
     piles = {0: plan("feint", ("dor", 2), ("sgm", 1)), 1: plan("feint", ("dor", 1))}
     state = cards(seats=2, plans=piles, loc={"can": [9, 0]}, round=1)
     assert (pigeons(state, "dor"), pigeons(state, "sgm")) == ([2, 1], [1, 0])
+    state = cards(seats=2, plans=piles, cemetery=[1, 0], round=1)
+    assert (state.phase, state.piles) == (Phase.MICHELE, [[0, 0], [0]])
 
 
 def test_z0_3_a_tie_is_no_majority() -> None:
