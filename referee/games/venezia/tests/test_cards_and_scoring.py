@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from referee.game import label
+from referee.game import Action, IllegalAction, label
 from referee.games.venezia import scoring
 from referee.games.venezia.names import ActionCard, Phase, Place
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import do, legal, pigeons, place, plan, refused
+from referee.kit.chance import ScriptedChance
 
 
 def cards(*actions: str, seats: int = 0, **arguments: Any) -> VeneziaState:
@@ -252,6 +253,13 @@ def test_z0_1_an_action_of_another_phase_is_refused_by_its_rule(action: str, rul
     state = place(phase="RAPTOR", plans={0: plan(action="rau")}, waiting=[0])
     for action_of_moves, rule_of_moves in (("walk(d4,d5)", "Z5.2"), ("jump(d4,d6)", "Z5.3"), ("done", "Z5.1")):
         assert refused(state, action_of_moves) == rule_of_moves
+
+
+def test_z0_1_nobody_acts_for_another_and_only_with_actions_of_venezia() -> None:
+    state = place(seat=1, piazza={"d4": 1})
+    assert refused(state, "done", seat=0) == "Z0.1"
+    with pytest.raises(IllegalAction, match="is not an action of venezia"):
+        state.apply(1, Action(), ScriptedChance())
 
 
 def test_z9_1_the_district_cards_are_turned_and_the_pigeons_placed() -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from referee.game import IllegalAction
+from referee.game import Action, IllegalAction
+from referee.games.yunnan.actions import PASS
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import (
@@ -22,6 +23,7 @@ from referee.games.yunnan.tests.table import (
     place,
     refused,
 )
+from referee.kit.chance import ScriptedChance
 
 
 def bids_of(labels: list[str], building: str) -> list[int]:
@@ -36,6 +38,16 @@ def test_y2_1_colours_act_in_turn_with_one_merchant_or_a_pass() -> None:
     assert state.acting_colour == BLUE
     assert refused(state, "done") == "Y5.2"
     assert refused(state, "convert(0)") == "Y10.1"
+
+
+def test_y2_1_nobody_acts_for_another_and_only_with_actions_of_yunnan() -> None:
+    state = place(phase="AUCTION", acting="blue")
+    for seat in (0, 2):
+        with pytest.raises(IllegalAction, match=f"the turn of seat 1, not of seat {seat}") as caught:
+            state.apply(seat, PASS, ScriptedChance())
+        assert caught.value.rule == "Y2.1"
+    with pytest.raises(IllegalAction, match="is not an action of yunnan"):
+        state.apply(1, Action(), ScriptedChance())
 
 
 def test_y2_2_a_merchant_comes_from_the_reserve_or_if_that_is_empty_from_an_outer_province() -> None:
