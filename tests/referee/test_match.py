@@ -89,6 +89,16 @@ class TestAnswers:
             digests.append(table.play_out().digest)
         assert digests[0] == digests[1]
 
+    def test_a_forced_action_may_be_the_last_that_an_answer_names(self) -> None:
+        table = cargo_noir(seed=3)
+        table.answer(0, [Send(Destination.ROTTERDAM), Stake(6), CASINO, CASINO])
+        table.answer(1, [Send(Destination.ROTTERDAM), Stake(7)])
+        assert (table.open[1].number, table.open[1].dropped) == (2, "")
+        table = sealed()
+        table.answer(1, [Commit()])
+        table.answer(0, [*table.open[0].actions[:2], Commit()])
+        assert (table.open[0].number, table.open[0].dropped) == (2, "")
+
     def test_the_same_action_forced_on_another_seat_takes_nothing_from_an_answer(self) -> None:
         table = sealed(2)
         table.answer(1, [Commit()])
@@ -129,6 +139,7 @@ class TestRefusals:
         [
             (99, Refusal.ILLEGAL, "", "index 99 is not in the list"),
             ([Stake(2)], Refusal.ILLEGAL, "C6.3", "stake(2) is not legal"),
+            ([Stake(2), CASINO], Refusal.ILLEGAL, "C6.3", "stake(2) is not legal"),
             ([Casino()], Refusal.ILLEGAL, "C2.4", "casino is not legal"),
             ([Lay(3)], Refusal.ILLEGAL, "", "not an action of cargo_noir"),
             ([], Refusal.MALFORMED, "", "names no action"),
@@ -180,6 +191,16 @@ class TestRefusals:
         assert [seat.outcome for seat in result.seats] == [Outcome.ILLEGAL, Outcome.PLAYED]
         assert [seat.rank for seat in result.seats] == [2, 1]
 
+    @pytest.mark.parametrize(
+        ("choice", "end"), [([Stake(2)], " (C6.3)"), ([Lay(3)], " is not an action of cargo_noir")]
+    )
+    def test_why_a_seat_is_out_names_the_rule_if_there_is_one(self, choice: list[Action], end: str) -> None:
+        table = cargo_noir()
+        for _ in range(STRIKES_ALLOWED):
+            table.answer(0, choice)
+        [dismiss] = table.said(Dismiss)
+        assert dismiss.fault.detail.endswith(end)
+
     @pytest.mark.parametrize("number", [0, 77, 2**63])
     def test_an_answer_to_a_decision_that_never_was_is_stale(self, number: int) -> None:
         table = cargo_noir()
@@ -219,6 +240,14 @@ class TestFaults:
         table.fault(1, CRASH)
         assert list(table.open) == [0]
         assert table.play_out().seats[1].outcome is Outcome.CRASH
+
+    def test_who_is_asked_because_another_crashed_is_asked_from_that_moment(self) -> None:
+        table = cargo_noir()
+        table.now += 5
+        table.fault(0, CRASH)
+        table.now += 2
+        table.answer(1, 0)
+        assert (table.actions()[-1]["ms"], table.actions()[-1]["wall_ms"]) == (2000, 2000)
 
     def test_who_is_out_first_is_last(self) -> None:
         table = Table(plan_of(seats=4, options={"first_player": 0}))
@@ -294,6 +323,14 @@ class TestRemoteSeats:
             table.wait(0.95)
             table.back(0)
         assert table.match.is_out(0)
+
+    def test_a_seat_that_has_come_back_and_is_late_gets_a_strike_like_any_other(self) -> None:
+        table = cargo_noir("0+10/10")
+        table.match.lost(0)
+        table.wait(3)
+        table.back(0)
+        table.wait(7.001)
+        assert (table.match.is_out(0), table.match.strikes(0)) == (False, 1)
 
     def test_a_lost_seat_that_stays_away_until_its_deadline_is_out(self) -> None:
         table = cargo_noir("0+10/10")
