@@ -98,6 +98,11 @@ class TestAnswers:
         table.answer(1, [Commit()])
         table.answer(0, [*table.open[0].actions[:2], Commit()])
         assert (table.open[0].number, table.open[0].dropped) == (2, "")
+        table.answer(1, [Commit()])
+        table.answer(
+            0, [*table.open[0].actions[:2], Commit()]
+        )  # its last cards: it can only commit in the next round, too
+        assert [line["by"] for line in table.actions()[-2:]] == ["forced", "forced"]
 
     def test_the_same_action_forced_on_another_seat_takes_nothing_from_an_answer(self) -> None:
         table = sealed(2)
@@ -354,11 +359,13 @@ class TestSimultaneousDecisions:
     def test_all_seats_to_act_are_asked_at_once(self) -> None:
         assert list(sealed(3).open) == [0, 1, 2]
 
-    def test_nobody_is_told_of_a_secret_decision(self) -> None:
+    def test_nobody_but_its_own_seat_is_told_of_a_secret_decision(self) -> None:
         table = sealed(2)
+        lay = table.open[0].actions[0]
         table.answer(0, 0)
         assert list(table.open) == [1, 0]
         assert table.open[1].played == []
+        assert table.open[0].played == [Played(0, lay)]
         table.answer(0, [Commit()])
         table.answer(1, [Commit()])
         assert [(entry.seat, type(entry.action)) for entry in table.open[1].played] == [
@@ -427,6 +434,26 @@ class TestOvertakenDecisions:
         ]
         assert [table.open[seat].bank for seat in (1, 2)] == [57, 57]
         assert [table.match.strikes(seat) for seat in (1, 2)] == [0, 0]
+
+    def test_what_is_then_the_only_legal_action_is_played_without_asking(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        legal = SealedState.legal_actions
+
+        def commit_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
+            return legal(state, seat)[-1:] if any(state.committed) else legal(state, seat)
+
+        monkeypatch.setattr(SealedState, "legal_actions", commit_after_a_commit)
+        table = sealed(2)
+        table.answer(0, [Commit()])
+        assert [(line["seat"], line["by"]) for line in table.actions()] == [(0, "agent"), (1, "forced")]
+        assert [table.open[seat].number for seat in (0, 1)] == [2, 2]
+
+    def test_a_seat_that_is_not_to_act_any_more_is_not_asked_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(SealedState, "legal_actions", lambda state, seat: [Lay(state.hands[seat][0]), Commit()])
+        monkeypatch.setattr(SealedState, "seats_to_act", lambda state: (1,) if state.committed[0] else (0, 1, 2))
+        table = sealed(3)
+        table.answer(0, [Commit()])
+        assert [(effect.seat, effect.number) for effect in table.said(Withdraw)] == [(2, 1)]
+        assert [(seat, decision.number) for seat, decision in table.open.items()] == [(1, 1)]
 
     def test_a_match_that_ends_withdraws_what_is_open(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(SealedState, "is_over", lambda state: any(state.committed))

@@ -362,6 +362,18 @@ class TestWindows:
         table.answer(1, [Commit()])
         assert table.open[0].deadline == table.now + 20
 
+    def test_a_window_that_opens_as_another_closes_has_its_whole_time(self) -> None:
+        table = sealed(2, timer=20, clock="600+0/600")
+        table.answer(1, [Commit()])
+        for _ in range(2):
+            table.answer(
+                0, table.open[0].actions[:2]
+            )  # its whole hand, so that it is forced to commit in the last round
+        table.now += 15
+        assert table.open[1].window is not None
+        table.answer(1, [Commit()])
+        assert table.open[1].deadline == table.now + 20
+
     def test_the_referees_lag_does_not_lengthen_the_window(self) -> None:
         table = sealed(2, timer=20, clock="600+0/600")
         table.answer(0, [Commit()])

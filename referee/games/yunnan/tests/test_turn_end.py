@@ -287,3 +287,16 @@ def test_y11_3_ties_go_to_influence_then_to_the_travel_order() -> None:
     )
     assert state.scores() == [81, 81, 81]
     assert state.ranks() == [1, 3, 2]
+
+
+def test_y11_3_influence_decides_between_equal_scores_only() -> None:
+    no_money = dict.fromkeys(("red", "blue", "green"), 0)
+    state = place(
+        phase="OVER",
+        travel_order=["green", "blue", "red"],
+        money=no_money,
+        influence={"red": 2},
+        vp=[80, 84, 85],
+    )
+    assert state.scores() == [84, 84, 85]
+    assert state.ranks() == [2, 3, 1]
