@@ -1,0 +1,209 @@
+"""The map of Yunnan: on the land, what stands in each province and on each bridge site."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from referee.games.yunnan.board import YunnanBoard
+from referee.games.yunnan.drawing_land import GROUND_HEIGHT, GROUND_WIDTH, LEGEND, gate_of, land_of
+from referee.games.yunnan.drawing_pieces import (
+    EMPTY_BRIDGE,
+    EMPTY_TEAHOUSE,
+    FILLS,
+    LETTERS,
+    SMALLEST,
+    bridge,
+    broken,
+    gate,
+    gift,
+    horse,
+    inspector,
+    legend,
+    lock,
+    merchant,
+    post,
+    teahouse,
+)
+from referee.games.yunnan.names import Colour, Phase, Province, Site
+from referee.games.yunnan.observation import YunnanObservation
+from referee.games.yunnan.routes import Reach
+from referee.kit.svg import (
+    ALARM,
+    BRASS,
+    DARK,
+    DIM,
+    FADED,
+    INK,
+    LAMP,
+    NIGHT,
+    PARCHMENT,
+    box,
+    figure,
+    group,
+    name_text,
+    path,
+    text,
+)
+
+_SIGN = 156
+_ROWS = (49, 84, 118)
+"""Where in its ground a province's Merchants, its Posts and Teahouse, and its gifts and Horses stand."""
+
+
+def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None) -> str:
+    """Draw the map, 776 wide and 640 high; with the route of the colour that travels, if one does."""
+    land = land_of(board)
+    below, above = _still(board)
+    parts = [below]
+    if reach is not None:
+        parts.append(_route(board, seen, reach))
+    parts.append(above)
+    parts += [_site(seen, site, *land.sites[site]) for site in Site]
+    for province in Province:
+        x, y = land.centres[province]
+        inside = _province(board, seen, province, reach)
+        parts.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, inside))
+    if not _inspected(seen):
+        left, top, width, _ = LEGEND
+        parts.append(group(left + width - 30, top - 24, inspector()))
+    return "".join(parts)
+
+
+@lru_cache(maxsize=8)
+def _still(board: YunnanBoard) -> tuple[str, str]:
+    """Return what is the same in all pictures of a board: what is below the routes, and what is above them."""
+    land = land_of(board)
+    below = [land.drawn]
+    for way in land.over:
+        below.append(path(way.drawn(), stroke=PARCHMENT, thick=2, stroke_dasharray="1 8", stroke_linecap="round"))
+    above = [group(*gate_of(way), gate()) for way in land.road]
+    for province, (x, y) in enumerate(land.centres):
+        above.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, _ground(board, Province(province))))
+    left, top, width, height = LEGEND
+    above.append(group(left, top, box(0, 0, width, height, NIGHT, DIM, 1, 6, fill_opacity=0.82) + legend()))
+    return "".join(below), "".join(above)
+
+
+def _ground(board: YunnanBoard, province: Province) -> str:
+    """Draw a province's name, and what a Merchant and a Post earn there."""
+    parts = [
+        box(0, 0, GROUND_WIDTH, GROUND_HEIGHT, NIGHT, BRASS, 1, 7, fill_opacity=0.64),
+        path(f"M1 28v-20q0-7 7-7h{GROUND_WIDTH - 16}q7 0 7 7v20z", NIGHT),
+        name_text(9, 20, board.province_names[province], 17, 104),
+        group(124, 15, merchant(None), 0.6),
+        text(136, 20, board.merchant_value[province], 16, BRASS, bold=True, fit=26),
+    ]
+    if province is not Province.PUE:
+        parts.append(group(174, 14, post(None), 0.65))
+        parts.append(text(186, 20, board.post_value[province], 16, BRASS, bold=True, fit=22))
+    return "".join(parts)
+
+
+def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
+    """Draw the connected route of the colour that travels, over the road and its own bridges (Y5.10)."""
+    acting = seen.acting_colour
+    if acting is None:
+        return ""
+    land = land_of(board)
+    ways = [
+        way
+        for province, way in enumerate(land.road)
+        if reach.connected >> province & 1 and reach.connected >> province + 1 & 1
+    ]
+    for site in seen.colours[acting].bridges:
+        if all(reach.connected >> end & 1 for end in board.bridge_sites[site]):
+            ways.append(land.over[site])
+    line = "".join(way.drawn() for way in ways)
+    return path(line, stroke=DARK, thick=10) + path(line, stroke=FILLS[acting], thick=6) if line else ""
+
+
+def _site(seen: YunnanObservation, site: Site, x: float, y: float) -> str:
+    """Draw a bridge site with its name and the bridges there."""
+    owners = [colour for colour, has in zip(Colour, seen.colours, strict=False) if site in has.bridges]
+    parts = [
+        box(-15, -37, 30, 19, NIGHT, DIM, 1, 6, fill_opacity=0.8),
+        figure(0, -23, site.name.lower(), SMALLEST, PARCHMENT),
+    ]
+    for at, owner in enumerate(owners):
+        row = owners[at // 3 * 3 :][:3]
+        parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), bridge(owner)))
+    if not owners:
+        parts.append(EMPTY_BRIDGE)
+    return group(x, y, "".join(parts))
+
+
+def _inspected(seen: YunnanObservation) -> bool:
+    """Return whether the inspector has been somewhere in this turn; else it stands in its corner."""
+    return seen.phase in (Phase.CONVERT, Phase.OVER) and seen.last_inspector is not None
+
+
+def _province(board: YunnanBoard, seen: YunnanObservation, province: Province, reach: Reach | None) -> str:
+    """Draw what stands in a province, and what is special about it now."""
+    acting, parts = seen.acting_colour, []
+    if seen.pending_displace is province:
+        parts.append(_sign(merchant(None), "displace?", LAMP))
+    if _inspected(seen) and seen.last_inspector is province:
+        took = "nobody" if seen.last_banned is None else LETTERS[seen.last_banned]
+        parts.append(_sign(inspector(), f"took {took}", ALARM))
+    parts.append(_merchants(seen, province))
+    posts = [
+        (colour, has.posts[province]) for colour, has in zip(Colour, seen.colours, strict=False) if has.posts[province]
+    ]
+    parts.append(_in_a_row([(post(colour, count), 40 if count > 1 else 32) for colour, count in posts], _ROWS[1], 164))
+    if board.teahouse_space[province]:
+        owner = seen.provinces[province].teahouse
+        parts.append(group(190, _ROWS[1], EMPTY_TEAHOUSE if owner is None else teahouse(owner)))
+    parts.append(_gifts_and_horses(board, seen, province))
+    if acting is not None and reach is not None:
+        has = seen.colours[acting]
+        if province > has.horse:
+            parts.append(group(GROUND_WIDTH - 16, -6, lock()))
+        if (has.merchants[province] or has.posts[province]) and not reach.connected >> province & 1:
+            parts.append(_sign(broken(), "cut off", ALARM))
+    return "".join(parts)
+
+
+def _sign(sign: str, words: str, rim: str) -> str:
+    """Frame a province's ground, with a sign and words on its upper edge."""
+    parts = (
+        box(-2, -2, GROUND_WIDTH + 4, GROUND_HEIGHT + 4, "none", rim, 3, 9),
+        box(3, -20, _SIGN, 22, NIGHT, rim, 1.5, 6),
+        group(24, -9, sign, 0.8),
+        text(46, -4, words, 14, rim, bold=True, fit=_SIGN - 50),
+    )
+    return "".join(parts)
+
+
+def _merchants(seen: YunnanObservation, province: Province) -> str:
+    drawn = []
+    for colour, has in zip(Colour, seen.colours, strict=False):
+        count = has.merchants[province]
+        if count:
+            waiting = bool(seen.unmoved) and colour is seen.acting_colour and seen.unmoved[province] > 0
+            drawn.append((merchant(colour, count, waiting=waiting), 46 if count > 9 else 38))
+    return _in_a_row(drawn, _ROWS[0], GROUND_WIDTH - 8)
+
+
+def _in_a_row(pieces: list[tuple[str, int]], y: float, room: float) -> str:
+    """Draw pieces of some widths from the left of a ground, smaller if they would take more room."""
+    total = sum(width for _, width in pieces)
+    scale = min(1, room / max(total, 1))
+    x, parts = 4.0, []
+    for piece, width in pieces:
+        parts.append(group(x + 16 * scale, y, piece, scale))
+        x += width * scale
+    return "".join(parts)
+
+
+def _gifts_and_horses(board: YunnanBoard, seen: YunnanObservation, province: Province) -> str:
+    parts, left = [], 22.0
+    if board.gifts[province]:
+        count = seen.provinces[province].gifts
+        parts.append(
+            group(20, _ROWS[2] + 1, gift()) + text(36, _ROWS[2] + 6, count, 16, INK if count else FADED, bold=True)
+        )
+        left = 78
+    there = [colour for colour, has in zip(Colour, seen.colours, strict=False) if has.horse is province]
+    step = min(38, (GROUND_WIDTH - 20 - left) / max(len(there) - 1, 1))
+    parts += [group(left + step * place, _ROWS[2], horse(colour)) for place, colour in enumerate(there)]
+    return "".join(parts)
