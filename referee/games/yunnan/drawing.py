@@ -233,12 +233,12 @@ def _block(has: ColourView, colour: Colour, width: float) -> str:
         money += f" ({short(has.committed)} bid)"
     if has.income:
         money += f" +{short(has.income)}"
-    step = min(44, (width - 94) / 4)
+    step = min(44, (width - 66) / 5)
     parts = [
         group(18, 16, marker(colour)),
         text(36, 22, money, 15, INK, bold=True, fit=width - 40),
-        group(width - 16, 48, gift(), 0.72),
-        figure(width - 16, 79, has.gifts_taken, 15, INK if has.gifts_taken else DIM),
+        group(66 + step * 4.5, 48, gift(), 0.72),
+        figure(66 + step * 4.5, 79, has.gifts_taken, 15, INK if has.gifts_taken else DIM),
         text(6, 79, "reserve", SMALLEST, FADED, fit=58),
         text(6, 99, "supply", SMALLEST, FADED, fit=58),
     ]

@@ -64,8 +64,8 @@ def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None) -
         inside = _province(board, seen, province, reach)
         parts.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, inside))
     if not _inspected(seen):
-        left, top, width, _ = LEGEND
-        parts.append(group(left + width - 30, top - 24, inspector()))
+        left, top, _, _ = LEGEND
+        parts.append(group(left + 30, top - 24, inspector()))
     return "".join(parts)
 
 
@@ -120,9 +120,10 @@ def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
 def _site(seen: YunnanObservation, site: Site, x: float, y: float) -> str:
     """Draw a bridge site with its name and the bridges there."""
     owners = [colour for colour, has in zip(Colour, seen.colours, strict=False) if site in has.bridges]
+    across = min(max(len(owners), 1), 3)
     parts = [
-        box(-15, -37, 30, 19, NIGHT, DIM, 1, 6, fill_opacity=0.8),
-        figure(0, -23, site.name.lower(), SMALLEST, PARCHMENT),
+        box(-21 * across - 28, -9, 28, 20, NIGHT, DIM, 1, 6, fill_opacity=0.8),
+        figure(-21 * across - 14, 6, site.name.lower(), SMALLEST, PARCHMENT),
     ]
     for at, owner in enumerate(owners):
         row = owners[at // 3 * 3 :][:3]

@@ -175,7 +175,7 @@ def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
 def bank_in_words(seen: YunnanObservation) -> str:
     """Say what was bid when the bank last paid, and what it paid."""
     if seen.phase is Phase.AUCTION and seen.turn == 1:
-        return "Nothing is paid yet"
+        return "The bank has not paid yet"
     left, right = seen.last_bank_pay
     when = "Last turn" if seen.phase is Phase.AUCTION else "This turn"
     return f"{when}: {seen.last_total} bid; paid {left} left, {right} right"

@@ -202,7 +202,7 @@ def test_every_road_can_be_seen_between_two_provinces_and_every_site_stands_free
         assert len(seen) > 8, way
         assert not on_ground(land, gate_of(way), 14)
     for x, y in land.sites:
-        assert not any(on_ground(land, (x + dx, y + dy)) for dx in (-60, 0, 60) for dy in (-12, 12)), (x, y)
+        assert not any(on_ground(land, (x + dx, y + dy)) for dx in (-84, 0, 60) for dy in (-12, 12)), (x, y)
 
 
 def on_ground(land: Land, point: tuple[float, float], more: float = 0) -> bool:
