@@ -10,7 +10,7 @@ import typer
 from referee.commands.output import out, print_json, styled, target
 from referee.errors import DoganaError
 from referee.files import write_file
-from referee.game import Observation, Seat, label
+from referee.game import Observation, Scene, Seat, label
 from referee.match.effects import Decider
 from referee.match.result import Outcome
 from referee.records.changes import changes, describe
@@ -67,17 +67,17 @@ def replay(
 def _show_position(
     record: Replay, file: Path, at: int, viewer: Seat | None, svg: Path | None, *, as_json: bool
 ) -> None:
-    taken = 0
-    if at:
-        for taken, _ in enumerate(record, start=1):
-            if taken == at:
-                break
-    if taken < at:
-        raise ReplayError(f"{file} has only {taken} actions, not {at}")
+    if at > record.actions_in_all:
+        raise ReplayError(f"{file} has only {record.actions_in_all} actions, not {at}")
     game, setup, state = record.plan.game, record.plan.setup, record.state
+    shown = _Shown(record, viewer)
+    for step in record if at else ():
+        shown.follow(step)
+        if step.n == at:
+            break
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
-        write_file(svg / f"{at:05}.svg", game.draw(setup, state.observation(viewer)))
+        write_file(svg / f"{at:05}.svg", game.draw(setup, shown.seen, shown.scene))
     if as_json:
         print_json(write_position(game, setup, state))
         return
@@ -95,34 +95,57 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
         out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
             out.print(f"seat {seat}: {bot}", soft_wrap=True)
-    seen = record.state.observation(viewer)
+    shown = _Shown(record, viewer)
+    picture = ""
     if svg is not None:
-        write_file(svg / "00000.svg", plan.game.draw(plan.setup, seen))
-    known_to_viewer = _Knowledge(record, viewer)
+        picture = plan.game.draw(plan.setup, shown.seen, shown.scene)
+        write_file(svg / "00000.svg", picture)
     for step in record:
-        before, seen = seen, record.state.observation(viewer)
+        before = shown.seen
+        learnt, known = shown.follow(step)
         if svg is not None:
-            write_file(svg / f"{step.n:05}.svg", plan.game.draw(plan.setup, seen))
-        _print_step(step, known_to_viewer.of(step), before, seen, as_json=as_json)
-        known_to_viewer.look_ahead()
+            if learnt:
+                picture = plan.game.draw(plan.setup, shown.seen, shown.scene)
+            write_file(svg / f"{step.n:05}.svg", picture)
+        _print_step(step, known, before, shown.seen, as_json=as_json)
     _print_result(record, as_json=as_json)
 
 
-class _Knowledge:
-    """Which actions the viewer may know of: the own ones and the public ones."""
+class _Shown:
+    """What a viewer knows of a match, step by step.
+
+    Attributes:
+        seen: what the viewer observes.
+        scene: what surrounds it. It stays as it is while the viewer learns nothing, as while others plan in secret.
+    """
 
     def __init__(self, record: Replay, viewer: Seat | None) -> None:
         self._record = record
         self._viewer = viewer
-        self.look_ahead()
+        self._before = record.state.clone()
+        self.seen = record.state.observation(viewer)
+        self.scene = Scene(
+            bots=tuple(record.plan.bots), steps=record.actions_in_all, clocks=tuple(record.seconds_left())
+        )
 
-    def look_ahead(self) -> None:
-        """Keep the state before the next step."""
+    def follow(self, step: Step) -> tuple[bool, bool]:
+        """Take in a step that was just played; return whether the viewer learns of anything, and whether of the action."""
+        known = step.seat == self._viewer or self._before.is_public(step.seat, step.action)
         self._before = self._record.state.clone()
-
-    def of(self, step: Step) -> bool:
-        """Return whether the viewer knows of a step at once."""
-        return step.seat == self._viewer or self._before.is_public(step.seat, step.action)
+        seen = self._record.state.observation(self._viewer)
+        learnt = known or seen != self.seen
+        if learnt:
+            self.scene = Scene(
+                bots=self.scene.bots,
+                step=step.n,
+                steps=self.scene.steps,
+                before=self.seen,
+                seat=step.seat,
+                action=step.action if known else None,
+                clocks=tuple(self._record.seconds_left()),
+            )
+        self.seen = seen
+        return learnt, known
 
 
 def _print_step(step: Step, known: bool, before: Observation, seen: Observation, *, as_json: bool) -> None:

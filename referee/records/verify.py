@@ -99,6 +99,7 @@ class Replay:
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line.
         is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
+        actions_in_all: how many actions the record claims to have.
     """
 
     def __init__(self, path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> None:
@@ -116,6 +117,7 @@ class Replay:
         self._lines = read_lines(path)
         self._at = 0
         self.is_sealed = self._lines[-1].data.get("type") == "seed"
+        self.actions_in_all = sum(line.data.get("type") == "action" for line in self._lines)
         self.result_hash = ""
         self.last_hash = self._lines[-1].hash
         revealed = self._lines[-1].data.get("seed") if seed is None else seed
@@ -155,6 +157,10 @@ class Replay:
             self._check_entries(line)
             self._read_withdrawn(line)
         self._read_end()
+
+    def seconds_left(self) -> list[float]:
+        """Return what each seat has left in its bank, in seconds."""
+        return [seat.clock.bank for seat in self._seats]
 
     def trust(self) -> Trust:
         """Return what the record proves; call it when the iteration has come to its end."""
