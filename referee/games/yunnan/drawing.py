@@ -8,13 +8,21 @@ shape, and each carries its colour's letter.
 from __future__ import annotations
 
 import textwrap
+from functools import lru_cache
 from html import escape
+from typing import cast
 
+from referee.game import Scene, Seat
 from referee.games.yunnan.board import YunnanBoard
+from referee.games.yunnan.breakdown import breakdown
+from referee.games.yunnan.drawing_changes import has_other_holdings, told
+from referee.games.yunnan.drawing_end import final_table
 from referee.games.yunnan.drawing_land import MAP_HEIGHT, MAP_WIDTH
 from referee.games.yunnan.drawing_map import draw_map
 from referee.games.yunnan.drawing_pieces import (
     COLOUR_NAMES,
+    FILLS,
+    LETTERS,
     SMALLEST,
     bridge,
     gift,
@@ -36,8 +44,10 @@ from referee.games.yunnan.drawing_words import (
 )
 from referee.games.yunnan.names import Colour, Phase, Space
 from referee.games.yunnan.observation import ColourView, YunnanObservation
+from referee.kit.scene import Strip, brackets, clock, gains, halo, strip, strip_height, strip_in_words
 from referee.kit.svg import (
     BRASS,
+    DARK,
     DIM,
     FADED,
     INK,
@@ -48,9 +58,11 @@ from referee.kit.svg import (
     SANS,
     box,
     crown,
+    cut,
     element,
     figure,
     group,
+    name_text,
     path,
     short,
     text,
@@ -61,42 +73,90 @@ _SIDE = _MARGIN + MAP_WIDTH + _GAP
 _SIDE_WIDTH = _WIDTH - _MARGIN - _SIDE
 _LEVELS = _TOP + MAP_HEIGHT + _GAP
 _DECISION = _TOP + ORDERS_HEIGHT + _GAP
-_DECISION_HEIGHT, _BUILDINGS_HEIGHT = 150, 300
+_DECISION_HEIGHT, _BUILDINGS_HEIGHT = 170, 298
 _BUILDINGS = _DECISION + _DECISION_HEIGHT + _GAP
 _BANK = _BUILDINGS + _BUILDINGS_HEIGHT + _GAP
 _SCORE = _LEVELS + LEVELS_HEIGHT + _GAP
 _BANK_HEIGHT = _SCORE - _GAP - _BANK
+_END_HEIGHT = _SCORE - _GAP - _DECISION
 _PANELS = _SCORE + SCORE_HEIGHT + _GAP
 _PANEL_HEIGHT = 152
 _HEIGHT = _PANELS + _PANEL_HEIGHT + _MARGIN
 
 
-def draw(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
+def draw(
+    board: YunnanBoard,
+    seen: YunnanObservation,
+    scene: Scene | None = None,
+) -> str:
+    """Return an SVG document that shows all of an observation and of its scene; equal ones give equal documents."""
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
+    before = None if scene is None else cast("YunnanObservation | None", scene.before)
+    said = None if scene is None else _said(board, before, seen, scene)
+    above = 0.0 if said is None else strip_height(_WIDTH)
+    over = seen.phase is Phase.OVER
+    names = [f"Seat {seat}" for seat in range(len(seen.seats))] if scene is None else scene.bots
+    marks = [_mark(seen, seat) for seat in range(len(seen.seats))]
     parts = [
         element("title", f"Yunnan, turn {seen.turn}"),
-        element("desc", escape(described(board, seen))),
-        element("rect", width=_WIDTH, height=_HEIGHT, fill=NIGHT),
+        element(
+            "desc",
+            escape(
+                " ".join(
+                    [*(f"{line}." for line in strip_in_words(said)), described(board, seen)]
+                    if said
+                    else [described(board, seen)]
+                )
+            ),
+        ),
+        element("rect", y=-above, width=_WIDTH, height=_HEIGHT + above, fill=NIGHT),
+        "" if said is None else strip(_WIDTH, said, marks),
         _header(seen),
-        group(_MARGIN, _TOP, draw_map(board, seen, reach)),
-        group(_MARGIN, _LEVELS, levels(board, seen, MAP_WIDTH)),
-        group(_SIDE, _TOP, orders(seen, _SIDE_WIDTH)),
-        group(_SIDE, _DECISION, _standing(seen) if seen.phase is Phase.OVER else _decision(board, seen)),
-        group(_SIDE, _BUILDINGS, _buildings(board, seen)),
-        group(_SIDE, _BANK, _bank(board, seen)),
-        group(_MARGIN, _SCORE, score(board, seen, _WIDTH - 2 * _MARGIN)),
-        group(_MARGIN, _PANELS, _panels(seen)),
+        group(_MARGIN, _TOP, draw_map(board, seen, reach, before)),
+        group(_MARGIN, _LEVELS, levels(board, seen, before, MAP_WIDTH)),
+        group(_SIDE, _TOP, orders(seen, before, _SIDE_WIDTH)),
+        group(
+            _SIDE,
+            _DECISION,
+            final_table(board, seen, list(zip(marks, names, strict=True)), _SIDE_WIDTH, _END_HEIGHT)
+            if over
+            else _decision(board, seen),
+        ),
+        "" if over else group(_SIDE, _BUILDINGS, _buildings(board, seen, before)),
+        "" if over else group(_SIDE, _BANK, _bank(board, seen, before)),
+        group(_MARGIN, _SCORE, score(board, seen, before, _WIDTH - 2 * _MARGIN)),
+        group(_MARGIN, _PANELS, _panels(seen, before, scene)),
     ]
     return element(
         "svg",
         "\n" + "\n".join(parts) + "\n",
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
+        viewBox=f"0 {-above:g} {_WIDTH} {_HEIGHT + above:g}",
         role="img",
         direction="ltr",
         font_family=SANS,
+    )
+
+
+def _said(board: YunnanBoard, before: YunnanObservation | None, seen: YunnanObservation, scene: Scene) -> Strip:
+    """Return what has just happened."""
+    if before is None or scene.action is None:
+        what = "The match begins" if scene.seat is None else "acts"
+        return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
+    found = gains(breakdown(board, before), breakdown(board, seen))
+    gained = [gain for gain in found if gain.source != "money"]  # it is counted at the end
+    return Strip(scene.step, scene.steps, scene.bots, scene.seat, told(board, before, scene.action, seen), gained)
+
+
+def _mark(seen: YunnanObservation, seat: Seat) -> str:
+    """Draw a seat's letters side by side, 36 wide and 24 high: strip and table make them smaller."""
+    colours = colours_of(seen, seat)
+    width = 36 / len(colours)
+    return "".join(
+        box(width * place - 18, -12, width, 24, FILLS[colour], DARK, 1, 3)
+        + figure(width * (place + 0.5) - 18, 6.2, LETTERS[colour], 17.5, DARK)
+        for place, colour in enumerate(colours)
     )
 
 
@@ -112,6 +172,10 @@ def _header(seen: YunnanObservation) -> str:
         who = f"Seat {seen.colours[acting].owner}, {COLOUR_NAMES[acting]}, to act"
         parts.append(text(_WIDTH - 58, 38, who, 18, BRASS, "end", bold=True, fit=380))
         parts.append(group(_WIDTH - 32, 32, marker(acting), 1.25))
+    else:
+        first = next(seat for seat, view in enumerate(seen.seats) if view.rank == 1)
+        parts.append(text(_WIDTH - 58, 38, f"Seat {first} wins", 18, BRASS, "end", bold=True, fit=380))
+        parts.append(crown(_WIDTH - 32, 32))
     return "".join(parts)
 
 
@@ -136,46 +200,34 @@ def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
         text(14, 63, PHASES[seen.phase], 15.5, bold=True, fit=_SIDE_WIDTH - 28),
     ]
     lines = [line for note in notes(board, seen) for line in textwrap.wrap(note, 42)]
-    for row, line in enumerate(lines[:4]):
-        parts.append(text(14, 85 + 18.5 * row, line, 14, FADED, fit=_SIDE_WIDTH - 28))
+    for row, line in enumerate(lines[:5]):
+        parts.append(text(14, 85 + 18 * row, line, 14, FADED, fit=_SIDE_WIDTH - 28))
     return "".join(parts)
 
 
-def _standing(seen: YunnanObservation) -> str:
-    order = sorted(range(len(seen.seats)), key=lambda seat: seen.seats[seat].rank)
-    parts = [
-        box(0, 0, _SIDE_WIDTH, _DECISION_HEIGHT, LIT, BRASS),
-        text(14, 28, "Final scores", 18, BRASS, bold=True, serif=True),
-    ]
-    for row, seat in enumerate(order):
-        view = seen.seats[seat]
-        y = 54 + 22 * row
-        names = " and ".join(COLOUR_NAMES[colour] for colour in colours_of(seen, seat))
-        if view.rank == 1:
-            parts.append(crown(28, y - 5))
-        parts.append(text(48, y, f"seat {seat}, {names}", 15, INK, bold=view.rank == 1))
-        parts.append(text(_SIDE_WIDTH - 16, y, f"{view.score}", 16, BRASS, "end", bold=True))
+def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
+    """Draw the spaces of each building, and who bids there."""
+    known = seen.bids if before is None else before.bids
+    parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
+    for bid in seen.bids:
+        where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)
+        parts.append(group(*where, merchant(bid.colour) + _NEW * (bid not in known)))
     return "".join(parts)
 
 
-def _buildings(board: YunnanBoard, seen: YunnanObservation) -> str:
-    bidders = {(bid.building, bid.value): bid.colour for bid in seen.bids}
+@lru_cache(maxsize=8)
+def _free_spaces(values: tuple[int, ...], small: int) -> str:
+    """Draw the buildings without bids; the first `small` spaces of each can be outbid."""
     parts = [box(0, 0, _SIDE_WIDTH, _BUILDINGS_HEIGHT)]
     for building, (name, gain) in BUILDINGS.items():
-        y = 5 + 58 * building
-        parts += [
-            text(12, y + 26, name, 14.5, bold=True, fit=178),
-            text(12, y + 45, gain, SMALLEST, FADED, fit=178),
-        ]
-        for at, value in enumerate(board.bid_spaces):
-            inside = space(value, small=at < board.small_spaces)
-            if (building, value) in bidders:
-                inside += group(0, 9, merchant(bidders[building, value]))
-            parts.append(group(212 + 37 * at, y + 29, inside))
+        y = 4 + 58 * building
+        parts.append(text(12, y + 26, name, 14.5, bold=True, fit=178))
+        parts.append(text(12, y + 45, gain, SMALLEST, FADED, fit=178))
+        parts += [group(212 + 37 * at, y + 29, space(value, small=at < small)) for at, value in enumerate(values)]
     return "".join(parts)
 
 
-def _bank(board: YunnanBoard, seen: YunnanObservation) -> str:
+def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
     """Draw the two spaces of the bank: what they pay as bids stand now, or what they have paid in this turn."""
     pays = seen.phase is Phase.AUCTION
     payments = board.bank_payment(sum(bid.value for bid in seen.bids)) if pays else seen.last_bank_pay
@@ -184,23 +236,26 @@ def _bank(board: YunnanBoard, seen: YunnanObservation) -> str:
         text(12, 32, "Bank", 14.5, bold=True),
         text(12, 51, "pays now" if pays else "has paid", SMALLEST, FADED),
     ]
-    for place, owner in ((Space.LEFT, seen.bank_left), (Space.RIGHT, seen.bank_right)):
+    old = seen if before is None else before
+    spaces = ((Space.LEFT, seen.bank_left, old.bank_left), (Space.RIGHT, seen.bank_right, old.bank_right))
+    for place, owner, was in spaces:
         x = 104 + 140 * place
         amount = f"{short(payments[place])} Yuan" if payments[place] or pays else "nobody"
         parts.append(box(x, 12, 128, 44, NIGHT, DIM, 1, 4))
         parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
         parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
-            parts.append(group(x + 20, 35, merchant(owner)))
+            parts.append(group(x + 20, 35, merchant(owner) + _NEW * (owner is not was)))
     for row, line in enumerate((bank_in_words(seen), "Spaces in dashes can be outbid.")):
-        parts.append(text(12, 82 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
+        parts.append(text(12, 80 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
     return "".join(parts)
 
 
 # --- the seats ------------------------------------------------------------------------------------------
 
 
-def _panels(seen: YunnanObservation) -> str:
+def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Scene | None) -> str:
+    """Draw what each seat has, side by side, with its bot and what is left on its clock."""
     seats = len(seen.seats)
     width = (_WIDTH - 2 * _MARGIN + 8) / seats - 8
     parts = []
@@ -210,20 +265,28 @@ def _panels(seen: YunnanObservation) -> str:
         ended = f"{short(view.score)} {'in the end' if seen.phase is Phase.OVER else 'if it ended'}"
         inside = [
             box(0, 0, width, _PANEL_HEIGHT, LIT if acting else LAND, BRASS if acting else LINE, 2 if acting else 1),
-            text(12, 25, f"Seat {seat}", 16, INK, bold=True, serif=True),
-            text(width - 12, 25, f"{short(view.vp)} VP", 19, BRASS, "end", bold=True),
+            text(12, 24, f"Seat {seat}", 16, INK, bold=True, serif=True),
+            text(width - 12, 24, f"{short(view.vp)} VP", 18, BRASS, "end", bold=True),
             text(width - 12, 43, ended, SMALLEST, FADED, "end"),
         ]
+        if scene is not None:
+            room = width - 24 - 8.2 * len(ended)
+            inside.append(name_text(12, 43, cut(scene.bots[seat], SMALLEST, room), SMALLEST, room, FADED))
+            if scene.clocks is not None:
+                inside.append(text(76, 24, clock(scene.clocks[seat]), SMALLEST, FADED))
         if seen.phase is Phase.OVER and view.rank == 1:
-            inside.append(crown(94, 20))
+            inside.append(crown(width / 2 + 20, 18))
         block = (width - 8) / len(colours)
         for place, colour in enumerate(colours):
             inside.append(group(6 + block * place, 44, _block(seen.colours[colour], colour, block - 4)))
+            if before is not None and has_other_holdings(before, seen, colour):
+                inside.append(brackets(5 + block * place, 48, block - 4, _PANEL_HEIGHT - 52))
         parts.append(group((width + 8) * seat, 0, "".join(inside)))
     return "".join(parts)
 
 
-_KINDS = (merchant(None), post(None), bridge(None), teahouse(None))
+_NEW = halo(0, 0, 17)
+"""Marks a Merchant that has just come."""
 
 
 def _block(has: ColourView, colour: Colour, width: float) -> str:
@@ -233,20 +296,27 @@ def _block(has: ColourView, colour: Colour, width: float) -> str:
         money += f" ({short(has.committed)} bid)"
     if has.income:
         money += f" +{short(has.income)}"
-    step = min(44, (width - 66) / 5)
+    step = min(50, (width - 66) / 5)
     parts = [
+        _heads(step),
         group(18, 16, marker(colour)),
         text(36, 22, money, 15, INK, bold=True, fit=width - 40),
-        group(66 + step * 4.5, 48, gift(), 0.72),
-        figure(66 + step * 4.5, 79, has.gifts_taken, 15, INK if has.gifts_taken else DIM),
-        text(6, 79, "reserve", SMALLEST, FADED, fit=58),
-        text(6, 99, "supply", SMALLEST, FADED, fit=58),
     ]
-    for at, (kind, reserve, supply) in enumerate(
-        zip(_KINDS, (has.reserve, *has.struct_reserve), (has.general, *has.struct_general), strict=True)
-    ):
-        x = 66 + step * (at + 0.5)
-        parts.append(group(x, 48, kind, 0.72))
-        parts.append(figure(x, 79, reserve, 15, INK if reserve else DIM))
-        parts.append(figure(x, 99, supply, 15, FADED if supply else DIM))
+    counted = (
+        (79, INK, (has.reserve, *has.struct_reserve, has.gifts_taken)),
+        (99, FADED, (has.general, *has.struct_general)),
+    )
+    for y, ink, counts in counted:
+        parts += [
+            figure(66 + step * (at + 0.5), y, count, 15, ink if count else DIM) for at, count in enumerate(counts)
+        ]
+    return "".join(parts)
+
+
+@lru_cache(maxsize=16)
+def _heads(step: float) -> str:
+    """Draw what is counted in a panel: the kinds of pieces side by side, and the reserve above the supply."""
+    kinds = (merchant(None), post(None), bridge(None), teahouse(None), gift())
+    parts = [group(66 + step * (at + 0.5), 48, kind, 0.72) for at, kind in enumerate(kinds)]
+    parts += [text(6, 79, "reserve", SMALLEST, FADED, fit=58), text(6, 99, "supply", SMALLEST, FADED, fit=58)]
     return "".join(parts)

@@ -100,12 +100,18 @@ def _bent(start: Point, end: Point, much: float) -> Way:
 
 def gate_of(way: Way) -> Point:
     """Return the middle of what can be seen of a way between the grounds of its ends."""
-    seen = [
+    seen = seen_of(way)
+    return way.at((seen[0] + seen[-1]) / 2 if seen else 0.5)
+
+
+@lru_cache(maxsize=100)
+def seen_of(way: Way) -> list[float]:
+    """Return shares of a way that lie between the grounds of its ends, in order."""
+    return [
         share / 40
         for share in range(41)
         if not any(_in_ground(way.at(share / 40), centre) for centre in (way.start, way.end))
     ]
-    return way.at((seen[0] + seen[-1]) / 2 if seen else 0.5)
 
 
 def _in_ground(point: Point, centre: Point, more: float = 0) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import hypot
 
 from referee.games.yunnan.board import YunnanBoard
-from referee.games.yunnan.drawing_land import GROUND_HEIGHT, GROUND_WIDTH, LEGEND, gate_of, land_of
+from referee.games.yunnan.drawing_changes import walks
+from referee.games.yunnan.drawing_land import GROUND_HEIGHT, GROUND_WIDTH, LEGEND, Way, gate_of, land_of, seen_of
 from referee.games.yunnan.drawing_pieces import (
     EMPTY_BRIDGE,
     EMPTY_TEAHOUSE,
@@ -26,7 +28,8 @@ from referee.games.yunnan.drawing_pieces import (
 )
 from referee.games.yunnan.names import Colour, Phase, Province, Site
 from referee.games.yunnan.observation import YunnanObservation
-from referee.games.yunnan.routes import Reach
+from referee.games.yunnan.routes import Reach, routes_of
+from referee.kit.scene import halo
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -50,19 +53,28 @@ _ROWS = (49, 84, 118)
 """Where in its ground a province's Merchants, its Posts and Teahouse, and its gifts and Horses stand."""
 
 
-def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None) -> str:
-    """Draw the map, 776 wide and 640 high; with the route of the colour that travels, if one does."""
+def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, before: YunnanObservation | None) -> str:
+    """Draw the map, 776 wide and 640 high, with marks on all that is not as it was before.
+
+    Args:
+        board: the printed numbers.
+        seen: what there is to see.
+        reach: what the colour that travels reaches, if one does: its route is drawn.
+        before: what there was to see before the last action, if that is known.
+    """
     land = land_of(board)
     below, above = _still(board)
     parts = [below]
     if reach is not None:
         parts.append(_route(board, seen, reach))
     parts.append(above)
-    parts += [_site(seen, site, *land.sites[site]) for site in Site]
+    parts += [_site(seen, site, before, *land.sites[site]) for site in Site]
     for province in Province:
         x, y = land.centres[province]
-        inside = _province(board, seen, province, reach)
+        inside = _province(board, seen, province, reach, before)
         parts.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, inside))
+    if before is not None:
+        parts.append(_journeys(board, before, seen))
     if not _inspected(seen):
         left, top, _, _ = LEGEND
         parts.append(group(left + 30, top - 24, inspector()))
@@ -117,7 +129,7 @@ def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
     return path(line, stroke=DARK, thick=10) + path(line, stroke=FILLS[acting], thick=6) if line else ""
 
 
-def _site(seen: YunnanObservation, site: Site, x: float, y: float) -> str:
+def _site(seen: YunnanObservation, site: Site, before: YunnanObservation | None, x: float, y: float) -> str:
     """Draw a bridge site with its name and the bridges there."""
     owners = [colour for colour, has in zip(Colour, seen.colours, strict=False) if site in has.bridges]
     across = min(max(len(owners), 1), 3)
@@ -127,7 +139,8 @@ def _site(seen: YunnanObservation, site: Site, x: float, y: float) -> str:
     ]
     for at, owner in enumerate(owners):
         row = owners[at // 3 * 3 :][:3]
-        parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), bridge(owner)))
+        new = before is not None and site not in before.colours[owner].bridges
+        parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), bridge(owner) + _NEW * new))
     if not owners:
         parts.append(EMPTY_BRIDGE)
     return group(x, y, "".join(parts))
@@ -138,29 +151,74 @@ def _inspected(seen: YunnanObservation) -> bool:
     return seen.phase in (Phase.CONVERT, Phase.OVER) and seen.last_inspector is not None
 
 
-def _province(board: YunnanBoard, seen: YunnanObservation, province: Province, reach: Reach | None) -> str:
+def _province(
+    board: YunnanBoard,
+    seen: YunnanObservation,
+    province: Province,
+    reach: Reach | None,
+    before: YunnanObservation | None,
+) -> str:
     """Draw what stands in a province, and what is special about it now."""
-    acting, parts = seen.acting_colour, []
+    parts = []
     if seen.pending_displace is province:
         parts.append(_sign(merchant(None), "displace?", LAMP))
     if _inspected(seen) and seen.last_inspector is province:
         took = "nobody" if seen.last_banned is None else LETTERS[seen.last_banned]
         parts.append(_sign(inspector(), f"took {took}", ALARM))
-    parts.append(_merchants(seen, province))
-    posts = [
-        (colour, has.posts[province]) for colour, has in zip(Colour, seen.colours, strict=False) if has.posts[province]
-    ]
-    parts.append(_in_a_row([(post(colour, count), 40 if count > 1 else 32) for colour, count in posts], _ROWS[1], 164))
-    if board.teahouse_space[province]:
-        owner = seen.provinces[province].teahouse
-        parts.append(group(190, _ROWS[1], EMPTY_TEAHOUSE if owner is None else teahouse(owner)))
-    parts.append(_gifts_and_horses(board, seen, province))
-    if acting is not None and reach is not None:
-        has = seen.colours[acting]
+    if seen.acting_colour is not None and reach is not None:
+        has = seen.colours[seen.acting_colour]
         if province > has.horse:
             parts.append(group(GROUND_WIDTH - 16, -6, lock()))
         if (has.merchants[province] or has.posts[province]) and not reach.connected >> province & 1:
             parts.append(_sign(broken(), "cut off", ALARM))
+    old = [None] * len(seen.colours) if before is None else before.colours
+    merchants, posts, horses = [], [], []
+    for colour, has, had in zip(Colour, seen.colours, old, strict=False):
+        count = has.merchants[province]
+        if count:
+            waiting = bool(seen.unmoved) and colour is seen.acting_colour and seen.unmoved[province] > 0
+            piece = merchant(colour, count, waiting=waiting)
+            merchants.append(
+                (_marked(piece, had is not None and had.merchants[province] < count), 38 + 8 * (count > 9))
+            )
+        count = has.posts[province]
+        if count:
+            new = had is not None and had.posts[province] != count
+            posts.append((_marked(post(colour, count), new), 32 + 8 * (count > 1)))
+        if has.horse is province:
+            horses.append(_marked(horse(colour), had is not None and had.horse is not province))
+    parts += [_in_a_row(merchants, _ROWS[0], GROUND_WIDTH - 8), _in_a_row(posts, _ROWS[1], 164)]
+    there, was = seen.provinces[province], None if before is None else before.provinces[province]
+    if board.teahouse_space[province]:
+        house = EMPTY_TEAHOUSE if there.teahouse is None else teahouse(there.teahouse)
+        parts.append(group(190, _ROWS[1] - 5, _marked(house, was is not None and was.teahouse is not there.teahouse)))
+    left = 22.0
+    if board.gifts[province]:
+        left, given = 78, was is not None and was.gifts != there.gifts
+        parts.append(group(20, _ROWS[2] + 1, _marked(gift(), given)))
+        parts.append(text(36, _ROWS[2] + 6, there.gifts, 16, INK if there.gifts else FADED, bold=True))
+    step = min(38, (GROUND_WIDTH - 20 - left) / max(len(horses) - 1, 1))
+    parts += [group(left + step * place, _ROWS[2], piece) for place, piece in enumerate(horses)]
+    return "".join(parts)
+
+
+_NEW = halo(0, 0, 17)
+"""Marks a piece that has just come or changed."""
+
+
+def _marked(piece: str, new: bool) -> str:
+    """Mark a piece if it has just come or changed."""
+    return piece + _NEW if new else piece
+
+
+def _in_a_row(pieces: list[tuple[str, int]], y: float, room: float) -> str:
+    """Draw pieces of some widths from the left of a ground, smaller if they would take more room."""
+    total = sum(width for _, width in pieces)
+    scale = min(1, room / max(total, 1))
+    x, parts = 4.0, []
+    for piece, width in pieces:
+        parts.append(group(x + 16 * scale, y, piece, scale))
+        x += width * scale
     return "".join(parts)
 
 
@@ -175,36 +233,44 @@ def _sign(sign: str, words: str, rim: str) -> str:
     return "".join(parts)
 
 
-def _merchants(seen: YunnanObservation, province: Province) -> str:
-    drawn = []
-    for colour, has in zip(Colour, seen.colours, strict=False):
-        count = has.merchants[province]
-        if count:
-            waiting = bool(seen.unmoved) and colour is seen.acting_colour and seen.unmoved[province] > 0
-            drawn.append((merchant(colour, count, waiting=waiting), 46 if count > 9 else 38))
-    return _in_a_row(drawn, _ROWS[0], GROUND_WIDTH - 8)
+# --- journeys -------------------------------------------------------------------------------------------
 
 
-def _in_a_row(pieces: list[tuple[str, int]], y: float, room: float) -> str:
-    """Draw pieces of some widths from the left of a ground, smaller if they would take more room."""
-    total = sum(width for _, width in pieces)
-    scale = min(1, room / max(total, 1))
-    x, parts = 4.0, []
-    for piece, width in pieces:
-        parts.append(group(x + 16 * scale, y, piece, scale))
-        x += width * scale
-    return "".join(parts)
+def _journeys(board: YunnanBoard, before: YunnanObservation, seen: YunnanObservation) -> str:
+    """Draw an arrow along each way on which Merchants have just gone from one province to another."""
+    land = land_of(board)
+    legs: set[tuple[Way, bool]] = set()
+    for colour, start, end in walks(before, seen):
+        bridges = seen.colours[colour].bridges
+        distances = routes_of(board.bridge_sites).distances[sum(1 << site for site in bridges)]
+        ways = {(near, near + 1): way for near, way in enumerate(land.road)}
+        ways |= {board.bridge_sites[site]: land.over[site] for site in bridges}
+        here = int(start)
+        while here != end:
+            onward = [
+                (there, way, there > here)
+                for ends, way in ways.items()
+                for there in ends
+                if here in ends and there != here and min(here, end) <= there <= max(here, end)
+            ]
+            here, way, outwards = min(onward, key=lambda leg: distances[leg[0]][end])
+            legs.add((way, outwards))
+    return "".join(_leg(way, outwards=outwards) for way, outwards in sorted(legs))
 
 
-def _gifts_and_horses(board: YunnanBoard, seen: YunnanObservation, province: Province) -> str:
-    parts, left = [], 22.0
-    if board.gifts[province]:
-        count = seen.provinces[province].gifts
-        parts.append(
-            group(20, _ROWS[2] + 1, gift()) + text(36, _ROWS[2] + 6, count, 16, INK if count else FADED, bold=True)
-        )
-        left = 78
-    there = [colour for colour, has in zip(Colour, seen.colours, strict=False) if has.horse is province]
-    step = min(38, (GROUND_WIDTH - 20 - left) / max(len(there) - 1, 1))
-    parts += [group(left + step * place, _ROWS[2], horse(colour)) for place, colour in enumerate(there)]
-    return "".join(parts)
+def _leg(way: Way, *, outwards: bool) -> str:
+    """Draw an arrow over what can be seen of a way between its two provinces."""
+    shares = seen_of(way)
+    if len(shares) < 2:
+        return ""
+    points = [way.at(share) for share in (shares if outwards else shares[::-1])]
+    line = "M" + "L".join(f"{x:.0f} {y:.0f}" for x, y in points)
+    (x, y), (to_x, to_y) = points[-min(4, len(points))], points[-1]
+    length = max(hypot(to_x - x, to_y - y), 1)
+    east, south = (to_x - x) / length * 12, (to_y - y) / length * 12
+    head = f"M{to_x - east - south:.0f} {to_y - south + east:.0f}L{to_x:.0f} {to_y:.0f}L{to_x - east + south:.0f} {to_y - south - east:.0f}"
+    return (
+        path(line + head, stroke=DARK, thick=8)
+        + path(line, stroke=LAMP, thick=4, stroke_dasharray="7 6")
+        + path(head, stroke=LAMP, thick=4)
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from referee.games.yunnan.names import Colour
+from referee.kit.scene import arrow, halo
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -180,21 +181,23 @@ def space(value: int, *, small: bool) -> str:
 
 
 def legend() -> str:
-    """Draw every kind of piece and what it is, 244 wide and 168 high."""
+    """Draw every kind of piece and mark and what it is, 244 wide and 168 high."""
     pieces = (
-        (merchant(None), "Merchant", 0.85),
-        (merchant(None, waiting=True), "may journey", 0.75),
-        (post(None), "Post", 0.9),
-        (teahouse(None), "Teahouse", 0.8),
-        (bridge(None), "Bridge", 0.75),
-        (horse(None), "Horse", 0.8),
-        (gate(), "border", 0.75),
-        (lock(), "no Horse yet", 0.95),
-        (gift(), "gift", 0.85),
-        (inspector(), "inspector", 0.75),
+        (merchant(None), "Merchant", 0.72),
+        (merchant(None, waiting=True), "may journey", 0.68),
+        (post(None), "Post", 0.8),
+        (teahouse(None), "Teahouse", 0.7),
+        (bridge(None), "Bridge", 0.72),
+        (horse(None), "Horse", 0.74),
+        (gate(), "border", 0.72),
+        (lock(), "no Horse yet", 0.9),
+        (gift(), "gift", 0.8),
+        (inspector(), "inspector", 0.66),
+        (halo(0, 0, 9), "changed", 1),
+        (arrow(-15, 0, 15, 0), "journey", 1),
     )
     parts = []
     for at, (piece, words, scale) in enumerate(pieces):
-        x, y = 19 + 112 * (at % 2), 20 + 32 * (at // 2)
+        x, y = 19 + 116 * (at % 2), 16 + 27.4 * (at // 2)
         parts.append(group(x, y, piece, scale) + text(x + 20, y + 5, words, SMALLEST, FADED))
     return "".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from referee.games.yunnan.board import YunnanBoard
@@ -10,6 +11,7 @@ from referee.games.yunnan.drawing_pieces import FILLS, LETTERS, SMALLEST, marker
 from referee.games.yunnan.drawing_words import colours_of, expected
 from referee.games.yunnan.names import Colour, Phase
 from referee.games.yunnan.observation import YunnanObservation
+from referee.kit.scene import brackets, halo
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -31,11 +33,13 @@ from referee.kit.svg import (
 )
 
 ORDERS_HEIGHT, LEVELS_HEIGHT, SCORE_HEIGHT = 128, 92, 108
+_NEW = halo(0, 0, 13)
+"""Marks a marker that has just moved."""
 _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
-def orders(seen: YunnanObservation, width: float) -> str:
-    """Draw the order tracks, first to act on the left: who has passed, used the bank or is done, and who is to act."""
+def orders(seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
+    """Draw the order tracks, first to act on the left: who has passed, used the bank or is done, who is to act and who just did."""
     parts = [box(0, 0, width, ORDERS_HEIGHT)]
     in_auction = seen.phase in (Phase.AUCTION, Phase.YARD)
     for row, (name, order, shades) in enumerate(
@@ -59,7 +63,8 @@ def orders(seen: YunnanObservation, width: float) -> str:
                     5,
                 )
             )
-            parts.append(group(x, y, marker(colour)))
+            acted = before is not None and current and colour is before.acting_colour
+            parts.append(group(x, y, marker(colour) + _NEW * acted))
             note = "to act" if acts else _note(seen, row, colour, place) if current else ""
             parts.append(
                 text(x, y + 31, note, SMALLEST, LAMP if acts else FADED, "middle", fit=step + 6) if note else ""
@@ -78,17 +83,24 @@ def _note(seen: YunnanObservation, row: int, colour: Colour, place: int) -> str:
 # --- levels ---------------------------------------------------------------------------------------------
 
 
-def levels(board: YunnanBoard, seen: YunnanObservation, width: float) -> str:
+def levels(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
     """Draw the tracks of border passes and of influence, with what each level is worth at the end."""
     half = (width - 8) / 2
-    passes = [has.passes - board.first_passes for has in seen.colours]
-    influence = [has.influence for has in seen.colours]
-    return group(0, 0, _level_track("Border passes", board.first_passes, board.passes_vp, passes, half)) + group(
+    old = seen if before is None else before
+    passes = [
+        (has.passes - board.first_passes, has.passes != had.passes)
+        for has, had in zip(seen.colours, old.colours, strict=True)
+    ]
+    influence = [
+        (has.influence, has.influence != had.influence) for has, had in zip(seen.colours, old.colours, strict=True)
+    ]
+    return _level_track("Border passes", board.first_passes, board.passes_vp, passes, half) + group(
         half + 8, 0, _level_track("Influence, in dragon heads", 0, board.influence_vp, influence, half)
     )
 
 
-def _level_track(name: str, first: int, worth: Sequence[int], levels_of: Sequence[int], width: float) -> str:
+def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[tuple[int, bool]], width: float) -> str:
+    """Draw a track; of each colour it is known which level it has reached, and whether just now."""
     step = (width - 8) / len(worth)
     parts = [
         box(0, 0, width, LEVELS_HEIGHT),
@@ -96,7 +108,7 @@ def _level_track(name: str, first: int, worth: Sequence[int], levels_of: Sequenc
         text(width - 8, 17, "VP at the end", SMALLEST, FADED, "end"),
     ]
     for level, vp in enumerate(worth):
-        there = [colour for colour, reached in zip(Colour, levels_of, strict=False) if reached == level]
+        there = [(colour, new) for colour, (own, new) in zip(Colour, reached, strict=False) if own == level]
         room = step - 3
         parts.append(box(4 + step * level, 24, room, 65, DEEP if level % 2 else NIGHT, LINE, 1, 5))
         inside = [
@@ -104,9 +116,13 @@ def _level_track(name: str, first: int, worth: Sequence[int], levels_of: Sequenc
             text(room / 2 - 6, 14, f"{short(vp)} VP", SMALLEST, BRASS, "end", fit=room - 26),
         ]
         columns = max(1, min(3, int(room // 24)))
-        for at, colour in enumerate(there):
+        for at, (colour, new) in enumerate(there):
             row = there[at // columns * columns :][:columns]
-            inside.append(group(24 * (at % columns - (len(row) - 1) / 2), 30 + 23.5 * (at // columns), marker(colour)))
+            inside.append(
+                group(
+                    24 * (at % columns - (len(row) - 1) / 2), 30 + 23.5 * (at // columns), marker(colour) + _NEW * new
+                )
+            )
         parts.append(group(4 + step * level + room / 2, 24, "".join(inside)))
     return "".join(parts)
 
@@ -131,11 +147,12 @@ class _Axis(NamedTuple):
 
 
 class _Pin(NamedTuple):
-    """Something to be shown at its place beside the track: its colours and what is written."""
+    """Something to be shown at its place beside the track: its colours, what is written, and whether it has just come there."""
 
     points: int
     colours: Sequence[Colour]
     words: str
+    new: bool = False
 
     @property
     def wide(self) -> float:
@@ -143,14 +160,18 @@ class _Pin(NamedTuple):
         return 20 * len(self.colours) + width_of(self.words) * 16 + 10
 
 
-def score(board: YunnanBoard, seen: YunnanObservation, width: float) -> str:
+def score(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
     """Draw the score track: the seats above it, in it what the bank pays left and right, below it incomes or all bids together."""
     over = seen.phase is Phase.OVER
     all_points = [points for view in seen.seats for points in ((view.vp, view.score) if over else (view.vp,))]
     low = min(0, 10 * (max(min(all_points), -_FURTHEST) // 10))
     high = max(100, 10 * -(-min(max(all_points), _FURTHEST) // 10))
     axis = _Axis(low, high, width - _AXIS - 20)
-    above = [_Pin(view.vp, colours_of(seen, seat), str(view.vp)) for seat, view in enumerate(seen.seats)]
+    old = seen if before is None else before
+    above = [
+        _Pin(view.vp, colours_of(seen, seat), str(view.vp), new=view.vp != old.seats[seat].vp)
+        for seat, view in enumerate(seen.seats)
+    ]
     title, below = _below(board, seen)
     end = board.end_vp[len(seen.seats) == 2]
     parts = [
@@ -169,6 +190,7 @@ def score(board: YunnanBoard, seen: YunnanObservation, width: float) -> str:
     return "".join(parts)
 
 
+@lru_cache(maxsize=100)
 def _sectors(board: YunnanBoard, axis: _Axis) -> str:
     """Draw the track, shaded by what the bank pays."""
     rows = [row for row in board.bank if row[0] < axis.high]
@@ -228,4 +250,5 @@ def _pins(pins: list[_Pin], axis: _Axis, y: float, edge: float, width: float) ->
             parts.append(box(left + 20 * at, y, 20, 22, FILLS[colour], DARK, 1, 3))
             parts.append(figure(left + 20 * at + 10, y + 16, LETTERS[colour], 14, DARK))
         parts.append(text(left + 20 * len(pin.colours) + 5, y + 16, pin.words, 14, INK, bold=True))
+        parts += [brackets(left - 4, y - 4, pin.wide + 8, 30)] * pin.new
     return "".join(parts)
