@@ -280,7 +280,7 @@ def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Sc
         for place, colour in enumerate(colours):
             inside.append(group(6 + block * place, 44, _block(seen.colours[colour], colour, block - 4)))
             if before is not None and has_other_holdings(before, seen, colour):
-                inside.append(brackets(5 + block * place, 48, block - 4, _PANEL_HEIGHT - 52))
+                inside.append(brackets(4 + block * place, 47, block - 1, _PANEL_HEIGHT - 51))
         parts.append(group((width + 8) * seat, 0, "".join(inside)))
     return "".join(parts)
 

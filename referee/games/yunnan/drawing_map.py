@@ -68,13 +68,13 @@ def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, b
     if reach is not None:
         parts.append(_route(board, seen, reach))
     parts.append(above)
+    if before is not None:
+        parts.append(_journeys(board, before, seen))
     parts += [_site(seen, site, before, *land.sites[site]) for site in Site]
     for province in Province:
         x, y = land.centres[province]
         inside = _province(board, seen, province, reach, before)
         parts.append(group(x - GROUND_WIDTH / 2, y - GROUND_HEIGHT / 2, inside))
-    if before is not None:
-        parts.append(_journeys(board, before, seen))
     if not _inspected(seen):
         left, top, _, _ = LEGEND
         parts.append(group(left + 30, top - 24, inspector()))
@@ -195,8 +195,8 @@ def _province(
     left = 22.0
     if board.gifts[province]:
         left, given = 78, was is not None and was.gifts != there.gifts
-        parts.append(group(20, _ROWS[2] + 1, _marked(gift(), given)))
-        parts.append(text(36, _ROWS[2] + 6, there.gifts, 16, INK if there.gifts else FADED, bold=True))
+        parts.append(group(20, _ROWS[2] + 1, gift() + _NEW_GIFT * given))
+        parts.append(text(39, _ROWS[2] + 6, there.gifts, 16, INK if there.gifts else FADED, bold=True))
     step = min(38, (GROUND_WIDTH - 20 - left) / max(len(horses) - 1, 1))
     parts += [group(left + step * place, _ROWS[2], piece) for place, piece in enumerate(horses)]
     return "".join(parts)
@@ -204,6 +204,8 @@ def _province(
 
 _NEW = halo(0, 0, 17)
 """Marks a piece that has just come or changed."""
+_NEW_GIFT = halo(0, 0, 13)
+"""Marks gifts that were just taken; their number stands close by."""
 
 
 def _marked(piece: str, new: bool) -> str:

@@ -110,26 +110,24 @@ def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[
     for level, vp in enumerate(worth):
         there = [(colour, new) for colour, (own, new) in zip(Colour, reached, strict=False) if own == level]
         room = step - 3
+        scale = min(1, room / 70)  # a corrected board may have more levels
+        edge = room / scale / 2
         parts.append(box(4 + step * level, 24, room, 65, DEEP if level % 2 else NIGHT, LINE, 1, 5))
         inside = [
-            text(-room / 2 + 6, 14, first + level, 15, bold=True),
-            text(room / 2 - 6, 14, f"{short(vp)} VP", SMALLEST, BRASS, "end", fit=room - 26),
+            text(6 - edge, 14, first + level, 15, bold=True),
+            text(edge - 6, 14, f"{short(vp)} VP", SMALLEST, BRASS, "end", fit=2 * edge - 26),
         ]
-        columns = max(1, min(3, int(room // 24)))
         for at, (colour, new) in enumerate(there):
-            row = there[at // columns * columns :][:columns]
-            inside.append(
-                group(
-                    24 * (at % columns - (len(row) - 1) / 2), 30 + 23.5 * (at // columns), marker(colour) + _NEW * new
-                )
-            )
-        parts.append(group(4 + step * level + room / 2, 24, "".join(inside)))
+            row = there[at // 3 * 3 :][:3]
+            where = (24 * (at % 3 - (len(row) - 1) / 2), 30 + 23.5 * (at // 3))
+            inside.append(group(*where, marker(colour) + _NEW * new))
+        parts.append(group(4 + step * level + room / 2, 24, "".join(inside), scale))
     return "".join(parts)
 
 
 # --- score ----------------------------------------------------------------------------------------------
 
-_AXIS, _BAND, _BAND_HEIGHT = 144, 42, 24
+_AXIS, _BAND, _BAND_HEIGHT = 154, 42, 24
 _FURTHEST = 300
 """What is worth more, or less, stands at the end of the track."""
 
@@ -231,7 +229,7 @@ def _pins(pins: list[_Pin], axis: _Axis, y: float, edge: float, width: float) ->
     """Draw pins side by side at a height, each with a line to its place on an edge of the track."""
     ordered = sorted(pins, key=lambda pin: pin.points)
     lefts: list[float] = []
-    free = _AXIS - 20.0
+    free = _AXIS - 16.0
     for pin in ordered:
         lefts.append(max(axis.at(pin.points) - pin.wide / 2, free))
         free = lefts[-1] + pin.wide + 4

@@ -75,7 +75,7 @@ def notes(board: YunnanBoard, seen: YunnanObservation) -> list[str]:
         return [f"{short(has.money)} Yuan, {short(has.committed)} of them bid", source]
     if seen.phase is Phase.CONVERT:
         return [
-            f"income {short(has.income)}, of which any part becomes points",
+            f"income {short(has.income)}: any part of it becomes points",
             _made_of(expected(board, seen)[seen.acting_colour]),
         ]
     if seen.phase is Phase.YARD:

@@ -437,7 +437,7 @@ def test_levels_horses_and_gifts_that_have_just_changed_have_a_mark() -> None:
     assert horse(Colour.BLUE) + halo(0, 0, 17) not in svg
     assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 1
     served = place(travel_order=["blue", "green", "red"], m={"red": {"sic": 2, "yun": 1}}, horse={"red": "sic"})
-    assert after(served, "done").count(gift() + halo(0, 0, 17)) == 1
+    assert after(served, "done").count(gift() + halo(0, 0, 13)) == 1
 
 
 def test_the_end_says_what_all_points_were_for_and_that_they_add_up() -> None:
