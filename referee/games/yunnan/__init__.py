@@ -128,7 +128,7 @@ class Yunnan(Game):
 
     @override
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
-        return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation))
+        return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene)
 
 
 GAME = Yunnan()
