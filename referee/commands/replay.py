@@ -15,6 +15,7 @@ from referee.match.effects import Decider
 from referee.match.result import Outcome
 from referee.records.changes import changes, describe
 from referee.records.position import write_position
+from referee.records.shown import Shown
 from referee.records.verify import Replay, Step
 from referee.registry import find
 
@@ -95,34 +96,15 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
         out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
             out.print(f"seat {seat}: {bot}", soft_wrap=True)
-    seen = record.state.observation(viewer)
+    shown = Shown(record, viewer)
     if svg is not None:
-        write_file(svg / "00000.svg", plan.game.draw(plan.setup, seen))
-    known_to_viewer = _Knowledge(record, viewer)
+        write_file(svg / "00000.svg", shown.draw())
     for step in record:
-        before, seen = seen, record.state.observation(viewer)
+        before, known = shown.seen, shown.follow(step)
         if svg is not None:
-            write_file(svg / f"{step.n:05}.svg", plan.game.draw(plan.setup, seen))
-        _print_step(step, known_to_viewer.of(step), before, seen, as_json=as_json)
-        known_to_viewer.look_ahead()
+            write_file(svg / f"{step.n:05}.svg", shown.draw())
+        _print_step(step, known, before, shown.seen, as_json=as_json)
     _print_result(record, as_json=as_json)
-
-
-class _Knowledge:
-    """Which actions the viewer may know of: the own ones and the public ones."""
-
-    def __init__(self, record: Replay, viewer: Seat | None) -> None:
-        self._record = record
-        self._viewer = viewer
-        self.look_ahead()
-
-    def look_ahead(self) -> None:
-        """Keep the state before the next step."""
-        self._before = self._record.state.clone()
-
-    def of(self, step: Step) -> bool:
-        """Return whether the viewer knows of a step at once."""
-        return step.seat == self._viewer or self._before.is_public(step.seat, step.action)
 
 
 def _print_step(step: Step, known: bool, before: Observation, seen: Observation, *, as_json: bool) -> None:
