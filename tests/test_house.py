@@ -76,6 +76,7 @@ ROOMS = (
     "match",
     "registry",
     "records",
+    "pages",
     "live",
     "contract",
     "commands",

@@ -1,18 +1,21 @@
-"""`dogana replay`: show a record step by step, as text, as drawings, or as the position at one step."""
+"""`dogana replay`: show a record step by step, as text, as drawings, as a page, or as the position at one step."""
 
 from __future__ import annotations
 
+import time
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from referee.commands.output import out, print_json, styled, target
+from referee.commands.output import err, out, print_json, styled, target
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
 from referee.match.effects import Decider
 from referee.match.result import Outcome
+from referee.pages.match import make_page
 from referee.records.changes import changes, describe
 from referee.records.position import write_position
 from referee.records.shown import Shown
@@ -25,6 +28,17 @@ _BY = {
     Decider.CLOCK: " (default: time was up)",
     Decider.DEFAULT: " (default: the seat is out)",
 }
+
+
+_SECONDS_BETWEEN_REMARKS = 2.0
+_PAGE_BEGINS = b"<!DOCTYPE html>"
+
+
+class Views(Enum):
+    """Whose views a page has."""
+
+    ALL = "all"
+    PUBLIC = "public"
 
 
 class ReplayError(DoganaError):
@@ -42,17 +56,39 @@ def replay(
         bool,
         typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step."),
     ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page to look at in a browser, without a network.", metavar="FILE", parser=target),
+    ] = None,
+    views: Annotated[
+        Views | None,
+        typer.Option(
+            help="With --html: what spectators and each seat saw, or only what spectators saw "
+            "[all; public if the record does not reveal its seed]."
+        ),
+    ] = None,
 ) -> None:
     """Show a record step by step; every step is played again by the rules.
+
+    A record that breaks off or does not hold is shown up to there; then the exit status is 1.
 
     Examples:
 
       dogana replay match.jsonl
 
+      dogana replay match.jsonl --html match.html
+
       dogana replay match.jsonl --as 1 --svg pictures
 
       dogana replay match.jsonl --at 40 --json > position.json
     """
+    if html is not None:
+        if viewer is not None or svg is not None or at is not None or as_json:
+            raise ReplayError("--html goes with --views only: the page has every step, and what each seat knew")
+        _write_page(file, html, views)
+        return
+    if views is not None:
+        raise ReplayError("--views goes with --html; what one seat knew is shown by --as")
     record = Replay(file, find)
     seats = record.plan.setup.seats
     if viewer is not None and viewer >= seats:
@@ -63,6 +99,33 @@ def replay(
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
     _show_steps(record, viewer, svg, as_json=as_json)
+
+
+def _write_page(file: Path, html: Path, views: Views | None) -> None:
+    _check_replaceable(html)
+    told = time.monotonic()
+
+    def progress(drawn: int, pictures: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _SECONDS_BETWEEN_REMARKS:
+            told = time.monotonic()
+            err.print(f"{drawn} of {pictures} pictures are drawn", style="dim", soft_wrap=True)
+
+    page = make_page(file, find, progress, seats_too=None if views is None else views is Views.ALL)
+    write_file(html, page.html)
+    views_shown = f"what spectators and {page.seats} seats saw" if page.seats else "what spectators saw"
+    err.print(f"{html}: {page.steps} steps, {views_shown}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True)
+    if page.broken:
+        raise ReplayError(f"{file}: {page.broken}; the page ends there and says so")
+
+
+def _check_replaceable(html: Path) -> None:
+    """Refuse to replace what is no page: a slip of the keyboard must not cost a record."""
+    if not html.is_file():
+        return
+    with html.open("rb") as old:
+        if old.read(len(_PAGE_BEGINS)) not in (b"", _PAGE_BEGINS):
+            raise ReplayError(f"{html} is not an HTML page, so it is not replaced; give another name")
 
 
 def _show_position(
