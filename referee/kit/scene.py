@@ -88,15 +88,16 @@ class Strip(NamedTuple):
     """The points that were scored by it."""
 
 
-def strip_height(width: float) -> float:
-    """Return how high the strip of a picture of this width is."""
-    return round(width * 0.057, 1)
+def strip_height(width: float, said: Strip | None = None) -> float:
+    """Return how high the strip of a picture of this width is; higher if more is scored than one line has room for."""
+    lines = 1 if said is None else len(_lines(width, said))
+    return round(width * (0.057 + 0.02 * (max(lines, 1) - 1)), 1)
 
 
 def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
-    """Draw the strip above the picture: from `-strip_height(width)` to 0, so that nothing else has to move."""
-    height, unit = strip_height(width), width / 84
-    upper, lower, left = -height + 2.0 * unit, -height + 3.8 * unit, 11.5 * unit
+    """Draw the strip above the picture: from `-strip_height(width, said)` to 0, so that nothing else has to move."""
+    height, unit = strip_height(width, said), width / 84
+    upper, left = -height + 2.0 * unit, 11.5 * unit
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
     parts = [
         box(0, -height, width, height + 1, NIGHT, "none", 0, 0),
@@ -111,26 +112,28 @@ def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
     parts.append(name_text(left + 3.2 * unit, upper, said.bots[said.seat], 1.35 * unit, name))
     after = left + 4 * unit + name
     parts.append(text(after, upper, said.what, 1.35 * unit, fit=width - after - 2 * unit))
-    parts.append(_gained(left, lower, width - left - 2 * unit, said.gained, marks, unit))
+    lines = _lines(width, said)
+    for row, line in enumerate(lines):
+        y, x, room = upper + (1.8 + 1.7 * row) * unit, left, (width - left - 2 * unit) / len(line)
+        for seat, words in line:
+            parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
+            parts.append(text(x + 3 * unit, y, words, 1.15 * unit, LAMP, bold=True, fit=room - 4 * unit))
+            x += room
+    if not lines:
+        parts.append(text(left, upper + 1.8 * unit, "no points", 1.15 * unit, DIM))
     return "".join(parts)
 
 
-def _gained(x: float, y: float, width: float, gained: Sequence[Gain], marks: Sequence[str], unit: float) -> str:
-    """Draw the points that were just scored, and what for, in a line."""
-    if not gained:
-        return text(x, y, "no points", 1.15 * unit, DIM)
-    seats = sorted({gain.seat for gain in gained})
-    words = {seat: _sum_in_words([gain for gain in gained if gain.seat == seat]) for seat in seats}
-    size = 1.15 * unit
-    needed = sum(width_of(line) * 1.13 * size + 4.4 * unit for line in words.values())
-    share = min(1.0, width / needed)
-    parts = []
-    for seat, line in words.items():
-        parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
-        room = width_of(line) * 1.13 * size * share
-        parts.append(text(x + 3 * unit, y, line, size, LAMP, bold=True, fit=room))
-        x += room + 4.4 * unit * share
-    return "".join(parts)
+def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
+    """Return what each seat has just scored, in as few lines of one, two or all seats as there is room for."""
+    unit = width / 84
+    scored = [
+        (seat, _sum_in_words([gain for gain in said.gained if gain.seat == seat]))
+        for seat in sorted({gain.seat for gain in said.gained})
+    ]
+    widest = max([width_of(words) * 1.13 * 1.15 * unit + 4 * unit for _, words in scored], default=0)
+    columns = max(1, min(len(scored), int((width - 13.5 * unit) / max(widest, 1))))
+    return [scored[at : at + columns] for at in range(0, len(scored), columns)]
 
 
 def _sum_in_words(gained: Sequence[Gain]) -> str:
