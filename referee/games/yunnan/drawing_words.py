@@ -132,6 +132,12 @@ def described(board: YunnanBoard, seen: YunnanObservation) -> str:
         said += [f"Bank, {space}: {COLOUR_NAMES[owner]}"] if owner is not None else []
     said += ["Auction order: " + _in_order(seen.auction_order), "Travel order: " + _in_order(seen.travel_order)]
     said += [f"Passed: {_in_order(seen.passed)}"] * bool(seen.passed)
+    if seen.phase is Phase.AUCTION:
+        left, right = board.bank_payment(sum(bid.value for bid in seen.bids))
+        said.append(f"The bank pays now: {left} left, {right} right")
+    if seen.phase in (Phase.TRAVEL, Phase.DISPLACE):
+        incomes = zip(Colour, expected(board, seen), strict=False)
+        said += [f"Expected income of {COLOUR_NAMES[colour]}: {earned.income}" for colour, earned in incomes]
     return ". ".join([*said, inspector_in_words(board, seen), f"Bank: {bank_in_words(seen)}"]) + "."
 
 

@@ -116,6 +116,7 @@ def test_expected_incomes_are_those_of_the_rules() -> None:
         scoring.income(state, colour) for colour in range(3)
     ]
     assert expected(board_of(state), observed(state))[0] == (33, 4, 6)
+    assert "Expected income of red: 31" in texts(drawn(state))
 
 
 def test_a_travelling_colour_sees_its_route_and_what_is_cut_off_from_it() -> None:
@@ -163,6 +164,7 @@ def test_the_bank_says_what_the_left_and_the_right_pay_now_and_what_they_have_pa
     bidding = place(phase="AUCTION", bids={"horse": {"12": "blue"}})
     words = texts(drawn(bidding))
     assert "pays now left 6 Yuan right 5 Yuan" in words
+    assert "The bank pays now: 6 left, 5 right" in words
     paid = place(last_total=23, last_bank_pay=[9, 0])
     words = texts(drawn(paid))
     assert "has paid left 9 Yuan right nobody" in words
@@ -206,8 +208,8 @@ def test_a_province_name_cannot_smuggle_anything_into_the_drawing() -> None:
 
 def test_pieces_of_one_colour_differ_in_shape_and_pieces_of_one_shape_in_their_letter() -> None:
     pieces = (merchant, post, teahouse, bridge, horse, marker)
-    without_fills = [re.sub(r'fill="[^"]*"', "", piece(Colour.RED)) for piece in pieces]
-    assert len(set(without_fills)) == len(pieces)
+    outlines = [tuple(re.findall(r' d="([^"]*)"', piece(Colour.RED))) for piece in pieces]
+    assert len(set(outlines)) == len(pieces)
     for piece in pieces:
         assert len({re.sub(r'fill="[^"]*"', "", piece(colour)) for colour in Colour}) == len(Colour)
 
