@@ -31,23 +31,23 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  8. Every match ends within `Game.max_decisions` decisions, whatever is played.
  9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) do with a seat that
     is out of the match or out of time. It looks only at what that seat may know.
-10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else.
-    A spectator (`None`) knows nothing that any seat does not know.
-11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
-12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content
-    and order), the labels and the size of its messages stay the same, byte for byte.
-13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
-    only that seat does, and the observations of the others change only by what the rules make public. Whatever a seat plans,
-    the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
-14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
-    `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
-15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
-16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
-17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
-    a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
-18. `Game.breakdown` says of every observation what each seat's points are for: the same sources in the same order for
-    all seats, and their points add up to `scores`. `Game.criteria` says what decides the places, first things first;
-    `ranks` follow from it.
+ 10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else.
+     A spectator (`None`) knows nothing that any seat does not know.
+ 11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
+ 12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content
+     and order), the labels and the size of its messages stay the same, byte for byte.
+ 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
+     only that seat does, and the observations of the others change only by what the rules make public. Whatever a seat plans,
+     the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
+ 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
+     `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
+ 15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
+ 16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
+ 17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
+     a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
+ 18. `Game.breakdown` says of every observation what each seat's points are for: the same sources in the same order for
+     all seats, and their points add up to `scores`. `Game.criteria` says what decides the places, first things first;
+     `ranks` follow from it.
 
 Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
 once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
@@ -127,7 +127,7 @@ class IllegalAction(Exception):
 
     Attributes:
         reason: what was wrong, for the agent's author.
-        rule: the number of the rule that was broken, such as `C3.4`; empty if there is none.
+        rule: the number of the rule that was broken, such as `C3.4`; empty if no numbered rule was.
     """
 
     def __init__(self, reason: str, rule: str = "") -> None:

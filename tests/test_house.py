@@ -83,6 +83,7 @@ ROOMS = (
     "match",
     "registry",
     "records",
+    "pages",
     "live",
     "contract",
     "commands",

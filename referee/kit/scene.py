@@ -90,24 +90,24 @@ class Strip(NamedTuple):
 
 def strip_height(width: float) -> float:
     """Return how high the strip of a picture of this width is."""
-    return round(width * 0.052, 1)
+    return round(width * 0.057, 1)
 
 
 def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
     """Draw the strip above the picture: from `-strip_height(width)` to 0, so that nothing else has to move."""
     height, unit = strip_height(width), width / 84
-    upper, lower, left = -height + 1.75 * unit, -height + 3.4 * unit, 11.5 * unit
+    upper, lower, left = -height + 2.0 * unit, -height + 3.8 * unit, 11.5 * unit
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
     parts = [
-        box(0, -height, width, height, NIGHT, "none", 0, 0),
+        box(0, -height, width, height + 1, NIGHT, "none", 0, 0),
         box(0.8 * unit, -height + 0.4 * unit, width - 1.6 * unit, height - 0.6 * unit, DEEP, LAMP, 1.5),
-        text(1.8 * unit, -height + 2.55 * unit, count, 1.25 * unit, FADED, fit=9 * unit),
+        text(1.8 * unit, -height + 2.85 * unit, count, 1.25 * unit, FADED, fit=9 * unit),
     ]
     if said.seat is None:
         parts.append(text(left, upper, said.what, 1.35 * unit, bold=True, fit=width - left - 2 * unit))
         return "".join(parts)
-    name = min(width_of(printable(said.bots[said.seat])) * 1.2, 15) * 1.35 * unit
-    parts.append(group(left + 1.4 * unit, upper - 0.5 * unit, marks[said.seat], unit / 16))
+    name = min(width_of(printable(said.bots[said.seat])) * 1.1, 15) * 1.35 * unit
+    parts.append(group(left + 1.4 * unit, upper - 0.5 * unit, marks[said.seat], unit / 14.5))
     parts.append(name_text(left + 3.2 * unit, upper, said.bots[said.seat], 1.35 * unit, name))
     after = left + 4 * unit + name
     parts.append(text(after, upper, said.what, 1.35 * unit, fit=width - after - 2 * unit))
@@ -126,7 +126,7 @@ def _gained(x: float, y: float, width: float, gained: Sequence[Gain], marks: Seq
     share = min(1.0, width / needed)
     parts = []
     for seat, line in words.items():
-        parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 18))
+        parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
         room = width_of(line) * 1.13 * size * share
         parts.append(text(x + 3 * unit, y, line, size, LAMP, bold=True, fit=room))
         x += room + 4.4 * unit * share
@@ -157,6 +157,12 @@ def strip_in_words(said: Strip) -> list[str]:
 # --- the end ----------------------------------------------------------------------------------------
 
 
+def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
+    """Return how high the table must be at this width for the text of a strip that is as wide."""
+    lines = sum(any(row[place][1] for row in breakdown) for place in range(len(breakdown[0]))) + len(criteria)
+    return round((lines + 5.2) * width / 84 * 1.85, 1)
+
+
 def end_table(
     width: float,
     height: float,
@@ -184,7 +190,7 @@ def end_table(
     lines += [(name, [values[seat] for seat in order], False) for name, values in criteria[1:]]
     verdict = what_decided(ranks, criteria)
     step = height / (len(lines) + 5.2)
-    size = min(step * 0.72, width / 22)
+    size = min(step * 0.72, width / 30)
     words = width * (0.34 if len(order) < 4 else 0.29)
     column = (width - words - size) / len(order)
     middles = [words + column * (place + 0.5) for place in range(len(order))]
@@ -198,8 +204,9 @@ def end_table(
     y = step * 3.9
     for number, (name, values, is_total) in enumerate(lines):
         if is_total:
+            y += step * 0.15
             parts.append(
-                path(f"M{round(size, 1):g} {round(y - step * 0.85, 1):g}H{round(width - size, 1):g}", "none", LINE, 1.5)
+                path(f"M{round(size, 1):g} {round(y - step * 0.76, 1):g}H{round(width - size, 1):g}", "none", LINE, 1.5)
             )
         shade = INK if is_total or number < len(sources) else FADED
         parts.append(text(size, y, name, size, shade, bold=is_total, fit=words - size))

@@ -103,7 +103,7 @@ class CargoNoir(Game):
 
     @override
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
-        return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation))
+        return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene)
 
 
 GAME = CargoNoir()
