@@ -437,7 +437,7 @@ def test_levels_horses_and_gifts_that_have_just_changed_have_a_mark() -> None:
     svg = after(place(phase="AUCTION", passed=["blue", "green"], bids=bids), "pass")
     assert horse(Colour.RED) + halo(0, 0, 17) in svg
     assert horse(Colour.BLUE) + halo(0, 0, 17) not in svg
-    assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 1
+    assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 2  # on the track of influence, and in its panel
     served = place(travel_order=["blue", "green", "red"], m={"red": {"sic": 2, "yun": 1}}, horse={"red": "sic"})
     assert after(served, "done").count(gift() + halo(0, 0, 13)) == 1
 
@@ -489,3 +489,10 @@ def test_names_of_bots_can_neither_smuggle_anything_in_nor_leave_their_place() -
         texts(svg)
         for letter in "\u202e\x00\x1b":
             assert letter not in svg
+
+
+def test_a_colour_that_has_gained_or_spent_something_has_a_mark_in_its_panel() -> None:
+    state = place(phase="CONVERT", m={"red": {"yun": 1}, "blue": {"pue": 1}}, travel_order=["red", "blue", "green"])
+    svg = after(state, "convert(4)")
+    assert svg.count(marker(Colour.RED) + halo(0, 0, 13)) == 2  # on the order track, and in its panel
+    assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 0
