@@ -96,7 +96,7 @@ def draw(
     said = None if scene is None else _said(board, before, seen, scene)
     above = 0.0 if said is None else strip_height(_WIDTH)
     over = seen.phase is Phase.OVER
-    names = [f"Seat {seat}" for seat in range(len(seen.seats))] if scene is None else scene.bots
+    who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
     marks = [_mark(seen, seat) for seat in range(len(seen.seats))]
     parts = [
         element("title", f"Yunnan, turn {seen.turn}"),
@@ -119,7 +119,7 @@ def draw(
         group(
             _SIDE,
             _DECISION,
-            final_table(board, seen, list(zip(marks, names, strict=True)), _SIDE_WIDTH, _END_HEIGHT)
+            final_table(board, seen, who, list(zip(marks, names, strict=False)), _SIDE_WIDTH, _END_HEIGHT)
             if over
             else _decision(board, seen),
         ),

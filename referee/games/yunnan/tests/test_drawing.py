@@ -187,7 +187,7 @@ def test_y11_3_the_final_picture_breaks_ties_as_the_rules_do() -> None:
     assert (state.scores(), state.ranks()) == ([81, 81, 81], [1, 3, 2])
     words = texts(drawn(state))
     table = words[words.index("Final standing") :]
-    assert table.index("1st R Seat 0") < table.index("2nd G Seat 2") < table.index("3rd B Seat 1")
+    assert table.index("1st R 0") < table.index("2nd G 2") < table.index("3rd B 1")
     assert "1st and 2nd: decided by influence; 2nd and 3rd: decided by travels before" in words.lower()
     mark = crown(0, 0).split("<path")[1]
     assert drawn(state).count(mark) == 2  # in the header, and on the panel of seat 0
@@ -455,6 +455,7 @@ def test_the_end_says_what_all_points_were_for_and_that_they_add_up() -> None:
         assert (f"{source} {' '.join(map(str, values))}" in table) == any(values), source
     assert f"total {' '.join(map(str, state.scores()))}" in table
     assert "Decided by points" in table
+    assert "place 1, made of: before this position 80, gifts 39, influence 9, money 16" in words
 
 
 def test_equal_scenes_give_equal_drawings_and_other_names_another_one() -> None:
