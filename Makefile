@@ -34,6 +34,11 @@ pages: $(READY) proto ## look at pages of matches in a browser (Chromium)
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
 
+docs: $(READY) proto ## build docs/ as a site, with the reference of the API
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html -d build/doctrees . build/site
+	@echo "open build/site/docs/index.html"
+
 soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
@@ -57,4 +62,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test pages languages soak check fmt bench games
+.PHONY: help setup proto demo test wheel-test pages languages docs soak check fmt bench games

@@ -131,17 +131,17 @@ def _check_replaceable(html: Path) -> None:
 def _show_position(
     record: Replay, file: Path, at: int, viewer: Seat | None, svg: Path | None, *, as_json: bool
 ) -> None:
-    taken = 0
-    if at:
-        for taken, _ in enumerate(record, start=1):
-            if taken == at:
-                break
-    if taken < at:
-        raise ReplayError(f"{file} has only {taken} actions, not {at}")
+    if at > record.actions_in_all:
+        raise ReplayError(f"{file} has only {record.actions_in_all} actions, not {at}")
     game, setup, state = record.plan.game, record.plan.setup, record.state
+    shown = Shown(record, viewer)
+    for step in record if at else ():
+        shown.follow(step)
+        if step.n == at:
+            break
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
-        write_file(svg / f"{at:05}.svg", game.draw(setup, state.observation(viewer)))
+        write_file(svg / f"{at:05}.svg", shown.draw())
     if as_json:
         print_json(write_position(game, setup, state))
         return

@@ -1,4 +1,4 @@
-"""Plays matches: fills the seats, drives the match, writes the record, leaves nothing behind."""
+"""Play matches: fill the seats, drive the match, write the record, leave nothing behind."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.game import Seat, State
+from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.agent import AgentSeat
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
-from referee.live.driver import MatchDriver
+from referee.live.driver import MatchDriver, MatchVoid
 from referee.live.server import RefereeServer
+from referee.live.starvation import Watched
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -29,7 +30,8 @@ EXIT_SECONDS = 1.0
 class House:
     """A seat for a house bot in this process."""
 
-    bot: type[HouseBot]
+    bot: Callable[[Game, Setup, str, Seat], HouseBot]
+    """Makes the bot, as `HouseBot.__init__` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,12 @@ class _Table:
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
     processes: dict[Seat, AgentProcess] = field(default_factory=dict)
     faults: dict[Seat, Fault] = field(default_factory=dict)
+    starved: list[str] = field(default_factory=list)
+    """Of the faults, those of agents that others kept from starting, in words."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
-        """Keeps a task until it is done."""
+        """Keep a task until it is done."""
         self.tasks.add(work)
         work.add_done_callback(self.tasks.discard)
 
@@ -97,26 +101,30 @@ async def play_match(
     *,
     server: RefereeServer | None = None,
     record: Path | None = None,
+    position_file: Path | None = None,
     announce: Callable[[Seat, str], None] = lambda seat, token: None,
     all_must_start: bool = False,
+    starved_is_void: bool = False,
 ) -> MatchReport:
-    """Plays one match to its end.
+    """Play one match to its end.
 
     Args:
         plan: what is fixed.
         players: who sits in each seat.
         server: where agents join; needed unless all seats are house bots.
         record: the file to write; it appears when the match is over.
+        position_file: where the position goes if a house bot fails; None for a new file in the temporary folder.
         announce: called with the seat and its token when a remote agent can join.
         all_must_start: whether an agent that does not start keeps the match from being played. Otherwise its seat
             is out from the beginning.
+        starved_is_void: whether the match is void if an agent does not start because others use the processors.
 
     Returns:
         The result and what belongs to it. No process of an agent is left.
 
     Raises:
         StartFailed: see `all_must_start`; nothing has been written then.
-        MatchVoid: if the referee failed; nothing is left of the record.
+        MatchVoid: if the referee failed, or see `starved_is_void`; nothing is left of the record.
         OSError: if the record cannot be written.
     """
     chance = LiveChance(plan.seed)
@@ -130,10 +138,12 @@ async def play_match(
     writer = None
     try:
         await _fill_seats(table, players, server, announce)
+        if table.starved and starved_is_void:
+            raise MatchVoid("; ".join(table.starved))
         if table.faults and all_must_start:
             raise StartFailed(table.faults)
         writer = None if record is None else RecordWriter(record)
-        driver = MatchDriver(plan, chance, state, house, table.seats, writer)
+        driver = MatchDriver(plan, chance, state, house, table.seats, writer, position_file)
         result = await _drive(driver, table, server)
         record_hash = "" if writer is None else writer.finish()
         writer = None
@@ -152,7 +162,7 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Where a match starts: a new one, or the plan's position, which must have been checked."""
+    """Return where a match starts: the set-up of the rules, or the plan's position, which must have been checked."""
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))
@@ -164,7 +174,7 @@ async def _fill_seats(
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
 ) -> None:
-    """Starts all agents at once and waits until each has joined or failed to."""
+    """Start all agents at once and wait until each has joined or failed to."""
     joining = []
     for seat, player in enumerate(players):
         if isinstance(player, House):
@@ -197,19 +207,27 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
         return
     table.processes[place.seat] = process
     ended = asyncio.ensure_future(process.ended())
-    futures: set[asyncio.Future[None] | asyncio.Future[str]] = {place.joined, ended}
-    await asyncio.wait(futures, timeout=player.join_seconds, return_when=asyncio.FIRST_COMPLETED)
+    watched = Watched(process.supervisor)
+    await watched.until_one_is_done((place.joined, ended), player.join_seconds)
     if place.joined.done():
         ended.cancel()
-    elif ended.done():
+        return
+    starved = watched.starved
+    if ended.done():
         await process.stop()
         last = process.log.last_line()
         said = f"; the last it wrote: {last}" if last else ""
-        table.faults[place.seat] = Fault(Outcome.START, f"{ended.result()} before it joined{said}")
+        detail = f"{ended.result()} before it joined{said}"
     else:
         ended.cancel()
         await process.stop()
-        table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
+        detail = f"did not join within {player.join_seconds:g} s"
+    table.faults[place.seat] = Fault(Outcome.START, detail)
+    if starved:
+        table.starved.append(
+            f"seat {place.seat} {detail}; others used the processors: it had one for {watched.ran:.1f} s,"
+            f" and waited {watched.waited:.1f} s for one"
+        )
 
 
 async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | None) -> Result:
@@ -230,7 +248,7 @@ async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | Non
 
 
 def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:
-    """Turns the end of a started agent into its fault, and the end of its seat into the end of its process."""
+    """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
     seat = place.seat
 
     async def report_crash() -> None:

@@ -8,18 +8,26 @@ import signal
 import stat
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ladder import pool as pools
+from ladder.condition import Condition
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
+from ladder.schema import MAX_VOIDS
+from referee.match.result import Outcome
+from referee.records.position import read_position
 from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find
+from tests.referee.test_processes import STARVED, neighbours
+
+__all__ = ["neighbours"]
 
 WORKER = "int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])"
 """In a bot: the process above its supervisor."""
@@ -48,7 +56,8 @@ def entered(home: Home, program: str) -> Version:
 
 
 def match(*seats: Version, block: int | None = 1, clock: str = "60+0.5/10") -> Match:
-    return Match(secrets.token_hex(8), block, "cargo_noir", seats, secrets.randbits(62), {"last_turn": 2}, clock)
+    condition = Condition(1, "cargo_noir", {"last_turn": 2}, clock)
+    return Match(secrets.token_hex(8), block, condition, seats, secrets.randbits(62))
 
 
 def attempts(pool: Pool, one: Match) -> Iterator[End]:
@@ -133,6 +142,36 @@ def test_a_match_of_a_block_keeps_its_seed_and_another_reveals_it(home: Home) ->
     assert read_lines(home.record(alone.match_id))[-1].data["seed"] == alone.seed
 
 
+def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_its_match(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    (package / "failing-1.dist-info").mkdir(parents=True)
+    (package / "failing-1.dist-info" / "entry_points.txt").write_text("[dogana.house_bots]\nfailing = failing:Bot\n")
+    (package / "failing.py").write_text(
+        "from house_bots.random_bot import RandomBot\n"
+        "class Bot(RandomBot):\n    def pick(self, count):\n        raise ValueError('I have a bug')\n"
+    )
+    monkeypatch.syspath_prepend(package)  # the workers look there, too
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    home.folder.mkdir()
+    home.records.mkdir()
+    one = match(HOUSE_BOT, replace(HOUSE_BOT, bot="failing", content_hash="house:failing:1"))
+    with Pool(home, 1) as pool:
+        ends = [end for _ in range(2) for _, end in pool.play([one])]
+    position = home.logs(one.match_id) / "position.json"
+    for end in ends:
+        assert isinstance(end, Void)
+        assert not end.worker_died
+        assert end.reason.endswith(f"ValueError: I have a bug; to see the position: dogana position {position}")
+    assert 1 in read_position(position, find).state.seats_to_act()
+    assert position.stat().st_mode & 0o077 == position.parent.stat().st_mode & 0o077 == 0
+    assert [path.name for path in home.logs("x").parent.rglob("*")] == [one.match_id, "position.json"]
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
 def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:
     home.folder.mkdir()
     home.records.mkdir()
@@ -160,6 +199,22 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert (home.logs(one.match_id) / "seat0.log").exists()
     found = [home.folder, *home.folder.rglob("*")]
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_a_bot_that_was_kept_from_starting_is_out_only_if_its_match_may_not_be_void_again(home: Home) -> None:
+    bot = entered(home, STARVED)
+    home.records.mkdir()
+    one = match(bot, HOUSE_BOT)
+    with Pool(home, 1, join_seconds=3) as pool:
+        ends = [end for voids in range(MAX_VOIDS) for _, end in pool.play([replace(one, voids=voids)])]
+    *void, last = ends
+    for end in void:
+        assert isinstance(end, Void)
+        assert not end.worker_died
+        assert end.reason.startswith("seat 0 did not join within 3 s; others used the processors")
+    assert isinstance(last, Finished)
+    assert last.result.seats[0].outcome is Outcome.START
 
 
 WAITING = (
