@@ -27,8 +27,17 @@ test: $(READY) proto ## run all tests
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
+pages: $(READY) proto ## look at pages of matches in a browser (Chromium)
+	$(BIN)/python -m pip install --quiet --editable '.[pages]'
+	$(BIN)/python -m pytest -q tests/pages/browser.py
+
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
+
+docs: $(READY) proto ## build docs/ as a site, with the reference of the API
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html -d build/doctrees . build/site
+	@echo "open build/site/docs/index.html"
 
 soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
@@ -53,4 +62,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test languages soak check fmt bench games
+.PHONY: help setup proto demo test wheel-test pages languages docs soak check fmt bench games

@@ -1,6 +1,6 @@
-"""Bots that misbehave, one sin each, for testing a referee: `python agents/hostile.py SIN`.
+"""A bot that misbehaves in a chosen way, for testing a referee: `python agents/hostile.py SIN`.
 
-At its third decision a bot sins; before that, and after it if it still can, it plays the first legal action.
+At its third decision the bot sins; before that, and after it if it still can, it plays the first legal action.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIN_AT = 3
 
 
 def crash() -> None:
-    """An exception in the middle of a decision."""
+    """Raise an exception in the middle of a decision."""
     raise RuntimeError("I have a bug")
 
 
@@ -33,7 +33,7 @@ def be_killed() -> None:
 
 
 def hang() -> None:
-    """Never answers again."""
+    """Never answer again."""
     time.sleep(3600)
 
 

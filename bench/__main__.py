@@ -176,6 +176,14 @@ def measure_clocks(report: Report) -> None:
         found.false_losses / found.decisions,
         most=0,
     )
+    report.ratio(
+        "the same: a sand timer",
+        f"{found.timer_seconds:.2f} s",
+        f"of {clocks.TIMER_SECONDS:g} s",
+        found.timer_seconds / clocks.TIMER_SECONDS,
+        0.985,
+        most=1.015,
+    )
 
 
 def main() -> None:

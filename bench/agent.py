@@ -1,7 +1,8 @@
 """The agents of the measurements, by the word on the command line.
 
 `random` plays and tells when; `greedy` plays as the house bot; `singly` likewise, but answers one decision at a time instead of
-whole turns; `brink` answers shortly before its time is up; `echo` answers a bare echo.
+whole turns; `brink` answers shortly before its time is up; `first` finishes its plans at once, and `dawdler` lets the sand
+timer run out on its first; `echo` answers a bare echo.
 """
 
 from __future__ import annotations
@@ -62,6 +63,37 @@ def play_on_the_brink(margin_seconds: float) -> None:
     play(choose)
 
 
+def play_first() -> None:
+    """Finish every plan at once; print how long it took from the first one until the next question."""
+    finished = 0.0
+
+    def choose(decision: Decision) -> int:
+        nonlocal finished
+        if finished > 0:
+            print("window", time.monotonic() - finished)
+            finished = -1.0
+        if "commit" not in decision.labels:
+            return 0
+        finished = finished or time.monotonic()
+        return list(decision.labels).index("commit")
+
+    play(choose, labels=True)
+
+
+def play_dawdling() -> None:
+    """Think about the first plan until the question is withdrawn, then play on without delay."""
+    dawdled = False
+
+    def choose(decision: Decision) -> int:
+        nonlocal dawdled
+        while "commit" in decision.labels and not (dawdled or decision.withdrawn):
+            time.sleep(0.5)
+        dawdled = dawdled or "commit" in decision.labels
+        return 0
+
+    play(choose, labels=True)
+
+
 async def echo() -> None:
     """Answer every message with as many bytes as the command line says."""
     import grpc
@@ -79,6 +111,10 @@ if __name__ == "__main__":
         play_random()
     elif sys.argv[1] == "brink":
         play_on_the_brink(float(sys.argv[2]) / 1000)
+    elif sys.argv[1] == "first":
+        play_first()
+    elif sys.argv[1] == "dawdler":
+        play_dawdling()
     elif sys.argv[1] == "echo":
         asyncio.run(echo())
     else:

@@ -30,6 +30,8 @@ MARGINS_MS = (10, 30)
 MATCHES_AT_ONCE = 6
 OVERSUBSCRIBED = 2
 """How many processes that never rest there are for each core."""
+TIMER_SECONDS = 65.0
+"""How long the sand timer of Valparaíso's expert game runs, with its countdown (V2.8)."""
 MAX_SECONDS = 600
 """When the burners end whatever happens."""
 
@@ -48,6 +50,8 @@ class Clocks:
     """What the referee charged for them."""
     lag_share: float
     """For how much of the time the referee was late."""
+    timer_seconds: float
+    """How long the sand timer ran, by the clock of the bot that started it."""
 
     @property
     def share(self) -> float:
@@ -102,11 +106,22 @@ def _compare(report: MatchReport, record: Path) -> list[tuple[float, float, bool
     return found
 
 
+async def _play_with_timer(server: RefereeServer) -> float:
+    """Play one round of the expert game; return how long the sand timer ran."""
+    game = find("valparaiso")
+    setup = game.setup(2, {"expert_timer": True, "max_rounds": 1}, shipped_board(game))
+    plan = MatchPlan(game, setup, "timer", 1, ["first", "dawdler"], TimeControl(600, 0, 600))
+    players = [Command([sys.executable, "-m", "bench.agent", word], ENVIRONMENT, join_seconds=60) for word in plan.bots]
+    report = await play_match(plan, players, server=server)
+    return float(next(line for line in report.logs[0].splitlines() if line.startswith("window")).split()[1])
+
+
 async def _measure(folder: Path) -> Clocks:
     found: list[tuple[float, float, bool]] = []
     wall = lag = 0.0
     number = 0
     async with RefereeServer() as server:
+        timer = asyncio.create_task(_play_with_timer(server))
         while len(found) < DECISIONS:
             records = [folder / f"{number + offset}.jsonl" for offset in range(MATCHES_AT_ONCE)]
             reports = await asyncio.gather(
@@ -117,6 +132,7 @@ async def _measure(folder: Path) -> Clocks:
                 found += _compare(report, record)
                 wall += sum(seat.wall_seconds for seat in report.result.seats)
                 lag += sum(seat.lag_seconds for seat in report.result.seats)
+        timer_seconds = await timer
     in_time = [(own, charged) for own, charged, late in found if not late]
     return Clocks(
         decisions=len(found),
@@ -124,6 +140,7 @@ async def _measure(folder: Path) -> Clocks:
         own_seconds=sum(own for own, _ in in_time),
         charged_seconds=sum(charged for _, charged in in_time),
         lag_share=lag / wall,
+        timer_seconds=timer_seconds,
     )
 
 
@@ -139,6 +156,7 @@ def main() -> None:
     print(f"decisions that stayed in time by {' and '.join(map(str, MARGINS_MS))} ms: {clocks.decisions}")
     print(f"called late all the same: {clocks.false_losses} (aim 0)")
     print(f"charged, as a share of what was used: {clocks.share:.3f} (aim 0.97 to 1.03)")
+    print(f"the sand timer of {TIMER_SECONDS:g} s ran {clocks.timer_seconds:.2f} s (aim: within 1 s)")
     print(f"the referee was late for {clocks.lag_share:.1%} of the time")
 
 

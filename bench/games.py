@@ -47,7 +47,7 @@ class VariedGreedy:
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Whether `greedy` plays a game."""
+        """Tell whether `greedy` plays a game."""
         return house_bots()["greedy"].plays(game)
 
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
@@ -123,7 +123,7 @@ def _shares(result: Result) -> tuple[float, ...]:
 
 
 def page(figures: dict[tuple[str, int], Figures], speeds: dict[str, float], matches: int) -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     lines = [
         "# The games in figures",
         "",

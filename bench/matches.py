@@ -97,7 +97,7 @@ async def greedy_match(game: Game, style: str, seed: int) -> tuple[float, int]:
 
 
 def message_sizes(record: Path) -> tuple[int, int]:
-    """The mean sizes of a question and of an answer in a match, in bytes."""
+    """Return the mean sizes of a question and of an answer in a match, in bytes."""
     replay = Replay(record, find)
     sizes = []
     before = replay.state.clone()
@@ -158,7 +158,7 @@ def verify_rate(record: Path, seconds: float = 1.0) -> float:
 
 
 def replay_rate(record: Path, seconds: float = 1.0) -> float:
-    """How often per second the match of `in_process_match` is played in this process, without a record."""
+    """Measure how often per second the match of `in_process_match` is played in this process, without a record."""
     plan = Replay(record, find).plan
     players = [House(RandomBot)] * plan.setup.seats
     return _rate(lambda: asyncio.run(play_match(plan, players)), seconds)

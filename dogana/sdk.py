@@ -1,6 +1,6 @@
 """The Python SDK: everything a bot needs, without the referee.
 
-A complete bot, for every game:
+A complete bot, for every game::
 
     import random
     from dogana.sdk import Decision, play
@@ -12,8 +12,8 @@ A complete bot, for every game:
 
 `choose` is called for each decision. It returns the index of an action in `decision.actions`, the action itself, or a list of
 actions to be played in a row (a whole turn in one answer). While it thinks, `decision.seconds_left()` and `decision.withdrawn`
-are kept up to date by a thread that reads from the referee. The SDK needs the package `dogana` (the messages) and gRPC, nothing
-else of this project.
+look at what the referee has sent meanwhile. The SDK needs the package `dogana` (the messages) and gRPC, nothing else of this
+project.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ladder.db        what is known (`store.py`)
 versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
-logs/            what bots wrote in a match, a file for each seat, for their authors
+logs/            for each match what its bots wrote, a file for each seat; the position in which a house bot failed
 run.lock         held while a run goes on
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from pathlib import Path
 
 from ladder.errors import LadderError
 from referee.files import private_folder
+
+_BEGINNING = re.compile(r"[A-Za-z0-9-]{2,}", re.ASCII)
+"""What the id of a match can begin with; it leads nowhere else, and no character of it is a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,11 @@ class Home:
     def records(self) -> Path:
         """The folder with all records."""
         return self.folder.absolute() / "records"
+
+    @property
+    def all_logs(self) -> Path:
+        """The folder with a folder of logs for each match."""
+        return self.folder.absolute() / "logs"
 
     def make(self) -> None:
         """Make the folder, unless it is there.
@@ -77,11 +86,28 @@ class Home:
         return self.records / match_id[:2] / f"{match_id}.jsonl.zst"
 
     def find_record(self, match_id: str) -> Path:
-        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it."""
-        for path in (self.sealed_record(match_id), self.record(match_id)):
-            if path.exists():
-                return path
-        return self.records / f"{match_id}.jsonl"
+        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it.
+
+        If there is no record, return where it would be written.
+        """
+        places = (self.sealed_record(match_id), self.record(match_id), self.records / f"{match_id}.jsonl")
+        return next((path for path in places if path.exists()), self.record(match_id))
+
+    def recorded(self, beginning: str) -> list[str]:
+        """Return the ids of the matches that have a record and begin like this, with two characters at least."""
+        if not _BEGINNING.fullmatch(beginning):
+            return []
+        found = self.records.glob(f"{beginning[:2]}/{beginning}*.jsonl*")
+        return sorted({path.name.partition(".")[0] for path in found if path.suffix != ".part"})
+
+    def log(self, match_id: str, seat: int) -> Path:
+        """Return where it is kept what the bot in a seat wrote."""
+        return self.logs(match_id) / f"seat{seat}.log"
+
+    def qualifications(self, version: int) -> list[str]:
+        """Return the ids of the matches that were to qualify a version, as far as they have logs, the oldest first."""
+        found = self.logs("").glob(f"qualify-{version}-*")
+        return [path.name for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))]
 
     def sweep_records(self, match_id: str = "*") -> None:
         """Remove what workers that were killed have left of records: of one match, or of all."""
@@ -89,5 +115,5 @@ class Home:
             left.unlink(missing_ok=True)
 
     def logs(self, match_id: str) -> Path:
-        """Return the folder of what the bots of a match wrote."""
-        return self.folder.absolute() / "logs" / match_id
+        """Return the folder for what the bots of a match wrote."""
+        return self.all_logs / match_id

@@ -58,7 +58,7 @@ class Artefact:
 
 
 def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, bool]:
-    """Take in a bot, and make the ladder if there is none yet; return its version, and whether it is new.
+    """Take in a bot, and make the ladder if it is not there yet; return its version, and whether it is new.
 
     Raises:
         BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
@@ -117,7 +117,7 @@ def take_in(path: Path, versions: Path) -> Artefact:
         versions: the folder of all versions.
 
     Raises:
-        BadBot: if it is none of these, breaks a limit, or its manifest is wrong; nothing is left of it then.
+        BadBot: if it is something else, breaks a limit, or its manifest is wrong; nothing is left of it then.
     """
     check_path(path)
     private_folder(versions)

@@ -15,7 +15,6 @@ import multiprocessing
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,16 +28,16 @@ from ladder.match import HOUSE_PREFIX, Match, Version
 from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
-from referee.live.orphans import adopt_orphans, kill_below
+from referee.live.orphans import kill_below
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
+from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError
 from referee.records.verify import verified
 from referee.registry import find, house_bots, shipped_board
-from referee.terminal import Remarks
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
@@ -172,7 +171,8 @@ class _Worker:
         self.process: SpawnProcess = context.Process(
             target=_work, args=(theirs, home, self._beats, patience.tick_seconds, join_seconds), daemon=True
         )
-        self.process.start()
+        with undisturbed():
+            self.process.start()
         theirs.close()
         self.match: Match | None = None
         self._seen = 0
@@ -257,13 +257,8 @@ def _out_of_memory_kills() -> str:
 
 
 def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float, join_seconds: float) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the ladder, which then closes the pipe
-    if sys.platform == "linux":
-        pr_set_pdeathsig = 1
-        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
+    become_worker()
     os.umask(0o077)
-    sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
-    adopt_orphans()
     asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds))
 
 
@@ -310,8 +305,14 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
     path = home.record(match.match_id)
     private_folder(path.parent)
     try:
-        may_be_starved = match.voids < MAX_VOIDS - 1  # at its last attempt, a start that fails counts in any case
-        report = await play_match(plan, players, server=server, record=path, starved_is_void=may_be_starved)
+        report = await play_match(
+            plan,
+            players,
+            server=server,
+            record=path,
+            position_file=home.logs(match.match_id) / "position.json",
+            starved_is_void=match.voids < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
+        )
         record = verified(path, find, match.seed)
     except MatchVoid as error:
         return Void(str(error))

@@ -340,7 +340,9 @@ class _Play:
             self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
         self._remarks += [f"{version.label} is suspended: {KILLS_WORKERS}" for version in trial.guilty]
         if not trial.guilty:
-            self._give_up(f"workers died over match {trial.cause.match_id}, and over none of those that tried its bots")
+            self._give_up(
+                f"workers died over match {trial.cause.match_id}, but over no match in which its bots were tried"
+            )
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:

@@ -27,7 +27,7 @@ class Candidate:
     author: str
     rating: Rating
     last_block: int
-    """The id of the last block in which it was scheduled; 0 if there is none."""
+    """The id of the last block in which it was scheduled; 0 if it never was."""
 
 
 def next_block(

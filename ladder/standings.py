@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from ladder.condition import Condition
-from ladder.match import Version
+from ladder.errors import LadderError
+from ladder.match import HOUSE, Version
 from ladder.rating import Rating
 from ladder.store import Store, Tally
 
@@ -27,6 +28,8 @@ class Status(Enum):
     """The next run lets it qualify."""
     FAILED = "not qualified"
     SUSPENDED = "suspended"
+    RETIRED = "retired"
+    """The organiser has taken it out."""
     REPLACED = "replaced"
     """A newer version of the bot plays instead."""
 
@@ -80,12 +83,16 @@ def _statuses(
     """Return the status of every version that plays the game, and the reason for it."""
     qualified = store.qualifications(condition)
     playing = [version for version in store.versions().values() if condition.game in version.games]
-    newest = {version.bot: version for version in playing if qualified.get(version.id, (True, ""))[0]}
-    newest_qualified = {version.bot: version for version in playing if qualified.get(version.id, (False, ""))[0]}
+    retired = store.retired()
+    staying = [version for version in playing if version.id not in retired]
+    newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
+    newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
     guilty = store.guilty()
 
     def status(version: Version) -> tuple[Status, str]:
+        if version.id in retired:
+            return Status.RETIRED, ""
         passed, reason = qualified.get(version.id, (None, ""))
         if passed is False:
             return Status.FAILED, reason
@@ -99,6 +106,56 @@ def _statuses(
         return Status.REPLACED, ""
 
     return {version: status(version) for version in playing}
+
+
+def retire(store: Store, versions: Sequence[Version]) -> None:
+    """Take versions out: they are not scheduled any more, and keep what they have.
+
+    Raises:
+        LadderError: if they are house bots.
+    """
+    if versions[0].author == HOUSE:
+        raise LadderError(f"{versions[0].bot} is a house bot: they are on every ladder, as anchors")
+    with store.writing():
+        gone = store.retired()
+        for version in versions:
+            if version.id not in gone:
+                store.retire(version.id, retired=True)
+
+
+def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version], list[tuple[Version, Condition]]]:
+    """Bring back versions that are retired, and let those that have failed to qualify or are suspended try once more.
+
+    Returns:
+        The versions that are back, and those that try once more, with the conditions under which they do.
+
+    Raises:
+        LadderError: if there is nothing to be done for any of them.
+    """
+    with store.writing():
+        back = [version for version in versions if version.id in store.retired()]
+        for version in back:
+            store.retire(version.id, retired=False)
+        again = [
+            (standing.version, condition)
+            for condition in store.conditions().values()
+            for standing in standings(store, condition)
+            if standing.version in versions
+            and (standing.status is Status.FAILED or standing.status is Status.SUSPENDED)
+            and standing.reason != KILLS_WORKERS
+        ]
+        for version, condition in again:
+            store.let_qualify_again(version.id, condition)
+        if back or again:
+            return back, again
+        guilty = [version.label for version in versions if version.id in store.guilty()]
+        if guilty:
+            raise LadderError(
+                f"{', '.join(guilty)} will not be tried again: {KILLS_WORKERS}; submit a version that does not"
+            )
+        raise LadderError(
+            f"{versions[-1].label} is neither retired nor suspended, and has not failed to qualify: it needs no second chance"
+        )
 
 
 def suspended_because(tally: Tally) -> str:

@@ -6,7 +6,7 @@ Whatever changes a fact changes all tallies that follow from it in the same tran
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby, permutations
@@ -17,7 +17,7 @@ from ladder.condition import Condition
 from ladder.database import LadderFile
 from ladder.errors import LadderError
 from ladder.match import Count, Match, Version
-from ladder.rating import Rating
+from ladder.rating import History, Rating
 from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
 from referee.game import OptionValue
 from referee.match.result import Outcome, Result
@@ -38,7 +38,7 @@ class Tally:
     faults_in_a_row: int = 0
     """How many of its last matches that was, without one that it played to the end."""
     last_block: int = 0
-    """The id of the last block in which it was scheduled; 0 if there is none."""
+    """The id of the last block in which it was scheduled; 0 if it never was."""
 
 
 class Store(LadderFile):
@@ -115,20 +115,52 @@ class Store(LadderFile):
             for row in self._rows("select id, game, options, clock from conditions order by id")
         }
 
+    def conditions_of(self, game: str) -> list[Condition]:
+        """Return the conditions of a game, the oldest first."""
+        return [condition for condition in self.conditions().values() if condition.game == game]
+
     # qualifications
 
     def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
         """Note whether a version got through its qualification."""
         with self.writing():
+            self._note_qualification(version, condition, passed, reason)
+
+    def let_qualify_again(self, version: int, condition: Condition) -> None:
+        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
+        with self.writing():
+            self._note_qualification(version, condition, None, "")
             self._write(
-                "insert into qualifications (condition, version, passed, reason, at) values (?, ?, ?, ?, ?)",
-                [condition.id, version, int(passed), reason, _now()],
+                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
             )
 
+    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
+        self._write(
+            """
+            insert into qualifications (condition, version, passed, reason, at, after_number)
+            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+            """,
+            [condition.id, version, passed, reason, _now()],
+        )
+
     def qualifications(self, condition: Condition) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried: whether it got through, and why not."""
-        rows = self._rows("select version, passed, reason from qualifications where condition = ?", [condition.id])
-        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows}
+        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
+        rows = self._rows(
+            # SQLite takes the other columns from the row that has the greatest id.
+            "select version, passed, reason, max(id) from qualifications where condition = ? group by version",
+            [condition.id],
+        )
+        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
+
+    def retire(self, version: int, *, retired: bool) -> None:
+        """Note that a version is taken out, or brought back."""
+        with self.writing():
+            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, _now()])
+
+    def retired(self) -> set[int]:
+        """Return the versions that are taken out."""
+        rows = self._rows("select version, retired, max(id) from retirements group by version")
+        return {row["version"] for row in rows if row["retired"]}
 
     # scheduling
 
@@ -205,6 +237,18 @@ class Store(LadderFile):
         )
         conditions, versions = self.conditions(), self.versions()
         return [_match(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
+
+    def match(self, match_id: str) -> Match | None:
+        """Return a match that was scheduled, without its count; None if it was not."""
+        rows = self._rows(
+            f"""
+            select {_MATCH}, seats.version
+            from matches join blocks on blocks.id = matches.block join seats on seats.match = matches.id
+            where matches.id = ? order by seats.seat
+            """,  # noqa: S608
+            [match_id],
+        )
+        return _match(rows, self.conditions(), self.versions()) if rows else None
 
     def open_matches(self) -> dict[Condition, int]:
         """Return how many matches are unfinished, for each condition that has any."""
@@ -284,6 +328,23 @@ class Store(LadderFile):
                     for seat in result.seats
                 ),
             )
+            self._write_each(
+                """
+                insert into appearances (version, condition, number, seat, lost, out)
+                values (?, ?, (select number from results where match = ?), ?, ?, ?)
+                """,
+                (
+                    [
+                        version,
+                        match.condition.id,
+                        match.match_id,
+                        seat.seat,
+                        seat.rank > 1,
+                        seat.outcome is not Outcome.PLAYED,
+                    ]
+                    for version, seat in zip(match.versions, result.seats, strict=True)
+                ),
+            )
             self._write("delete from open_matches where match = ?", [match.match_id])
             self._write_each(
                 """
@@ -302,6 +363,13 @@ class Store(LadderFile):
                 on conflict do update set mu = excluded.mu, sigma = excluded.sigma
                 """,
                 ([match.condition.id, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
+            )
+            self._write_each(
+                """
+                insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)
+                on conflict do update set mu = excluded.mu, sigma = excluded.sigma
+                """,
+                ([version, match.block, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
             )
 
     def void(self, match: Match, reason: str) -> int:
@@ -347,12 +415,12 @@ class Store(LadderFile):
         )
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return match id, seed and record hash of each match of a block that counts."""
+        """Return match id, seed and record hash of each match of a block that counts and has its record."""
         rows = self._rows(
             """
             select results.match, blocks.seed, results.record_hash
             from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
-            where blocks.id = ? order by matches.rotation
+            where blocks.id = ? and results.match not in (select match from lost_records) order by matches.rotation
             """,
             [block],
         )
@@ -362,6 +430,19 @@ class Store(LadderFile):
         """Note that the seed of a block has been revealed."""
         with self.writing():
             self._write("update blocks set sealed_at = ? where id = ?", [_now(), block])
+
+    # lost records
+
+    def note_lost(self, match_ids: Iterable[str]) -> None:
+        """Note matches whose records are lost for good."""
+        with self.writing():
+            self._write_each(
+                "insert into lost_records (match, at) values (?, ?)", ([match_id, _now()] for match_id in match_ids)
+            )
+
+    def lost(self) -> dict[str, str]:
+        """Return by match id when it was noted that a record is lost."""
+        return {row["match"]: row["at"] for row in self._rows("select match, at from lost_records")}
 
     def counted(self) -> Iterator[Match]:
         """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""
@@ -395,16 +476,21 @@ class Store(LadderFile):
         rows = self._rows("select version, mu, sigma from ratings where condition = ?", [condition.id])
         return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
 
+    def block_ratings(self) -> dict[tuple[int, int], Rating]:
+        """Return the rating of each version after each block in which a match of it was rated, by version and block."""
+        rows = self._each("select version, block, mu, sigma from block_ratings")
+        return {(row["version"], row["block"]): Rating(row["mu"], row["sigma"]) for row in rows}
+
     def differences(self) -> list[str]:
         """Compare every tally but the ratings with the facts; return what does not agree, a line each."""
         with self._explained():
             return [line for table in DERIVED for line in differences(self._db, table)]
 
-    def repair(self, ratings: Mapping[int, Mapping[int, Rating]], unrated: Sequence[int]) -> None:
+    def repair(self, history: History, unrated: Sequence[int]) -> None:
         """Put what follows from the facts in the place of all tallies.
 
         Args:
-            ratings: for the id of each condition the rating of every version.
+            history: the ratings that follow from all matches.
             unrated: the numbers of the results that are not rated, because the same was played before.
         """
         with self.writing():
@@ -415,9 +501,14 @@ class Store(LadderFile):
                 "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
                 (
                     [condition, version, rating.mu, rating.sigma]
-                    for condition, under_it in ratings.items()
+                    for condition, under_it in history.ratings.items()
                     for version, rating in under_it.items()
                 ),
+            )
+            self._write("delete from block_ratings")
+            self._write_each(
+                "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
+                ([*key, rating.mu, rating.sigma] for key, rating in history.after_blocks.items()),
             )
             for table in DERIVED:
                 derive(self._db, table)

@@ -31,20 +31,23 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  8. Every match ends within `Game.max_decisions` decisions, whatever is played.
  9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) do with a seat that
     is out of the match or out of time. It looks only at what that seat may know.
-10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else.
-    A spectator (`None`) knows nothing that any seat does not know.
-11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
-12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content
-    and order), the labels and the size of its messages stay the same, byte for byte.
-13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
-    only that seat does, and the observations of the others change only by what the rules make public. Whatever a seat plans,
-    the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
-14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
-    `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
-15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
-16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
-17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
-    a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
+ 10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else.
+     A spectator (`None`) knows nothing that any seat does not know.
+ 11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
+ 12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content
+     and order), the labels and the size of its messages stay the same, byte for byte.
+ 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
+     only that seat does, and the observations of the others change only by what the rules make public. Whatever a seat plans,
+     the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
+ 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
+     `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
+ 15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
+ 16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
+ 17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
+     a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
+ 18. `Game.breakdown` says of every observation what each seat's points are for: the same sources in the same order for
+     all seats, and their points add up to `scores`. `Game.criteria` says what decides the places, first things first;
+     `ranks` follow from it.
 
 Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
 once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
@@ -60,7 +63,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from referee.errors import DoganaError
 from referee.kit.document import Document
@@ -124,7 +127,7 @@ class IllegalAction(Exception):
 
     Attributes:
         reason: what was wrong, for the agent's author.
-        rule: the number of the rule that was broken, such as `C3.4`; empty if there is none.
+        rule: the number of the rule that was broken, such as `C3.4`; empty if no numbered rule was.
     """
 
     def __init__(self, reason: str, rule: str = "") -> None:
@@ -293,6 +296,24 @@ class CountedBy:
     """An enum, or None for the seats."""
 
 
+class Points(NamedTuple):
+    """Points of a seat that have one source (`Game.breakdown`)."""
+
+    source: str
+    """What they are for, in words for people: `houses in villages`."""
+    points: int
+    """How many; below 0 where the rules take points away."""
+
+
+class Criterion(NamedTuple):
+    """One of the things that decide the places (`Game.criteria`)."""
+
+    name: str
+    """What is compared, in words for people: `pesos left`."""
+    values: tuple[int, ...]
+    """What each seat has of it; the larger is the better."""
+
+
 class State(ABC):
     """A match in progress. Only `apply` changes it."""
 
@@ -370,6 +391,29 @@ class State(ABC):
         """Return every broken invariant, a line each; none in any state that can be reached."""
 
 
+# --- scene ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What surrounds an observation in a picture of a match: everything in it may be known to the same viewer."""
+
+    bots: tuple[str, ...]
+    """Who sits in each seat, as the authors wrote it."""
+    step: int = 0
+    """How many actions had been played when the viewer last learnt of one."""
+    steps: int | None = None
+    """How many actions the match has in all; None if that is not known, as while it is played."""
+    before: Observation | None = None
+    """What the viewer saw before the last action that it learnt of; None at the beginning."""
+    seat: Seat | None = None
+    """Who played that action; None at the beginning."""
+    action: Action | None = None
+    """That action; None if the viewer does not know it, and at the beginning."""
+    clocks: tuple[float, ...] | None = None
+    """What each seat has left on its clock after that action, in seconds; None if that is not known."""
+
+
 # --- game -----------------------------------------------------------------------------------------
 
 
@@ -419,8 +463,20 @@ class Game(ABC):
         """
 
     @abstractmethod
-    def draw(self, setup: Setup, observation: Observation) -> str:
-        """Return an SVG picture of an observation. It shows nothing that is not in the observation."""
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        """Return what the points of each seat are for: the same sources for each seat, in the same order."""
+
+    @abstractmethod
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        """Return what decides the places, were the match to end now: the score first as a rule, then the tie-breaks."""
+
+    @abstractmethod
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
+        """Return an SVG picture of an observation, with what surrounds it in a match if that is given.
+
+        It shows nothing that is neither in the observation nor in the scene. `referee/kit/scene.py` has what the pictures of
+        all games say about a scene.
+        """
 
     def order_matters(self, setup: Setup) -> bool:
         """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""

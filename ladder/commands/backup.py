@@ -19,7 +19,7 @@ def backup(
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the database, the versions and the records into one archive. A run may go on meanwhile.
+    """Copy the database, the versions, the records and the logs into one archive. A run may go on meanwhile.
 
     To restore it, unpack it into an empty folder: that is the ladder.
 

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.options import AsJson, HomeOption
+from ladder.commands.options import AsJson, HomeOption, ladder_command
 from ladder.home import Home
 from ladder.intake import submit as take
+from ladder.standings import Status, standings
 from ladder.store import Store
 from referee.commands.output import out, print_json
 
@@ -55,5 +56,16 @@ def submit(
         return
     with Store(Home(home).database, create=False) as store:
         newest = max(one.number for one in store.versions().values() if one.bot == version.bot)
+        stopped = [
+            f"{version.label} is {one.status.value} for {condition.game} ({condition.terms}): {one.reason}".rstrip(": ")
+            for condition in store.conditions().values()
+            for one in standings(store, condition)
+            if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
+        ]
     later = "" if newest == version.number else f"; v{newest} is the newest"
-    out.print(f"nothing new: these files are {version.label} already{later}", markup=False)
+    out.print(f"nothing new: these files are {version.label} already{later}", soft_wrap=True)
+    for line in stopped:
+        out.print(line, soft_wrap=True)
+    if stopped:
+        out.print(f"see why:      {ladder_command(home, 'log', version.label)}", soft_wrap=True)
+        out.print(f"to try again: {ladder_command(home, 'requalify', version.label)}", soft_wrap=True)

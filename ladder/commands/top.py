@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from ladder.commands.options import AsJson, HomeOption
+from ladder.commands.tables import table
 from ladder.condition import Condition, agree
 from ladder.errors import LadderError
 from ladder.home import Home
@@ -59,7 +59,7 @@ def top(
         return
     for condition, entries in listed.items():
         if entries or game is not None:
-            out.print(_table(f"{find(condition.game).title} ({condition.terms})", entries))
+            _print(f"{find(condition.game).title} ({condition.terms})", entries)
 
 
 def _conditions(
@@ -102,15 +102,23 @@ def _entry(condition: Condition, place: int, standing: Standing) -> dict[str, ob
     }
 
 
-def _table(title: str, entries: list[dict[str, object]]) -> Table:
-    heads = ("place", "bot", "author", "mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out", "")
-    table = Table(*heads, title=title)
-    for entry in entries:
-        table.add_row(
-            str(entry["place"] or "-"),
+def _print(title: str, entries: list[dict[str, object]]) -> None:
+    numbers = ("mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out")
+    rated = [entry for entry in entries if entry["place"] is not None]
+    listed = table("", "bot", "author", *numbers, numbers={"", *numbers}, title=title)
+    for entry in rated:
+        listed.add_row(
+            str(entry["place"]),
             f"{entry['bot']} v{entry['version']}",
             str(entry["author"]),
-            *("-" if entry[key] is None else f"{entry[key]:.2f}" for key in ("mu", "sigma", "low")),
-            *(str(entry[key]) for key in ("matches", "different", "wins", "out", "status")),
+            *(f"{entry[key]:.2f}" for key in ("mu", "sigma", "low")),
+            *(str(entry[key]) for key in ("matches", "different", "wins", "out")),
         )
-    return table
+    out.print(listed if rated else title)
+    notes: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry["status"]:
+            notes.setdefault(str(entry["status"]), []).append(f"{entry['bot']} v{entry['version']}")
+    for status, bots in notes.items():
+        out.print(f"{', '.join(bots)}: {status}", soft_wrap=True)
+    out.print()

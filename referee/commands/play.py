@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import os
 import resource
 import secrets
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +23,9 @@ from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Game, Seat, Setup
 from referee.live.orphans import adopt_orphans
-from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.play import Command, House, Player, Remote, play_match
+from referee.live.series import Played, Series, keep, play_series, unkept
 from referee.live.server import Listen, RefereeServer
-from referee.match.plan import MatchPlan
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import may_replace
@@ -69,6 +68,13 @@ def play(
     ] = "127.0.0.1:0",
     tls_cert: Annotated[Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="How many matches are played at a time [as many as there are cores].", min=1, max=1024),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Do not play again what the folder of --record has a record of.")
+    ] = False,
     wait: Annotated[
         float | None,
         typer.Option(help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1),
@@ -87,6 +93,8 @@ def play(
 
       dogana play cargo_noir cmd:./mybot random --games 100 --rotate --json
 
+      dogana play venezia cmd:./mybot greedy --games 500 --seed 1 --record matches --resume
+
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
     chosen = find(game)
@@ -94,56 +102,96 @@ def play(
     setup, position = _agree(chosen, len(seat), option or [], board, start)
     parsed = [_parse_seat(chosen, text, wait) for text in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
-    if remote and games > 1:
-        raise PlayError("a remote agent joins one match; leave out --games")
+    if remote and (games > 1 or rotate):
+        raise PlayError("a remote agent joins one match; leave out --games and --rotate")
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seat) if rotate else 1
     count = games * rotations
-    records = _Records(record, folder=count > 1)
-    records.prepare()
+    if resume and (record is None or count == 1):
+        raise PlayError("--resume needs several matches, and --record with the folder of those that were played")
+    _prepare_records(record, several=count > 1)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
-    plans = (
-        _Planned(plan, [parsed[(place + turn) % len(seat)] for place in range(len(seat))], turn)
-        for index in range(games)
-        for turn in range(rotations)
-        for plan in [
-            MatchPlan(
-                game=chosen,
-                setup=setup,
-                match_id=_match_id(chosen, setup, first_seed + index, position),
-                seed=first_seed + index,
-                bots=[seat[(place + turn) % len(seat)] for place in range(len(seat))],
-                control=control,
-                position=position,
-            )
-        ]
+    series = Series(
+        game=chosen.name,
+        options=dict(setup.options),
+        board=setup.board_data,
+        position=position,
+        bots=seat,
+        players=parsed,
+        control=control,
+        first_seed=first_seed,
+        rotations=rotations,
+        count=count,
+        records=record if count > 1 else None,
+        resumes=resume,
     )
-    tally = Tally(seat, rotations)
-    listening = Listen(listen, *_tls(tls_cert, tls_key)) if remote else None
+    if count > 1:
+        _play_several(series, min(count, workers or os.cpu_count() or 1), logs, as_json=as_json)
+        return
     if remote:  # strangers' connections must not use up the files that records and agents need
         _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     adopt_orphans()
-    asyncio.run(_play_all(plans, count, listening, records, logs, tally, as_json=as_json))
-    if count > 1 and not as_json:
-        out.print(tally.table())
+    match = asyncio.run(_play_one(series, Listen(listen, *_tls(tls_cert, tls_key)) if remote else None, record))
+    _keep_logs(logs, match)
+    if as_json:
+        print_json(_as_json(match))
+    else:
+        _print_match(match)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A match to be played."""
+async def _play_one(series: Series, listen: Listen | None, target: Path | None) -> Played:
+    """Play a single match in this process."""
+    plan = series.plan(0)
+    name = series.name(0, plan)
+    path = target / unkept(name, os.getpid()) if target is not None and target.is_dir() else target
+    async with RefereeServer(listen) as server:
 
-    plan: MatchPlan
-    players: Sequence[Player]
-    turn: int
-    """By how many places the seats are rotated."""
+        def announce(seat: Seat, token: str) -> None:
+            host = "" if listen is None else listen.address.rpartition(":")[0]
+            where = f"DOGANA_ADDRESS={host}:{server.remote_port} DOGANA_TOKEN={token}"
+            err.print(f"seat {seat} waits for a remote agent: {where}", soft_wrap=True)
 
-    @property
-    def name(self) -> str:
-        """What its files are called; rotations differ in it."""
-        rotation = f"-rotation{self.turn}" if self.turn else ""
-        return f"{self.plan.game.name}-{self.plan.match_id}{rotation}"
+        report = await play_match(
+            plan, series.seated(0), server=server, record=path, announce=announce, all_must_start=True
+        )
+    if path is not None and path != target:
+        path = keep(path, name)
+    return Played(0, plan, name if path is None else path.stem, report.result, path, report.logs)
+
+
+def _play_several(series: Series, workers: int, logs: Path | None, *, as_json: bool) -> None:
+    """Play a series in several processes; whatever ends it early, say what was played."""
+    tally = Tally(series.bots, series.rotations)
+    try:
+        with closing(play_series(series, workers)) as matches, Progress(console=err, transient=True) as progress:
+            bar = progress.add_task("matches", total=series.count)
+            for match in matches:
+                _keep_logs(logs, match)
+                tally.add(match.result, series.turn(match.number))
+                if as_json:
+                    print_json(_as_json(match))
+                progress.advance(bar)
+    finally:
+        if 0 < tally.count < series.count:
+            err.print(f"{tally.count} of {series.count} matches were played", soft_wrap=True)
+        if tally.count and not as_json:
+            out.print(tally.table())
+
+
+def _prepare_records(target: Path | None, *, several: bool) -> None:
+    """Check that records can be written there; create the folder if several are."""
+    if target is None:
+        return
+    if several and target.exists() and not target.is_dir():
+        raise PlayError(f"{target} is a file; several records need a folder")
+    if several:
+        target.mkdir(parents=True, exist_ok=True)
+    elif not target.parent.is_dir():
+        raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
+    elif target.exists() and not target.is_dir() and not may_replace(target):
+        raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
 
 
 def _agree(
@@ -195,113 +243,24 @@ def _tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, byte
         raise PlayError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
-def _match_id(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None) -> str:
-    """Derive a match's id from what is played, not from who plays: so bots that draw from it can be repeated."""
-    text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True, slots=True)
-class _Records:
-    """Where records go."""
-
-    target: Path | None
-    folder: bool
-    """Whether there is more than one, so that the target must be a folder."""
-
-    def prepare(self) -> None:
-        """Create the folder if one is needed."""
-        target = self.target
-        if target is None:
-            return
-        if self.folder and target.exists() and not target.is_dir():
-            raise PlayError(f"{target} is a file; several records need a folder")
-        if self.folder:
-            target.mkdir(parents=True, exist_ok=True)
-        elif not target.parent.is_dir():
-            raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
-        elif target.exists() and not target.is_dir() and not may_replace(target):
-            raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
-
-    def path(self, match: _Planned) -> Path | None:
-        """Return where to write while a match runs."""
-        if self.target is None or not self.target.is_dir():
-            return self.target
-        return self.target / f"{match.name}.{os.getpid()}"
-
-    def keep(self, match: _Planned, written: Path | None) -> Path | None:
-        """Give a record in a folder the first unused name, whatever else writes there."""
-        if self.target is None or written is None or written == self.target:
-            return written
-        number = 1
-        while True:
-            path = self.target / f"{match.name}{'' if number == 1 else f'-{number}'}.jsonl"
-            try:
-                path.touch(exist_ok=False)
-            except FileExistsError:
-                number += 1
-            else:
-                return written.replace(path)
-
-
-async def _play_all(
-    planned: Iterable[_Planned],
-    count: int,
-    listen: Listen | None,
-    records: _Records,
-    logs: Path | None,
-    tally: Tally,
-    *,
-    as_json: bool,
-) -> None:
-    several = count > 1
-    async with RefereeServer(listen) as server:
-
-        def announce(seat: Seat, token: str) -> None:
-            host = "" if listen is None else listen.address.rpartition(":")[0]
-            where = f"DOGANA_ADDRESS={host}:{server.remote_port} DOGANA_TOKEN={token}"
-            err.print(f"seat {seat} waits for a remote agent: {where}", soft_wrap=True)
-
-        with Progress(console=err, transient=True, disable=not several) as progress:
-            bar = progress.add_task("matches", total=count)
-            for index, match in enumerate(planned):
-                path = records.path(match)
-                report = await play_match(
-                    match.plan,
-                    match.players,
-                    server=server,
-                    record=path,
-                    announce=announce,
-                    all_must_start=index == 0,
-                )
-                path = records.keep(match, path)
-                _keep_logs(logs, match.name if path is None else path.stem, report)
-                tally.add(report.result, match.turn)
-                if as_json:
-                    print_json(_as_json(match.plan, report, path))
-                elif not several:
-                    _print_match(match.plan, report, path)
-                progress.advance(bar)
-
-
-def _keep_logs(folder: Path | None, name: str, report: MatchReport) -> None:
-    for seat, text in report.logs.items():
+def _keep_logs(folder: Path | None, match: Played) -> None:
+    for seat, text in match.logs.items():
         if folder is not None:
-            write_file(folder / f"{name}-seat{seat}.log", text)
-        elif report.result.seats[seat].outcome is not Outcome.PLAYED and text:
+            write_file(folder / f"{match.name}-seat{seat}.log", text)
+        elif match.result.seats[seat].outcome is not Outcome.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
             for line in text[-2000:].splitlines():
                 err.print(f"  | {line}", soft_wrap=True)
 
 
-def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[str, Any]:
-    result = report.result
+def _as_json(match: Played) -> dict[str, Any]:
+    plan, result = match.plan, match.result
     return {
         "game": plan.game.name,
         "seed": plan.seed,
         "options": dict(plan.setup.options),
         "match": plan.match_id,
-        "record": None if path is None else str(path),
+        "record": None if match.record is None else str(match.record),
         "digest": result.digest,
         "decisions": result.decisions,
         "lag_share": round(result.lag_share, 3),
@@ -320,8 +279,8 @@ def _as_json(plan: MatchPlan, report: MatchReport, path: Path | None) -> dict[st
     }
 
 
-def _print_match(plan: MatchPlan, report: MatchReport, path: Path | None) -> None:
-    result = report.result
+def _print_match(match: Played) -> None:
+    plan, result, path = match.plan, match.result, match.record
     table = Table(
         "rank",
         "seat",

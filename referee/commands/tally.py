@@ -46,6 +46,11 @@ class Tally:
                 self._faults[player][seat.outcome.value] += 1
         self._matches.append(played)
 
+    @property
+    def count(self) -> int:
+        """How many matches were counted."""
+        return len(self._matches)
+
     def table(self) -> Table:
         """Make the table: a line for each player."""
         count = len(self._matches)
@@ -72,9 +77,9 @@ class Tally:
         return table
 
     def _different_blocks(self) -> list[list[_Played]]:
-        """The blocks that were not played like an earlier one, in their order."""
+        """Return the blocks that were not played like an earlier one, in their order; a broken one only if it is the first."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
-        for first in range(0, len(self._matches), self._block):
+        for first in range(0, max(1, len(self._matches) - self._block + 1), self._block):
             block = self._matches[first : first + self._block]
             found.setdefault(tuple(played.key for played in block), block)
         return list(found.values())
@@ -114,7 +119,7 @@ def share(values: Sequence[float]) -> str:
 
 
 def _t(degrees: int) -> float:
-    """Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
+    """Return Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)

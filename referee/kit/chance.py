@@ -1,4 +1,4 @@
-"""The kinds of chance there are: live, replaying, scripted and fast (`referee/game.py` says what chance is)."""
+"""The kinds of chance: live, replaying, scripted and fast (`referee/game.py` says what chance is)."""
 
 from __future__ import annotations
 
@@ -120,7 +120,11 @@ class ReplayChance:
     """
 
     def __init__(self, live: LiveChance | None) -> None:
-        """With `live`, every recorded draw must also be the one that `live` gives."""
+        """Begin with no draws.
+
+        Args:
+            live: the chance that the seed gives, with which every recorded draw must agree; None if the seed is not known.
+        """
         self.draws: deque[tuple[str, Draw]] = deque()
         self._live = live
 
@@ -216,5 +220,8 @@ class FastChance:
 
 
 def commitment(match_id: str, seed: int) -> str:
-    """Return what the agents are told of the seed before the match: SHA-256 of match id, a colon, the seed in decimal digits."""
+    """Return what the agents are told of the seed before the match.
+
+    It is the SHA-256, in hexadecimal, of the match id, a colon, and the seed in decimal digits.
+    """
     return hashlib.sha256(f"{match_id}:{seed}".encode()).hexdigest()

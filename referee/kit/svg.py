@@ -22,7 +22,7 @@ _SERIF = "Georgia,'Times New Roman','DejaVu Serif',serif"
 
 
 def element(name: str, content: str = "", /, **attributes: str | float) -> str:
-    """An SVG element: `stroke_width=2` is written `stroke-width="2"`; `content` is markup."""
+    """Return an SVG element: `stroke_width=2` is written `stroke-width="2"`; `content` is markup."""
     written = "".join(
         f' {key.replace("_", "-")}="{escape(value) if isinstance(value, str) else f"{round(value, 2):g}"}"'
         for key, value in attributes.items()
@@ -42,7 +42,7 @@ def text(
     serif: bool = False,
     fit: float = 0,
 ) -> str:
-    """A line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
+    """Return a line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
     words = str(content)
     if fit:
         size = min(size, fit / max(width_of(words) * (1.13 if bold else 1), 1))
@@ -63,12 +63,12 @@ _WIDTHS = {c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsc
 
 
 def figure(x: float, y: float, content: object, size: float = 12, fill: str = INK, fit: float = 0) -> str:
-    """A bold number or word with its middle at x."""
+    """Return a bold number or word with its middle at x."""
     return text(x, y, content, size, fill, "middle", bold=True, fit=fit)
 
 
 def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
-    """A name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
+    """Return a name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
     words = printable(name)
     while len(words) > 2 and width_of(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
         words = words[:-2].rstrip() + "…"
@@ -76,14 +76,22 @@ def name_text(x: float, y: float, name: str, size: float, width: float, fill: st
     return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
 
 
+def cut(name: str, size: float, width: float) -> str:
+    """A name that a stranger wrote, cut off where bold letters of this size would go beyond `width`, so that none is smaller."""
+    words = printable(name)
+    while len(words) > 2 and width_of(words) * size * 1.13 > width:
+        words = words[:-2].rstrip() + "…"
+    return words
+
+
 def printable(name: str) -> str:
-    """A name without what could break document or line: control, direction and unpaired characters."""
+    """Return a name without what could break document or line: control, direction and unpaired characters."""
     cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
     return (cleaned if len(cleaned) <= 22 else cleaned[:21].rstrip() + "…") or "—"
 
 
 def short(count: int) -> str:
-    """A number of at most five characters, for where there is little room."""
+    """Return a number in at most five characters, for where there is little room."""
     return str(count) if count < 10_000 else f"{count // 1000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
 
 
@@ -98,23 +106,23 @@ def box(
     radius: float = 8,
     **more: str | float,
 ) -> str:
-    """A rectangle with round corners."""
+    """Return a rectangle with round corners."""
     size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
     return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick, **more)
 
 
 def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
-    """Lines and areas, in the notation of SVG."""
+    """Return lines and areas, in the notation of SVG."""
     return element("path", d=d, fill=fill, stroke=stroke, stroke_width=thick, **more)
 
 
 def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
-    """Pieces that are drawn around (0, 0), put elsewhere."""
+    """Return pieces that are drawn around (0, 0), put elsewhere."""
     faint = {"opacity": opacity} if opacity < 1 else {}
     size = f" scale({round(scale, 3):g})" if scale != 1 else ""
     return element("g", content, transform=f"translate({round(x, 2):g} {round(y, 2):g}){size}", **faint)
 
 
 def crown(x: float, y: float) -> str:
-    """The mark of a winner, 22 wide."""
+    """Return the mark of a winner, 22 wide."""
     return group(x, y, path("M-11-7l6 5 5-8 5 8 6-5-2 13h-18z", BRASS))

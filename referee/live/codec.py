@@ -1,4 +1,4 @@
-"""Converts a game's actions and observations to its messages and back.
+"""Convert a game's actions and observations to its messages and back.
 
 The dataclasses of a game mirror its messages name by name, so one plan per type, made at its first use, serves all
 games: integers, booleans and texts are themselves, an enum's member n is the message's value n + 1, a tuple is a
@@ -39,7 +39,7 @@ class Codec:
     """
 
     def __init__(self, game: Game) -> None:
-        """Finds the messages.
+        """Find the messages.
 
         Raises:
             CodecError: if the game has none, or they do not mirror its dataclasses.
@@ -77,7 +77,7 @@ class Codec:
         self._entries: dict[Action, bytes] = {}
 
     def observation_bytes(self, observation: Observation) -> bytes:
-        """Serialises an observation.
+        """Serialise an observation.
 
         Messages in a row are one message (that is how protobuf merges), so the entries of repeated messages, of which few change
         from one observation to the next, are serialised once and kept.
@@ -97,10 +97,10 @@ class Codec:
         return part
 
     def read_observation(self, data: bytes) -> Observation:
-        """The observation in serialised form.
+        """Read a serialised observation.
 
         Raises:
-            CodecError: if the bytes are none.
+            CodecError: if the bytes are not an observation.
         """
         message = _parsed(self._observation, data)
         observation = self._read_observation(message)
@@ -108,7 +108,7 @@ class Codec:
         return observation
 
     def actions_bytes(self, actions: Sequence[Action]) -> bytes:
-        """Serialises an action list: the entries' bytes in a row, each made once and kept."""
+        """Serialise an action list: the entries' bytes in a row, each made once and kept."""
         entries = self._entries
         try:
             return b"".join([entries[action] for action in actions])
@@ -124,10 +124,10 @@ class Codec:
         return entry
 
     def read_actions(self, data: bytes) -> list[Action]:
-        """The actions in a serialised action list; whether they are legal is for the rules to say.
+        """Read a serialised action list; whether its actions are legal is for the rules to say.
 
         Raises:
-            CodecError: if the bytes are no action list, or an action in it is none of the game's.
+            CodecError: if the bytes are not an action list, or it has an action that the game has not.
         """
         actions = []
         for message in _parsed(self._action_list, data).actions:  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ class Codec:
         return actions
 
     def _mismatches(self) -> list[str]:
-        """Where the messages do not mirror the dataclasses."""
+        """Say where the messages do not mirror the dataclasses."""
         oneofs = self._action.DESCRIPTOR.oneofs_by_name
         in_messages = [field.name for field in oneofs["kind"].fields] if "kind" in oneofs else []
         if in_messages != list(self._types):
@@ -155,17 +155,17 @@ class Codec:
 
 
 def _hints(cls: type) -> dict[str, Any]:
-    """The fields of a dataclass or a named tuple, with their types."""
+    """Return the fields of a dataclass or a named tuple, with their types."""
     return typing.get_type_hints(cls)
 
 
 def _is_message(hint: Any) -> bool:
-    """Whether a type stands for a message inside: a named tuple."""
+    """Tell whether a type stands for a message inside: a named tuple."""
     return isinstance(hint, type) and hasattr(hint, "_fields")
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """A type without `| None`, and whether it had it."""
+    """Return a type without `| None`, and whether it had it."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return inner[0], True
@@ -173,13 +173,13 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _entry_type(cls: type, name: str) -> type:
-    """The named tuple of the entries of a tuple."""
+    """Return the named tuple of the entries of a tuple."""
     entry: type = typing.get_args(_hints(cls)[name])[0]
     return entry
 
 
 def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[Any], Message]:
-    """Makes messages of a dataclass or a named tuple, without some of its fields."""
+    """Return a function that makes messages from a dataclass or a named tuple, without some of its fields."""
     hints = {name: hint for name, hint in _hints(cls).items() if name not in without}
     names = tuple(hints)
     if not names:
@@ -217,7 +217,7 @@ def _value_writer(hint: Any, field: Any) -> Callable[[Any], Any] | None:
 
 
 def _reader(cls: type) -> Callable[[Any], object]:
-    """Makes dataclasses or named tuples of a message."""
+    """Return a function that makes dataclasses or named tuples from a message."""
     plan = [(name, *_without_none(hint)) for name, hint in _hints(cls).items()]
     readers = [(name, _value_reader(hint), optional) for name, hint, optional in plan]
 
@@ -310,5 +310,5 @@ def _enum_differences(hint: enum.EnumMeta, described: Any, place: str) -> list[s
 
 @cache
 def codec(game: Game) -> Codec:
-    """The codec of a game; made once."""
+    """Return the codec of a game, which is made once."""
     return Codec(game)

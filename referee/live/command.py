@@ -17,9 +17,9 @@ from referee.live import orphans
 
 _SUPERVISOR = Path(__file__).with_name("supervise.py")
 LOG_HEAD_BYTES = 64 * 1024
-"""So much of an agent's output is kept from its beginning,"""
+"""How much of an agent's output is kept from its beginning."""
 LOG_TAIL_BYTES = 64 * 1024
-"""and so much up to its end; what lies between is dropped."""
+"""How much of it is kept up to its end; what lies between is dropped."""
 GRACE_SECONDS = 2.0
 """How long an agent may take to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
@@ -42,7 +42,7 @@ class AgentLog:
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
-        """Adds output; what is over the caps is counted and dropped."""
+        """Add output; what is over the caps is counted and dropped."""
         room = LOG_HEAD_BYTES - len(self._head)
         self._head += data[:room]
         if len(data) > room:
@@ -58,12 +58,12 @@ class AgentLog:
             self._dropped += len(first)
 
     def text(self) -> str:
-        """Everything that was kept."""
+        """Return everything that was kept."""
         gap = f"\n... {self._dropped} bytes dropped ...\n".encode() if self._dropped else b""
         return (bytes(self._head) + gap + b"".join(self._tail)).decode(errors="replace")
 
     def last_line(self) -> str:
-        """The last line that is not empty, shortened; for one-line messages."""
+        """Return the last line that is not empty, shortened; for one-line messages."""
         lines = [line.strip() for line in self.text().splitlines() if line.strip()]
         return lines[-1][-300:] if lines else ""
 
@@ -90,7 +90,7 @@ class AgentProcess:
 
     @staticmethod
     async def start(argv: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> AgentProcess:
-        """Starts a command.
+        """Start a command.
 
         Args:
             argv: the program and its arguments; no shell reads them.
@@ -141,14 +141,14 @@ class AgentProcess:
             self.log.add(data)
 
     async def ended(self) -> str:
-        """Waits for the end of the agent; returns it in words."""
+        """Wait for the end of the agent, and return it in words."""
         status = await self._process.wait()
         if status < 0:
             return f"was killed by {signal.Signals(-status).name}"
         return f"exited with status {status}"
 
     async def stop(self, grace: float = 0.0) -> None:
-        """Ends the agent and everything it has started; returns when nothing of it is left."""
+        """End the agent and everything it has started; return when nothing of it is left."""
         if grace:
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace)

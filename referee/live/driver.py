@@ -19,6 +19,7 @@ import contextlib
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from referee.errors import DoganaError
@@ -109,6 +110,7 @@ class MatchDriver:
         house: Mapping[Seat, HouseBot],
         connections: Mapping[Seat, Connection],
         record: RecordWriter | None,
+        position_file: Path | None = None,
     ) -> None:
         """Prepare a match; nothing happens before `start`.
 
@@ -119,6 +121,7 @@ class MatchDriver:
             house: the seats of house bots.
             connections: all other seats.
             record: where to write; None for a match without a record.
+            position_file: where the position goes if a house bot fails; None for the temporary folder.
         """
         self.plan = plan
         self.codec: Codec = codec(plan.game)
@@ -128,6 +131,7 @@ class MatchDriver:
         self._house = house
         self._connections = connections
         self._record = record
+        self._position_file = position_file
         self._house_asks: deque[Decision] = deque()
         self._watchers: list[Watcher] = []
         self._shown: Observation | None = None
@@ -184,11 +188,16 @@ class MatchDriver:
         """Tell whether a seat is out."""
         return self._match.is_out(seat)
 
-    def void(self, reason: str) -> None:
-        """End the match without a result; it is nobody's fault but the referee's."""
+    def void(self, reason: str, hint: str = "") -> None:
+        """End the match without a result; it is nobody's fault but the referee's.
+
+        Args:
+            reason: what went wrong; the agents are told, too.
+            hint: what to look at; it may name files, so it is only for who started the match.
+        """
         if self.done.done():
             return
-        self.done.set_exception(MatchVoid(reason))
+        self.done.set_exception(MatchVoid(f"{reason}; {hint}" if hint else reason))
         self.stop()
         for connection in self._connections.values():
             connection.void(reason)
@@ -219,7 +228,10 @@ class MatchDriver:
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
             _log.exception("the match is void")
-            self.void(str(error) if isinstance(error, HouseBotFailed) else f"{type(error).__name__}: {error}")
+            if isinstance(error, HouseBotFailed):
+                self.void(str(error), error.hint)
+            else:
+                self.void(f"{type(error).__name__}: {error}")
 
     def _carry_out(self, effects: list[Effect]) -> None:
         # All lines at once: each is then stored before what depends on it, and before what does not.
@@ -267,7 +279,7 @@ class MatchDriver:
         self._carry_out(self._match.choose(seat, decision.number, choice, now))
 
     def _house_bot_failed(self, seat: Seat, number: int, reason: str) -> HouseBotFailed:
-        return HouseBotFailed(self.plan, self._match.state, seat, number, reason)
+        return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, played: Sequence[Played]) -> None:
         self._unshown += played
@@ -301,7 +313,7 @@ class MatchDriver:
             self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
     def _read_on(self) -> None:
-        """A deadline may have passed: read whatever has arrived until now, then call time."""
+        """Deal with a deadline that may have passed: read whatever has arrived until now, then call time."""
         self._timer = None
         self._last_reading = self._loop.call_later(_READING_SECONDS, self._call_time, self._loop.time())
 

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
+import secrets
+import shlex
 import tempfile
+from pathlib import Path
 
 from referee.errors import DoganaError
+from referee.files import write_private
 from referee.game import Seat, State
 from referee.match.plan import MatchPlan
 from referee.records.position import write_position
 
 
 class HouseBotFailed(DoganaError):
-    """A house bot raised an exception or gave an illegal answer, so the match is void."""
+    """A house bot raised an exception or gave an illegal answer, so the match is void.
 
-    def __init__(self, plan: MatchPlan, state: State, seat: Seat, number: int, reason: str) -> None:
-        """Write the position to a private temporary file, and name it in the message.
+    Attributes:
+        hint: how to see the position, for those who can read the referee's files.
+    """
+
+    def __init__(
+        self, plan: MatchPlan, state: State, seat: Seat, number: int, reason: str, position_file: Path | None
+    ) -> None:
+        """Write the position to a private file.
 
         Args:
             plan: the match.
@@ -24,18 +33,22 @@ class HouseBotFailed(DoganaError):
             seat: where the bot sits.
             number: the number of its decision.
             reason: what went wrong.
+            position_file: where to write, replacing an earlier file; None for a new file in the temporary folder.
         """
         super().__init__(
             f"house bot {plan.bots[seat]} in seat {seat} of match {plan.match_id} failed at its decision {number}: "
-            f"{' '.join(reason.split())}; {_keep_position(plan, state)}"
+            f"{' '.join(reason.split())}"
         )
+        self.hint = _keep_position(plan, state, position_file)
 
 
-def _keep_position(plan: MatchPlan, state: State) -> str:
+def _keep_position(plan: MatchPlan, state: State, file: Path | None) -> str:
     try:
-        handle, path = tempfile.mkstemp(prefix="dogana-position-", suffix=".json")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(write_position(plan.game, plan.setup, state), file)
+        if file is None:
+            file = Path(tempfile.gettempdir(), f"dogana-position-{secrets.token_hex(4)}.json")
+        else:
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(file, json.dumps(write_position(plan.game, plan.setup, state)).encode())
     except OSError as error:
         return f"the position cannot be written: {error.strerror}"
-    return f"to see the position: dogana position {path}"
+    return f"to see the position: dogana position {shlex.quote(str(file))}"

@@ -23,7 +23,7 @@ class Lobby:
     """Streams whose Join has not come yet; they take nothing from the seats.
 
     A newcomer always gets in. If there is no room, the stream that has waited longest must go: of the same peer if that has
-    too many, else of the peer that has most. Agents send their Join at once, so whoever waits long is none.
+    too many, else of the peer that has most. Agents send their Join at once, so whoever waits long is not one.
     """
 
     def __init__(self) -> None:

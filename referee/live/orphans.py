@@ -15,7 +15,7 @@ _adopting = False
 
 
 def adopt_orphans() -> None:
-    """Makes this process the parent of whatever its supervisors leave behind.
+    """Make this process the parent of whatever its supervisors leave behind.
 
     For processes that start nothing but agents: `kill_adopted` then kills every child that is no supervisor.
     """
@@ -25,24 +25,24 @@ def adopt_orphans() -> None:
 
 
 def supervisor_started(pid: int) -> None:
-    """Notes a child of this process that is a supervisor."""
+    """Note a child of this process that is a supervisor."""
     _supervisors.add(pid)
 
 
 def supervisor_ended(pid: int) -> None:
-    """Notes that a supervisor has ended and been waited for."""
+    """Note that a supervisor has ended and been waited for."""
     _supervisors.discard(pid)
 
 
 def kill_below(pid: int) -> None:
-    """Kills a supervisor that does not end by itself, and all that is below it."""
+    """Kill a supervisor that does not end by itself, and all that is below it."""
     for victim in [*descendants(pid), pid]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
 
 
 def kill_adopted() -> None:
-    """Kills what was adopted, until nothing of it is left; does nothing in a process that does not adopt."""
+    """Kill what was adopted, until nothing of it is left; do nothing in a process that does not adopt."""
     while _adopting:
         orphans = [child for child in _children() if child not in _supervisors]
         if not orphans:
@@ -54,7 +54,7 @@ def kill_adopted() -> None:
 
 
 def _children() -> list[int]:
-    """The children of this process, of all its threads."""
+    """Return the children of this process, of all its threads."""
     found = []
     for thread in Path("/proc/self/task").iterdir():
         with contextlib.suppress(OSError):  # the thread may have ended meanwhile

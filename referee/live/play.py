@@ -1,4 +1,4 @@
-"""Plays matches: fills the seats, drives the match, writes the record, leaves nothing behind."""
+"""Play matches: fill the seats, drive the match, write the record, leave nothing behind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.game import Seat, State
+from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.agent import AgentSeat
@@ -30,7 +30,8 @@ EXIT_SECONDS = 1.0
 class House:
     """A seat for a house bot in this process."""
 
-    bot: type[HouseBot]
+    bot: Callable[[Game, Setup, str, Seat], HouseBot]
+    """Makes the bot, as `HouseBot.__init__` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class _Table:
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
-        """Keeps a task until it is done."""
+        """Keep a task until it is done."""
         self.tasks.add(work)
         work.add_done_callback(self.tasks.discard)
 
@@ -100,17 +101,19 @@ async def play_match(
     *,
     server: RefereeServer | None = None,
     record: Path | None = None,
+    position_file: Path | None = None,
     announce: Callable[[Seat, str], None] = lambda seat, token: None,
     all_must_start: bool = False,
     starved_is_void: bool = False,
 ) -> MatchReport:
-    """Plays one match to its end.
+    """Play one match to its end.
 
     Args:
         plan: what is fixed.
         players: who sits in each seat.
         server: where agents join; needed unless all seats are house bots.
         record: the file to write; it appears when the match is over.
+        position_file: where the position goes if a house bot fails; None for a new file in the temporary folder.
         announce: called with the seat and its token when a remote agent can join.
         all_must_start: whether an agent that does not start keeps the match from being played. Otherwise its seat
             is out from the beginning.
@@ -140,7 +143,7 @@ async def play_match(
         if table.faults and all_must_start:
             raise StartFailed(table.faults)
         writer = None if record is None else RecordWriter(record)
-        driver = MatchDriver(plan, chance, state, house, table.seats, writer)
+        driver = MatchDriver(plan, chance, state, house, table.seats, writer, position_file)
         result = await _drive(driver, table, server)
         record_hash = "" if writer is None else writer.finish()
         writer = None
@@ -159,7 +162,7 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Where a match starts: a new one, or the plan's position, which must have been checked."""
+    """Return where a match starts: the set-up of the rules, or the plan's position, which must have been checked."""
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))
@@ -171,7 +174,7 @@ async def _fill_seats(
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
 ) -> None:
-    """Starts all agents at once and waits until each has joined or failed to."""
+    """Start all agents at once and wait until each has joined or failed to."""
     joining = []
     for seat, player in enumerate(players):
         if isinstance(player, House):
@@ -245,7 +248,7 @@ async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | Non
 
 
 def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:
-    """Turns the end of a started agent into its fault, and the end of its seat into the end of its process."""
+    """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
     seat = place.seat
 
     async def report_crash() -> None:

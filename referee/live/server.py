@@ -138,12 +138,14 @@ class RefereeServer:
 
     async def __aexit__(self, *_: object) -> None:
         """End every stream and stop listening."""
-        if self._server is not None:
-            await self._server.stop(grace=0.5)
+        try:
+            if self._server is not None:
+                await self._server.stop(grace=0.5)
+        finally:  # it is cancelled if the whole loop is ended
             self._server = None
-        if self._folder is not None:
-            self._folder.remove()
-            self._folder = None
+            if self._folder is not None:
+                self._folder.remove()
+                self._folder = None
 
     def add_seat(self, seat: AgentSeat) -> None:
         """Let an agent join with the seat's token."""

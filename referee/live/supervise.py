@@ -1,11 +1,11 @@
-"""Runs one agent and sees to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
+"""Run one agent and see to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
 
 The referee starts this small process for each agent and holds the other end of its standard input. Whatever the agent
 starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent ends
 (PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
 ends, the supervisor kills every descendant and then ends as the agent did: with its exit status, or by its signal.
 
-Needs nothing but the standard library and starts in about 15 ms. Linux only.
+It needs nothing but the standard library and starts in about 15 ms. Linux only.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 
 def descendants(top: int) -> "list[int]":
-    """The processes below one, parents first."""
+    """Return the processes below one, parents first."""
     found: list[int] = []
     waiting = [top]
     while waiting:
@@ -38,7 +38,7 @@ def descendants(top: int) -> "list[int]":
 
 
 def _kill_all() -> None:
-    """Kills until nobody is left; what forks faster than it is found is stopped first."""
+    """Kill until nobody is left; what forks faster than it is found is stopped first."""
     while True:
         below = descendants(os.getpid())
         for sign in (signal.SIGSTOP, signal.SIGKILL):
@@ -63,7 +63,7 @@ def _end_as(status: int) -> None:
 
 
 def main() -> None:
-    """Runs the command of the command line."""
+    """Run the command of the command line."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

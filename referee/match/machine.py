@@ -551,7 +551,7 @@ class Match:
 
 
 def _times(timing: Timing | None) -> dict[str, float]:
-    """The times in the line that ends a decision, in milliseconds; none in other lines."""
+    """Return the times in the line that ends a decision, in milliseconds; none in other lines."""
     if timing is None:
         return {}
     return {

@@ -30,6 +30,12 @@ class MatchPlan:
     """Whether the end of the match reveals the seed; not while other matches are to be played from the same one."""
 
 
+def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
+    """Derive a match's id from what is played, not from who plays, so that bots that draw from it can be repeated."""
+    text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 
 

@@ -47,7 +47,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
         find_game: gives the game of a name; raises `UnknownGame`.
 
     Raises:
-        PositionError: if the file is no position, or cannot be played, with everything that is wrong.
+        PositionError: if the file is not a position, or cannot be played; with everything that is wrong.
     """
     document = Document(_load(path), "position")
     name = document.text("game")

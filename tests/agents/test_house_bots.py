@@ -131,7 +131,8 @@ def test_a_house_bot_that_fails_voids_the_match_with_one_line_that_leads_to_the_
     assert "\n" not in line
     assert line.startswith("house bot bot1 in seat 1 of match test " + said)
     command, _, path = line.rpartition(" ")
-    assert command.endswith("to see the position: dogana position")
+    assert command.endswith("; to see the position: dogana position")
+    assert list(tmp_path.iterdir()) == [Path(path)]
     assert Path(path).stat().st_mode & 0o077 == 0
     assert 1 in read_position(Path(path), find).state.seats_to_act()
 

@@ -15,12 +15,11 @@ from typing import Any
 
 import pytest
 
-from referee.commands import play
 from referee.commands.tally import mean, share
 from referee.games.cargo_noir.tests.table import place
+from referee.live.series import keep, unkept
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
-from tests.tables import plan_of
 
 HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
@@ -175,17 +174,12 @@ def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path:
 
 
 def test_a_name_that_was_taken_during_the_match_is_left_alone(tmp_path: Path) -> None:
-    game = find("cargo_noir")
-    plan = plan_of()
-    match = play._Planned(plan, [], 0)
-    records = play._Records(tmp_path, folder=False)
-    paths = [records.path(match) for _ in range(2)]
     kept = []
-    for path in paths:
-        assert path is not None
-        path.write_text("a record")
-        kept.append(records.keep(match, path))
-    assert [path.name for path in kept if path] == [f"{game.name}-{plan.match_id}{n}.jsonl" for n in ("", "-2")]
+    for process in (1, 2):
+        written = tmp_path / unkept("yunnan-1", process)
+        written.write_text("a record")
+        kept.append(keep(written, "yunnan-1").name)
+    assert kept == ["yunnan-1.jsonl", "yunnan-1-2.jsonl"]
 
 
 def test_a_record_replaces_nothing_but_a_record(dogana: Dogana, tmp_path: Path) -> None:
@@ -310,7 +304,8 @@ BAD = [
     (["play", "cargo_noir", "random", "random", "--board", "none.toml"], "cannot read board none.toml"),
     (["play", "cargo_noir", "random", "random", "--from", "none.json"], "position none.json: cannot be read"),
     (["play", "cargo_noir", "random", "random", "--record", "no/such/folder.jsonl"], "there is no folder no/such"),
-    (["play", "cargo_noir", "random", "remote", "--games", "2"], "leave out --games"),
+    (["play", "cargo_noir", "random", "remote", "--games", "2"], "leave out --games and --rotate"),
+    (["play", "cargo_noir", "random", "random", "--resume", "--record", "x"], "--resume needs several matches"),
     (["play", "cargo_noir", "random", "remote", "--wait", "0.2"], "seat 1: did not join within 0.2 s"),
     (["play", "cargo_noir", "random", "remote", "--listen", "no-such-host:1"], "cannot listen on no-such-host:1"),
     (["play", "cargo_noir", "random", "remote", "--tls-cert", "a.pem"], "needs both --tls-cert and --tls-key"),

@@ -33,6 +33,10 @@ def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Do
     assert archive.stat().st_mode & 0o777 == 0o600
     with tarfile.open(archive) as whole:
         whole.extractall(tmp_path / "restored" / "home", filter="data")
+    home, restored = Home(tmp_path / "home"), Home(tmp_path / "restored" / "home")
+    logs = {path.relative_to(restored.all_logs): path.read_text() for path in restored.all_logs.rglob("*.log")}
+    assert logs
+    assert all((home.all_logs / path).read_text() == text for path, text in logs.items())
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "restored/home").stdout
     kept = results(tmp_path / "restored")
     assert 3 <= kept <= results(tmp_path)

@@ -13,7 +13,7 @@ from house_bots.random_bot import RandomBot
 
 from ladder.home import Home
 from ladder.match import Match
-from ladder.running import schedule
+from ladder.running import count, schedule
 from ladder.sealing import seal_block, seal_blocks
 from ladder.store import Store
 from referee.live.play import House, play_match
@@ -157,6 +157,25 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
         assert f"cannot reveal the seed of match {counted[0].match_id}" in problem
         assert "is not the record that was written" in problem
         assert store.blocks_to_seal() == [last.block]
+
+
+def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_is_noted(
+    dogana: Dogana, home: Home
+) -> None:
+    matches = scheduled(home)
+    with Store(home.database, create=False) as store:
+        for match in matches:
+            plant(home, match)
+            result = verified(home.record(match.match_id), find, match.seed)
+            count(store, match, result.result, result.last_hash)
+        home.record(matches[0].match_id).unlink()
+        [problem] = seal_blocks(home, store)
+        assert f"cannot reveal the seed of match {matches[0].match_id}" in problem
+        dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", status=1)
+        assert list(seal_blocks(home, store)) == []
+        assert store.blocks_to_seal() == []
+    for match in matches[1:]:
+        assert read_lines(home.sealed_record(match.match_id))[-1].data["seed"] == match.seed
 
 
 def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back(

@@ -236,6 +236,58 @@ def test_recompute_finds_what_was_changed_in_the_ratings_and_puts_it_right_only_
     recompute(dogana)
 
 
+def test_records_that_are_lost_for_good_are_counted_on_only_when_told_so_and_named_each_time(
+    dogana: Dogana, tmp_path: Path
+) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 6)
+    before = top(dogana)
+    gone, damaged, later, *_ = sorted(Home(tmp_path / "home").records.rglob("*.zst"))
+    kept = gone.read_bytes()
+    gone.unlink()
+    damaged.write_bytes(b"\x00" * 1000)
+    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
+        database.execute("update ratings set mu = mu + 1 where version = 1")
+
+    def recomputed(*options: str, status: int) -> str:
+        return str(dogana("ladder", "recompute", "--home", "home", *options, status=status).stdout)
+
+    said = recomputed("--repair", status=1)
+    assert said.count("differs: ") == 3
+    assert "if they are lost for good, say --repair --count-lost" in said
+    assert top(dogana) != before
+    said = recomputed("--repair", "--count-lost", status=1)
+    assert said.count("differs: ") == 3
+    assert "count without a record from now on, as the ladder has them: 2" in said
+    assert top(dogana) == before
+    said = recomputed(status=0)
+    assert [line.split()[0] for line in said.splitlines()][:-1] == ["lost:", "lost:"]
+    assert str(gone)[: -len(".zst")] in said
+    assert damaged.name in said
+    assert "2 of them without a record; the others are verified; all ratings agree to the last digit" in said
+    later.unlink()
+    found = json.loads(recomputed("--json", status=1))
+    assert (found["agrees"], len(found["problems"]), len(found["lost"])) == (False, 1, 2)
+    assert recomputed("--repair", status=1).count("differs: ") == 1
+    gone.write_bytes(kept)  # a backup turned up
+    assert len(json.loads(recomputed("--json", status=1))["lost"]) == 1
+
+
+def test_a_record_that_holds_but_was_not_counted_is_never_taken_for_a_lost_one(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 2)
+    one, lost, *_ = sorted(Home(tmp_path / "home").records.rglob("*.zst"))
+    with sqlite3.connect(tmp_path / "home" / "ladder.db") as database:
+        database.execute("update seat_results set rank = rank + 1 where match = ?", [one.name[:-10]])
+    lost.unlink()
+    ended = dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", "--json", status=1)
+    assert not json.loads(ended.stdout)["repaired"]
+    said = dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", status=1).stdout
+    assert f"{one.name[:-10]}: the record has another result than the one that was counted" in said
+    assert "nothing was repaired" in said
+    assert "lost: " not in said
+
+
 def test_a_run_plays_with_its_options_and_seats_and_bots_qualify_under_the_same(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 2, "--option", "last_turn=2", "-o", "first_player=0", "--seats", 3, "--clock", "5+0/5")
@@ -298,6 +350,7 @@ def test_top_shows_the_standings_that_are_asked_for(dogana: Dogana, tmp_path: Pa
 
 ONE = ["--game", "cargo_noir", "--matches", "1", "--home", "mine"]
 BAD = [
+    (["recompute", "--count-lost", "--home", "nowhere"], "say --repair, too"),
     (["run", *ONE, "--option", "last_turn", "--unconfined"], "must be written as NAME=VALUE"),
     (["run", *ONE, "--option", "colour=red", "--unconfined"], "cargo_noir has no option 'colour'; its options"),
     (["run", *ONE, "--seats", "7", "--unconfined"], "cargo_noir is for 2 to 5 seats, not 7"),

@@ -21,6 +21,7 @@ from ladder.match import HOUSE, Match, Version
 from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
 from ladder.schema import MAX_VOIDS
 from referee.match.result import Outcome
+from referee.records.position import read_position
 from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find
@@ -139,6 +140,36 @@ def test_a_match_of_a_block_keeps_its_seed_and_another_reveals_it(home: Home) ->
     assert str(in_block.seed) not in home.record(in_block.match_id).read_text()
     assert read_lines(home.record(in_block.match_id))[-1].data["type"] == "result"
     assert read_lines(home.record(alone.match_id))[-1].data["seed"] == alone.seed
+
+
+def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_its_match(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package"
+    (package / "failing-1.dist-info").mkdir(parents=True)
+    (package / "failing-1.dist-info" / "entry_points.txt").write_text("[dogana.house_bots]\nfailing = failing:Bot\n")
+    (package / "failing.py").write_text(
+        "from house_bots.random_bot import RandomBot\n"
+        "class Bot(RandomBot):\n    def pick(self, count):\n        raise ValueError('I have a bug')\n"
+    )
+    monkeypatch.syspath_prepend(package)  # the workers look there, too
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    home.folder.mkdir()
+    home.records.mkdir()
+    one = match(HOUSE_BOT, replace(HOUSE_BOT, bot="failing", content_hash="house:failing:1"))
+    with Pool(home, 1) as pool:
+        ends = [end for _ in range(2) for _, end in pool.play([one])]
+    position = home.logs(one.match_id) / "position.json"
+    for end in ends:
+        assert isinstance(end, Void)
+        assert not end.worker_died
+        assert end.reason.endswith(f"ValueError: I have a bug; to see the position: dogana position {position}")
+    assert 1 in read_position(position, find).state.seats_to_act()
+    assert position.stat().st_mode & 0o077 == position.parent.stat().st_mode & 0o077 == 0
+    assert [path.name for path in home.logs("x").parent.rglob("*")] == [one.match_id, "position.json"]
+    assert list((tmp_path / "tmp").iterdir()) == []
 
 
 def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:

@@ -170,6 +170,7 @@ DAMAGE = {
     "meetings": "update meetings set blocks = blocks + 1",
     "table_sizes": "insert into table_sizes values (1, 9, 1)",
     "open_matches": "delete from open_matches",
+    "appearances": "update appearances set lost = 1 - lost where version = 1",
 }
 
 
@@ -182,10 +183,25 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
             changed.execute(DAMAGE[table])
         assert store.differences()
         assert all(line.startswith(f"{table}: ") for line in store.differences())
-        ratings = {CONDITION.id: store.ratings(CONDITION)}
-        store.repair(ratings, [])
+        ratings = store.ratings(CONDITION)
+        store.repair(compare(Home(tmp_path), store).history, [])
         assert store.differences() == []
-        assert store.ratings(CONDITION) == ratings[CONDITION.id]
+        assert store.ratings(CONDITION) == ratings
+
+
+def test_a_rating_after_a_block_that_was_changed_is_found_and_repaired(tmp_path: Path) -> None:
+    with ladder(tmp_path) as store:
+        for match in next_matches(store) + next_matches(store):
+            play(store, match, random.Random(match.match_id))
+        kept = store.block_ratings()
+        assert {block for _, block in kept} == {1, 2}
+        with sqlite3.connect(tmp_path / "ladder.db") as changed:
+            changed.execute("update block_ratings set mu = mu + 1e-12 where block = 1 and version = 1")
+            changed.execute("delete from block_ratings where block = 2")
+        found = compare(Home(tmp_path), store)
+        assert len(found.differences) == len(kept.keys() - store.block_ratings().keys()) + ((1, 1) in kept)
+        store.repair(found.history, found.unrated)
+        assert store.block_ratings() == kept
 
 
 def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_not_rated_again(tmp_path: Path) -> None:

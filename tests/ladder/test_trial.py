@@ -141,8 +141,7 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
         assert found["killer"].tally.matches > 0  # it is not excused for that
         assert found["mybot"].status in SCHEDULED
         assert store.unfinished(CONDITION) == []
-        comparison = compare(home, store)
-        assert comparison.broken + comparison.differences == []
+        assert compare(home, store).problems == []
 
 
 def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

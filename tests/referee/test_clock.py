@@ -34,6 +34,10 @@ def test_another_form_or_no_time_at_all_is_refused(text: str) -> None:
         TimeControl.parse(text)
 
 
+def test_a_bank_that_is_as_large_as_the_increment_is_time_to_answer() -> None:
+    assert TimeControl.parse("10+10/5") == TimeControl(10, 10, 5)
+
+
 def test_a_seat_saves_what_it_does_not_use() -> None:
     clock = SeatClock(TimeControl(10, 2, 5))
     assert clock.ask() == 5

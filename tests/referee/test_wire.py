@@ -23,6 +23,7 @@ from referee.game import Seat
 from referee.kit.chance import commitment
 from referee.live import agent, lobby, wire
 from referee.live import server as server_module
+from referee.live.driver import MatchVoid
 from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.server import Listen, PortInUse, RefereeServer
 from referee.match.plan import MatchPlan
@@ -240,6 +241,33 @@ def test_a_window_is_announced_with_its_time_and_the_open_question_can_still_be_
             assert 0 < told.clock.budget_ms < second.clock.budget_ms
             await two.choose(second.decision, second.action_count - 1)
             assert (await two.decide()).decision == second.decision + 1
+
+    run(scene())
+
+
+class Illegal(RandomBot):
+    """Answers with an index that is not in the list."""
+
+    def pick(self, count: int) -> int:
+        return count
+
+
+def test_an_agent_hears_that_a_house_bot_failed_but_not_where_the_referee_keeps_the_position(tmp_path: Path) -> None:
+    async def scene() -> None:
+        file = tmp_path / "new" / "it is here.json"
+        async with hall(players=[Remote(20), House(Illegal)], position_file=file) as room:
+            bot = await room.agent()
+            await bot.join()
+            while (message := await bot.read()) is not grpc.aio.EOF:
+                if message.WhichOneof("message") == "decide":
+                    await bot.choose(message.decide.decision, 0)
+            code, text = await bot.status()
+            assert code is grpc.StatusCode.ABORTED
+            assert "house bot bot1 in seat 1 of match test failed at its decision 1: index" in text
+            assert str(tmp_path) not in text
+            with pytest.raises(MatchVoid, match=f"to see the position: dogana position '{file}'"):
+                await room.report()
+            assert file.is_file()
 
     run(scene())
 

@@ -14,16 +14,16 @@ class GreedyBot:
     """Plays the games that have a module here, whose `choose(setup, observation, actions)` answers a decision."""
 
     def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
-        """Sits down. A policy uses no chance, so neither the match nor the seat matters."""
+        """Sit down. A policy uses no chance, so neither the match nor the seat matters."""
         self._setup = setup
         self._choose = importlib.import_module(f"{__name__}.{game.name}").choose
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Every game that has a module here."""
+        """Tell whether a game has a module here."""
         return importlib.util.find_spec(f"{__name__}.{game.name}") is not None
 
     def choose(self, decision: HouseDecision) -> Sequence[Action]:
-        """The actions that the policy wants to play in a row."""
+        """Return the actions that the policy wants to play in a row."""
         actions: Sequence[Action] = self._choose(self._setup, decision.observation, decision.actions)
         return actions

@@ -178,7 +178,7 @@ def use_card(view: View) -> list[Action]:
 def go_on(view: View) -> list[Action]:
     """Go on with an action that is already under way: end it once it has done something, else choose the best continuation.
 
-    The promising continuations may be none, for example without the pesos for a step; then each legal action is rated.
+    There may be no promising continuation, for example without the pesos for a step; then each legal action is rated.
     """
     last: list[Action] = [action for action in view.actions if action in (act.STOP, act.DONE)]
     if last:

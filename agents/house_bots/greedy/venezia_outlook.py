@@ -173,7 +173,7 @@ def gains(outlook: Outlook, most: int) -> list[float]:
 def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: float) -> tuple[float, list[int]]:
     """Return the best way to lay pigeons: its gain, and the pigeons for each row.
 
-    Rows have what 0, 1, 2 ... pigeons gain in each place, and then perhaps on the Piazza, which needs none of the cards.
+    Rows have what 0, 1, 2 ... pigeons gain in each place, and then perhaps on the Piazza, which needs no card.
     """
     best: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {(0, 0): (0.0, ())}
     for index, row in enumerate(rows):

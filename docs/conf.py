@@ -1,0 +1,25 @@
+"""How `make docs` builds the pages: all Markdown of the project, and the reference out of the docstrings."""
+
+from importlib.metadata import version as installed_version
+
+project = "Dogana"
+author = "The Dogana developers"
+copyright = author  # noqa: A001 Sphinx's name for it
+version = release = installed_version("dogana")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+# The whole repository is the source, so that links between its pages work here as they do on disk.
+include_patterns = ["docs/**", "referee/games/*/RULES.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+root_doc = "docs/index"
+
+myst_enable_extensions = ["colon_fence"]
+suppress_warnings = ["toc.not_included"]  # each decision is reached from their list
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True, "show-inheritance": True}
+default_role = "code"
+
+html_theme = "furo"
+html_title = "Dogana"
+html_copy_source = False

@@ -1,0 +1,99 @@
+"""Plays a whole match in this process, in one call: for self-play, notebooks and experiments."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from referee.errors import DoganaError
+from referee.game import Action, Game, Seat, Setup
+from referee.live.play import House, play_match
+from referee.match.clock import TimeControl
+from referee.match.house import HouseBot, HouseDecision
+from referee.match.plan import MatchPlan, match_id_for
+from referee.match.result import Result
+from referee.registry import find, house_bots, shipped_board
+
+Policy = Callable[[HouseDecision], int | Sequence[Action]]
+"""Answers a decision with the index of a legal action, or with actions to be played in a row."""
+Bot = str | Policy
+"""The name of a house bot, or a policy."""
+
+
+MAX_SEED = 2**62
+_DAY = 86_400.0
+"""Of time for each decision, in seconds: a bot in this process is never late."""
+
+
+class InProcessError(DoganaError):
+    """A match cannot be played in this process as it was asked for."""
+
+
+def play_in_process(
+    game: str,
+    bots: Sequence[Bot],
+    *,
+    seed: int | None = None,
+    options: Mapping[str, object] | None = None,
+    record: Path | None = None,
+) -> Result:
+    """Play one match in this process, without a wire or a clock, and return its result.
+
+    The same bots with the same seed play the same match again, if a policy uses no chance of its own.
+
+    Args:
+        game: the name of the game.
+        bots: who sits in each seat.
+        seed: decides all chance, from 0 to 2^62; drawn if it is None.
+        options: options of the game by name; the others have their defaults.
+        record: the file to write; it verifies like that of any other match.
+
+    Raises:
+        InProcessError: if a house bot does not exist or does not play the game, or the seed is out of range.
+        UnknownGame: if the game does not exist.
+        SetupError: if the number of seats or an option is wrong.
+        MatchVoid: if a bot raises an exception or gives an illegal answer; the text says which, and where.
+        OSError: if the record cannot be written.
+    """
+    chosen = find(game)
+    setup = chosen.setup(len(bots), options or {}, shipped_board(chosen))
+    if seed is not None and not 0 <= seed <= MAX_SEED:
+        raise InProcessError(f"the seed must be from 0 to {MAX_SEED}, not {seed}")
+    drawn = secrets.randbits(62) if seed is None else seed
+    plan = MatchPlan(
+        game=chosen,
+        setup=setup,
+        match_id=match_id_for(chosen, setup, drawn),
+        seed=drawn,
+        bots=[bot if isinstance(bot, str) else getattr(bot, "__name__", "policy") for bot in bots],
+        control=TimeControl(_DAY, 0, _DAY),
+    )
+    players = [House(_seated(chosen, bot)) for bot in bots]
+    with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop that is running already
+        return thread.submit(lambda: asyncio.run(play_match(plan, players, record=record))).result().result
+
+
+def _seated(game: Game, bot: Bot) -> Callable[[Game, Setup, str, Seat], HouseBot]:
+    """Return what makes a bot for a seat."""
+    if not isinstance(bot, str):
+        return lambda game, setup, match_id, seat: _PolicyBot(bot)
+    known = house_bots()
+    if bot not in known:
+        raise InProcessError(f"there is no house bot {bot!r}; there are: {', '.join(known)}")
+    if not known[bot].plays(game):
+        raise InProcessError(f"{bot} does not play {game.name}")
+    return known[bot]
+
+
+class _PolicyBot:
+    """A policy in the form of a house bot."""
+
+    def __init__(self, choose: Policy) -> None:
+        self.choose = choose
+
+    @staticmethod
+    def plays(game: Game) -> bool:
+        return True

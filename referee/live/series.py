@@ -1,0 +1,308 @@
+"""Plays a series of matches in several processes, and hands them out in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from collections import deque
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnContext, SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from referee.errors import DoganaError
+from referee.game import Seat
+from referee.live.orphans import kill_below
+from referee.live.play import Player, play_match
+from referee.live.server import RefereeServer
+from referee.live.worker import become_worker, undisturbed
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan, match_id_for
+from referee.match.result import Result
+from referee.records.record import RecordError
+from referee.records.verify import verified
+from referee.registry import find
+
+_STOP_SECONDS = 5.0
+"""How long a worker that is told to stop may take to end its agents."""
+MAX_DEATHS = 3
+"""A match over which this many workers die is not tried again."""
+
+
+class SeriesError(DoganaError):
+    """A series cannot go on; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Matches that differ only in their seeds and in who sits where; it can be sent to another process."""
+
+    game: str
+    options: Mapping[str, Any]
+    board: Mapping[str, Any]
+    position: Mapping[str, Any] | None
+    """The position to start from; None for new matches."""
+    bots: Sequence[str]
+    """What the players are called, by their place."""
+    players: Sequence[Player]
+    """By their place; in a rotation, seat s has the player of place s + turn."""
+    control: TimeControl
+    first_seed: int
+    rotations: int
+    """How many matches have the same seed: 1, or the number of seats."""
+    count: int
+    """How many matches there are."""
+    records: Path | None
+    """The folder for records."""
+    resumes: bool
+    """Whether matches whose records are there already are not played again."""
+
+    def turn(self, number: int) -> int:
+        """Return by how many places the seats of a match are rotated."""
+        return number % self.rotations
+
+    def plan(self, number: int) -> MatchPlan:
+        """Return the plan of a match, which has a number from 0."""
+        game = find(self.game)
+        setup = game.setup(len(self.players), self.options, self.board)
+        seed, turn = self.first_seed + number // self.rotations, self.turn(number)
+        return MatchPlan(
+            game=game,
+            setup=setup,
+            match_id=match_id_for(game, setup, seed, self.position),
+            seed=seed,
+            bots=[*self.bots[turn:], *self.bots[:turn]],
+            control=self.control,
+            position=self.position,
+        )
+
+    def seated(self, number: int) -> list[Player]:
+        """Return who sits in each seat of a match."""
+        turn = self.turn(number)
+        return [*self.players[turn:], *self.players[:turn]]
+
+    def name(self, number: int, plan: MatchPlan) -> str:
+        """Return what the files of a match are called; rotations differ in it."""
+        turn = self.turn(number)
+        return f"{self.game}-{plan.match_id}-rotation{turn}" if turn else f"{self.game}-{plan.match_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One match of a series that is over."""
+
+    number: int
+    plan: MatchPlan
+    name: str
+    """What its files are called."""
+    result: Result
+    record: Path | None
+    logs: Mapping[Seat, str]
+    """What started agents wrote; nothing if the match was played earlier."""
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """What a worker has to say of a match."""
+
+    result: Result | None
+    record: Path | None
+    logs: Mapping[Seat, str]
+    error: str
+    """Why there is no result."""
+
+
+def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
+    """Play a series; yield its matches in their order, each as soon as it and all before it are over.
+
+    The first match is over before others begin: if its bots do not start, nothing more is tried. A match whose worker dies
+    is played again. Closing the iterator ends all workers and their agents.
+
+    Args:
+        series: what to play.
+        workers: in how many processes.
+
+    Raises:
+        SeriesError: if a match cannot be played or written, or a record that is there already is not of this series.
+    """
+    context = multiprocessing.get_context("spawn")
+    busy: list[_Worker] = []
+    waiting = deque([0])
+    next_new, deaths = 1, dict[int, int]()
+    ends = dict[int, Played]()
+    yielded = 0
+    idle: list[_Worker] = []
+    try:
+        while yielded < series.count:
+            while waiting and len(busy) < workers:
+                worker = idle.pop() if idle else _Worker(context, series)
+                worker.give(waiting.popleft())
+                busy.append(worker)
+            ready = wait([sign for worker in busy for sign in (worker.pipe, worker.process.sentinel)])
+            for worker in [worker for worker in busy if worker.pipe in ready or worker.process.sentinel in ready]:
+                busy.remove(worker)
+                number, end = worker.number, worker.end()
+                if isinstance(end, str):
+                    worker.sweep(series)
+                    deaths[number] = deaths.get(number, 0) + 1
+                    if deaths[number] >= MAX_DEATHS:
+                        raise SeriesError(
+                            f"match {number + 1} of {series.count} cannot be played: its worker {end}, {MAX_DEATHS} times"
+                        )
+                    waiting.appendleft(number)
+                    continue
+                idle.append(worker)
+                if end.result is None:
+                    raise SeriesError(end.error)
+                plan = series.plan(number)
+                name = series.name(number, plan) if end.record is None else end.record.stem
+                ends[number] = Played(number, plan, name, end.result, end.record, end.logs)
+                while next_new < series.count and len(waiting) + len(busy) < workers:
+                    waiting.append(next_new)
+                    next_new += 1
+            while yielded in ends:
+                yield ends.pop(yielded)
+                yielded += 1
+    finally:
+        for worker in [*idle, *busy]:
+            worker.process.terminate()
+        for worker in [*idle, *busy]:
+            worker.stop()
+
+
+class _Worker:
+    """One process, and the match that it plays.
+
+    Attributes:
+        process: the process.
+        pipe: our end of the pipe to it.
+        number: the match that it plays.
+    """
+
+    def __init__(self, context: SpawnContext, series: Series) -> None:
+        self.pipe, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(target=_work, args=(theirs, series), daemon=True)
+        with undisturbed():
+            self.process.start()
+        theirs.close()
+        self.number = -1
+
+    def give(self, number: int) -> None:
+        """Let it play a match. If it is dead already, `end` will tell."""
+        self.number = number
+        with contextlib.suppress(OSError):
+            self.pipe.send(number)
+
+    def end(self) -> _End | str:
+        """Return the end of its match, or how it died before it had one."""
+        with contextlib.suppress(EOFError, OSError):
+            if self.pipe.poll():
+                end: _End = self.pipe.recv()
+                return end
+        self.kill()
+        code = self.process.exitcode or 0
+        return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
+
+    def sweep(self, series: Series) -> None:
+        """Remove what a worker that died has left of a record."""
+        if series.records is not None:
+            name = series.name(self.number, series.plan(self.number))
+            for left in series.records.glob(f"{unkept(name, self.process.pid)}*"):
+                left.unlink(missing_ok=True)
+
+    def stop(self) -> None:
+        """Wait for the end of a process that was told to end; kill it if it takes long."""
+        self.process.join(_STOP_SECONDS)
+        self.kill()
+
+    def kill(self) -> None:
+        """Kill the process and everything below it."""
+        self.pipe.close()
+        if self.process.is_alive() and self.process.pid is not None:
+            kill_below(self.process.pid)
+        self.process.join()
+
+
+# --- in the worker ----------------------------------------------------------------------------------
+
+
+def _work(pipe: Connection, series: Series) -> None:
+    become_worker()
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # at once, even in a house bot's thoughts
+    asyncio.run(_play_matches(pipe, series))
+
+
+async def _play_matches(pipe: Connection, series: Series) -> None:
+    async with RefereeServer() as server:
+        while True:
+            try:
+                number: int = pipe.recv()
+            except (EOFError, OSError):
+                return
+            try:
+                end = await _play(series, number, server)
+            except OSError as error:
+                end = _End(None, None, {}, f"{error.filename}: {error.strerror}")
+            except DoganaError as error:
+                end = _End(None, None, {}, str(error))
+            except Exception as error:  # whatever it is: somebody must hear of it
+                end = _End(None, None, {}, f"{type(error).__name__}: {error}")
+            pipe.send(end)
+
+
+async def _play(series: Series, number: int, server: RefereeServer) -> _End:
+    plan = series.plan(number)
+    name = series.name(number, plan)
+    if series.records is None:
+        report = await play_match(plan, series.seated(number), server=server, all_must_start=number == 0)
+        return _End(report.result, None, report.logs, "")
+    path = series.records / f"{name}.jsonl"
+    if series.resumes and path.exists() and path.stat().st_size:
+        return _End(_recorded(path, plan), path, {}, "")
+    written = series.records / unkept(name, os.getpid())
+    report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
+    return _End(report.result, written.replace(path) if series.resumes else keep(written, name), report.logs, "")
+
+
+def _recorded(path: Path, plan: MatchPlan) -> Result:
+    """Return the result of a match that was played earlier.
+
+    Raises:
+        SeriesError: if the record does not hold, or is of another match.
+    """
+    try:
+        found = verified(path, find)
+    except RecordError as error:
+        raise SeriesError(f"cannot resume: {error}; remove the file to play the match again") from error
+    for what, has, wanted in (
+        ("bots", list(found.plan.bots), list(plan.bots)),
+        ("clock", str(found.plan.control), str(plan.control)),
+        ("match", found.plan.match_id, plan.match_id),
+    ):
+        if has != wanted:
+            raise SeriesError(f"cannot resume: {path} has the {what} {has}, not {wanted}; use another folder")
+    return found.result
+
+
+def unkept(name: str, pid: int | None) -> str:
+    """Return what a record in a folder is called while a process writes it."""
+    return f"{name}.{pid}"
+
+
+def keep(written: Path, name: str) -> Path:
+    """Give a record the first unused name that begins with `name` in its folder, whatever else writes there."""
+    number = 1
+    while True:
+        path = written.with_name(f"{name}{'' if number == 1 else f'-{number}'}.jsonl")
+        try:
+            path.touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+        else:
+            return written.replace(path)

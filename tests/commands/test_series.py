@@ -1,0 +1,178 @@
+"""`dogana play --games`: several processes, the same results; interrupted, killed, resumed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commands.conftest import ROOT, Dogana
+
+QUICK = ("--option", "last_turn=3")
+PLAY = ("play", "cargo_noir", "random", "greedy")
+
+
+KILLER = """
+import os, signal
+from pathlib import Path
+from dogana.sdk import play
+def parent(pid):
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+def choose(decision):
+    os.kill(parent(parent(os.getpid())), signal.SIGKILL)  # the supervisor's parent: the referee
+play(choose)
+"""
+
+
+def matches(output: str) -> list[dict[str, Any]]:
+    """What `--json` printed, without what differs from run to run."""
+    found = [json.loads(line) for line in output.splitlines()]
+    for match in found:
+        del match["lag_share"]
+        for seat in match["seats"]:
+            del seat["think_ms"]
+    return found
+
+
+def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
+    """Start `dogana` in a folder."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "ladder", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def workers(series: subprocess.Popen[str]) -> list[int]:
+    """The processes that play the matches."""
+    children = Path(f"/proc/{series.pid}/task/{series.pid}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+
+
+def wait_for(condition: Any) -> Any:
+    """Wait until a condition holds, and return it."""
+    deadline = time.monotonic() + 60
+    while not (found := condition()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert found
+    return found
+
+
+def test_any_number_of_workers_plays_the_same_matches_in_the_same_order(dogana: Dogana, tmp_path: Path) -> None:
+    series = (*PLAY, *QUICK, "--games", 3, "--rotate", "--seed", 5, "--json")
+    one = matches(dogana(*series, "--workers", 1).stdout)
+    three = matches(dogana(*series, "--workers", 3).stdout)
+    assert one == three
+    assert [match["seed"] for match in one] == [5, 5, 6, 6, 7, 7]
+    assert [match["seats"][0]["bot"] for match in one] == ["random", "greedy"] * 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_series_of_house_bots_ends_at_once_and_says_what_was_played(tmp_path: Path, number: int) -> None:
+    series = start(tmp_path, *PLAY, "--games", 100_000, "--record", "matches")
+    wait_for(lambda: list((tmp_path / "matches").glob("*.jsonl")))
+    series.send_signal(number)
+    out, err = series.communicate(timeout=30)
+    assert series.returncode == 128 + number
+    assert "of 100000 matches were played" in err
+    assert "Traceback" not in err
+    played = len(list((tmp_path / "matches").iterdir()))
+    assert not [path for path in (tmp_path / "matches").iterdir() if path.suffix != ".jsonl"]
+    assert "mean rank" in out
+    assert played >= 1
+
+
+def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
+    series = start(tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000)
+    agent = int(wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()))
+    series.send_signal(signal.SIGINT)
+    out, err = series.communicate(timeout=30)
+    assert (series.returncode, out, err.strip()) == (128 + signal.SIGINT, "", "")
+    assert not Path(f"/proc/{agent}").exists()
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path: Path) -> None:
+    arguments = (*PLAY, "--games", 12, "--seed", 1, "--workers", 2)
+    series = start(tmp_path, *arguments, "--json", "--record", "matches")
+    for _ in range(2):
+        wait_for(lambda: list((tmp_path / "matches").glob("*.part")))
+        os.kill(wait_for(lambda: workers(series))[0], signal.SIGKILL)
+    out, err = series.communicate(timeout=120)
+    assert (series.returncode, err.strip()) == (0, "")
+    kept = sorted((tmp_path / "matches").iterdir())
+    assert len(kept) == 12
+    assert all(path.suffix == ".jsonl" for path in kept)
+    expected = matches(dogana(*arguments, "--json").stdout)
+    assert [match["digest"] for match in matches(out)] == [match["digest"] for match in expected]
+
+
+def test_a_match_that_kills_every_worker_ends_the_series_in_one_line(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "killer.py").write_text(KILLER)
+    ended = dogana("play", "cargo_noir", f"cmd:{sys.executable} killer.py", "random", "--games", 2, status=1)
+    last = ended.stderr.splitlines()[-1]
+    assert "match 1 of 2 cannot be played: its worker was killed by SIGKILL, 3 times" in last
+
+
+def test_a_series_is_resumed_where_it_was(dogana: Dogana, tmp_path: Path) -> None:
+    series = (*PLAY, *QUICK, "--rotate", "--seed", 3, "--json", "--record", "matches")
+    first = matches(dogana(*series, "--games", 1).stdout)
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "matches").iterdir()}
+    whole = matches(dogana(*series, "--games", 3, "--resume").stdout)
+    assert whole[:2] == first
+    assert len(whole) == len(list((tmp_path / "matches").iterdir())) == 6
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    fresh = matches(dogana(*PLAY, *QUICK, "--rotate", "--seed", 3, "--json", "--games", 3).stdout)
+    assert [match["digest"] for match in whole] == [match["digest"] for match in fresh]
+
+
+def test_a_killed_series_is_resumed(dogana: Dogana, tmp_path: Path) -> None:
+    series = (*PLAY, "--games", 8, "--seed", 3, "--record", "matches")
+    killed = start(tmp_path, *series)
+    wait_for(lambda: len(list((tmp_path / "matches").glob("*.jsonl"))) >= 2)
+    killed.kill()
+    killed.communicate()
+    assert len(matches(dogana(*series, "--resume", "--json").stdout)) == 8
+    dogana("verify", *(tmp_path / "matches").glob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("random", "random"), "has the bots ['random', 'greedy'], not ['random', 'random']"),
+        (("random", "greedy", "--clock", "1+1/1"), "has the clock 60+0.5/10, not 1+1/1"),
+    ],
+)
+def test_records_of_another_series_are_not_taken_for_its_own(
+    dogana: Dogana, change: tuple[str, ...], reason: str
+) -> None:
+    series = ("--games", 2, "--seed", 3, *QUICK, "--record", "matches")
+    dogana(*PLAY, *series)
+    ended = dogana("play", "cargo_noir", *change, *series, "--resume", status=1)
+    assert reason in ended.stderr
+    assert "use another folder" in ended.stderr
+
+
+def test_a_damaged_record_is_not_taken_for_a_match(dogana: Dogana, tmp_path: Path) -> None:
+    series = (*PLAY, "--games", 2, "--seed", 3, *QUICK, "--record", "matches")
+    dogana(*series)
+    path = min((tmp_path / "matches").iterdir())
+    path.write_bytes(path.read_bytes()[:-30])
+    ended = dogana(*series, "--resume", status=1)
+    assert str(path.name) in ended.stderr
+    assert "remove the file to play the match again" in ended.stderr
