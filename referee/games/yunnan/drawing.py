@@ -93,7 +93,7 @@ def draw(
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
     before = None if scene is None else cast("YunnanObservation | None", scene.before)
-    said = None if scene is None else _said(board, before, seen, scene)
+    said = None if scene is None else happened(board, seen, scene)
     above = 0.0 if said is None else strip_height(_WIDTH)
     over = seen.phase is Phase.OVER
     who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
@@ -139,9 +139,10 @@ def draw(
     )
 
 
-def _said(board: YunnanBoard, before: YunnanObservation | None, seen: YunnanObservation, scene: Scene) -> Strip:
-    """Return what has just happened."""
-    if before is None or scene.action is None:
+def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip:
+    """Return what the strip says."""
+    before = scene.before
+    if not isinstance(before, YunnanObservation) or scene.action is None:
         what = "The match begins" if scene.seat is None else "acts"
         return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
     found = gains(breakdown(board, before), breakdown(board, seen))
