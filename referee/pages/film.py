@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Container, Generator
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -101,6 +102,7 @@ def _drawn_by_workers(
     context = multiprocessing.get_context("spawn")
     pipes: list[Connection] = []
     processes = []
+    resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again, which is blocked below
     try:
         for first in range(workers):
             ours, theirs = context.Pipe(duplex=False)

@@ -18,6 +18,30 @@ function drawn(name, attributes) {
   return made;
 }
 
+// Make one picture of another, and touch only what differs: laying out all of its text anew takes long.
+function mend(old, fresh) {
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const before = [...old.childNodes];
+  const after = [...fresh.childNodes];
+  let end = null; // where what is alike at the end begins
+  while (before.length && after.length && before.at(-1).isEqualNode(after.at(-1))) {
+    end = before.pop();
+    after.pop();
+  }
+  while (before.length && after.length && before[0].isEqualNode(after[0])) {
+    before.shift();
+    after.shift();
+  }
+  const pairs = before.length === after.length;
+  before.forEach((part, index) => {
+    if (!pairs) part.remove();
+    else if (part.nodeType !== Node.ELEMENT_NODE || part.nodeName !== after[index].nodeName) part.replaceWith(after[index]);
+    else mend(part, after[index]);
+  });
+  if (!pairs) for (const part of after) old.insertBefore(part, end);
+}
+
 function start(data) {
   const get = (id) => document.getElementById(id);
   const main = get("match");
@@ -86,8 +110,8 @@ function start(data) {
     if (picture !== shownPicture) {
       shownPicture = picture;
       const parsed = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
-      get("board").replaceChildren(document.adoptNode(parsed));
-      get("moment").textContent = (parsed.querySelector("title")?.textContent ?? "").replace(`${data.game}, `, "");
+      mend(get("board").querySelector("svg"), document.adoptNode(parsed));
+      get("moment").textContent = (get("board").querySelector("title")?.textContent ?? "").replace(`${data.game}, `, "");
       if (get("words").open) sayBoard();
     }
     const troubles = data.troubles.filter(([after]) => after === step);
@@ -159,6 +183,11 @@ function start(data) {
     get("lines").replaceChildren(...list);
   }
 
+  function center() {
+    const [box, line] = [get("lines"), lines[step]];
+    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
+  }
+
   function showLine() {
     const box = get("lines");
     const old = box.querySelector("[aria-current]");
@@ -169,7 +198,8 @@ function start(data) {
     }
     line.setAttribute("aria-current", "step");
     line.tabIndex = 0;
-    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
+    center();
+    requestAnimationFrame(() => requestAnimationFrame(center)); // lines get their true heights when they come into view
   }
 
   // --- the charts: for each seat its score with the steps at which it led, and the time of its decisions
@@ -222,10 +252,10 @@ function start(data) {
       get("lanes").append(item);
       lanes.push({ rule, place, points, left });
     }
+    const slowest = longest < 1000 ? `${longest} ms` : seconds(longest / 1000);
     get("scale").textContent =
-      `Line: score, ${low} to ${high} points; shaded where the seat leads. Bars: time of a decision` +
-      (longest ? `, the longest ${longest < 1000 ? longest + " ms" : seconds(longest / 1000)}` : "") +
-      `. Dots: what is left on the clock, up to ${seconds(fullest)}. Red: strikes, time-outs, and where a seat went out.`;
+      `Line: score, ${low} to ${high} points; shaded where the seat leads. Red: strikes, time-outs, and where a seat went out.` +
+      (longest ? ` Bars: time of a decision, the longest ${slowest}. Dots: what is left on the clock, at most ${seconds(fullest)}.` : "");
   }
 
   function showLanes() {

@@ -18,8 +18,10 @@ from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.terminal import visible
 
+MAX_NAME = 60
+"""How many characters of a name that a stranger wrote are shown,"""
 MAX_TEXT = 300
-"""How many characters of a text that a stranger wrote are shown."""
+"""and how many of a longer text, such as what was wrong with an answer."""
 _ROUND = ("round", "turn")
 """What games call the number of the round in their observations; where there is neither, the page knows of no rounds."""
 
@@ -121,11 +123,11 @@ def columns(story: Story) -> dict[str, Any]:
     """Return the story as the payload of a page has it."""
     plan, result = story.replay.plan, story.result
     return {
-        "match": visible(plan.match_id, MAX_TEXT),
+        "match": visible(plan.match_id, MAX_NAME),
         "game": plan.game.title,
         "clock": str(plan.control),
         "cap": plan.control.cap,
-        "bots": [visible(bot, MAX_TEXT) for bot in plan.bots],
+        "bots": [visible(bot, MAX_NAME) for bot in plan.bots],
         "places": story.places,
         "scores": story.scores,
         "rounds": story.rounds,
@@ -135,9 +137,9 @@ def columns(story: Story) -> dict[str, Any]:
                 trouble.after,
                 trouble.seat,
                 trouble.is_out,
-                visible(trouble.reason, MAX_TEXT),
+                visible(trouble.reason, MAX_NAME),
                 visible(trouble.detail, MAX_TEXT),
-                visible(trouble.rule, MAX_TEXT),
+                visible(trouble.rule, MAX_NAME),
             ]
             for trouble in story.replay.troubles
         ],
@@ -162,7 +164,7 @@ def standing(story: Story) -> list[dict[str, Any]]:
         row: dict[str, Any] = {
             "place": story.places[-1][1][seat] if story.places[-1][1] else None,
             "seat": seat,
-            "bot": visible(bot, MAX_TEXT),
+            "bot": visible(bot, MAX_NAME),
             "score": story.scores[-1][1][seat],
             "fault": f"out ({outs[0].reason}): {visible(outs[0].detail, MAX_TEXT)}" if outs else "",
             "seconds": replay.seconds_used()[seat],

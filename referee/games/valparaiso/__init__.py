@@ -130,7 +130,9 @@ class Valparaiso(Game):
     @override
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         side = cast("ValparaisoBoard", setup.board).side(setup.seats)
-        return drawing.draw(cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation))
+        return drawing.draw(
+            cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation), scene
+        )
 
 
 GAME = Valparaiso()

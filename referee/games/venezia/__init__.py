@@ -101,7 +101,8 @@ class Venezia(Game):
 
     @override
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
-        return drawing.draw(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation))
+        board, has_tower = cast("VeneziaBoard", setup.board), bool(setup.options["campanile"])
+        return drawing.draw(board, cast("VeneziaObservation", observation), scene, has_tower=has_tower)
 
 
 GAME = Venezia()
