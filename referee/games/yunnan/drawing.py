@@ -212,7 +212,7 @@ def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObserv
     parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
     for bid in seen.bids:
         where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)
-        parts.append(group(*where, merchant(bid.colour) + _NEW * (bid not in known)))
+        parts.append(group(*where, _NEW * (bid not in known) + merchant(bid.colour)))
     return "".join(parts)
 
 
@@ -246,7 +246,7 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
         parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
         parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
-            parts.append(group(x + 20, 35, merchant(owner) + _NEW * (owner is not was)))
+            parts.append(group(x + 20, 35, _NEW * (owner is not was) + merchant(owner)))
     for row, line in enumerate((bank_in_words(seen), "Spaces in dashes can be outbid.")):
         parts.append(text(12, 80 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
     return "".join(parts)
