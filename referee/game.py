@@ -287,7 +287,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class CountedBy:
-    """An annotation of a tuple in an observation: what its index stands for.
+    """An annotation of a tuple in an observation: what its index stands for; it may end before the last name.
 
     With `goods: Annotated[tuple[int, ...], CountedBy(Kind)]` a replay can say `goods.gold`.
     """

@@ -108,9 +108,7 @@ def _text(value: Any, mark: CountedBy | None = None) -> str:
         )
     if isinstance(value, tuple):
         if mark is not None:
-            names = [name.name.lower() for name in mark.names] if mark.names else map(str, range(len(value)))
-            return (
-                ", ".join(f"{name} {_text(entry)}" for name, entry in zip(names, value, strict=True) if entry) or "none"
-            )
+            names = [name.name.lower() for name in mark.names] if mark.names else list(map(str, range(len(value))))
+            return ", ".join(f"{names[index]} {_text(entry)}" for index, entry in enumerate(value) if entry) or "none"
         return " ".join(map(_text, value)) or "none"
     return str(value)
