@@ -71,6 +71,28 @@ def test_replay_draws_every_step(dogana: Dogana, record: Path) -> None:
     assert all(picture.read_text().startswith("<svg") for picture in pictures)
 
 
+def test_pictures_of_a_match_name_the_bots_the_step_and_the_last_action(dogana: Dogana, record: Path) -> None:
+    dogana("replay", record, "--svg", "pictures")
+    steps = [json.loads(line) for line in dogana("replay", record, "--json").stdout.splitlines()]
+    last = (record.parent / "pictures" / f"{len(steps):05}.svg").read_text()
+    assert f"Step {len(steps)} of {len(steps)}" in last
+    assert "Seat 0 is random" in last
+    dogana("replay", record, "--at", 12, "--svg", "one")
+    alone, in_a_row = (record.parent / folder / "00012.svg" for folder in ("one", "pictures"))
+    assert alone.read_text() == in_a_row.read_text()
+
+
+def test_pictures_stand_still_while_others_plan_in_secret(dogana: Dogana, tmp_path: Path) -> None:
+    dogana("play", "venezia", "random", "random", "--seed", 3, "--record", "match.jsonl")
+    dogana("replay", "match.jsonl", "--svg", "pictures")
+    steps = [json.loads(line) for line in dogana("replay", "match.jsonl", "--json").stdout.splitlines()]
+    pictures = [picture.read_text() for picture in sorted((tmp_path / "pictures").iterdir())]
+    secret = [step["n"] for step in steps if step["action"] is None and not step["changes"]]
+    assert len(secret) > 5
+    assert all(pictures[n] == pictures[n - 1] for n in secret)
+    assert len(set(pictures)) > len(steps) - len(secret)
+
+
 def test_a_step_can_be_written_out_as_a_position_and_played_on(dogana: Dogana, record: Path) -> None:
     written = dogana("replay", record, "--at", 12, "--json").stdout
     (record.parent / "position.json").write_text(written)
