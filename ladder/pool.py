@@ -23,7 +23,7 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from ladder.home import Home
-from ladder.intake import environment
+from ladder.manifest import environment
 from ladder.match import HOUSE_PREFIX, Match, Version
 from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,9 @@ from referee.commands.output import out, print_json
 
 
 def submit(
-    path: Annotated[Path, typer.Argument(help="An executable, a .py file, a folder, or a .zip or .tar archive.")],
+    path: Annotated[
+        Path, typer.Argument(help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.")
+    ],
     name: Annotated[str, typer.Option(help="The bot's name.")],
     author: Annotated[str, typer.Option(help="Its author.")],
     home: HomeOption,
@@ -25,7 +28,8 @@ def submit(
     """Submit a bot, or a new version of it.
 
     A version never changes: it is kept by its content. A folder or archive can have a bot.toml with
-    run = ["./program"] and games = ["cargo_noir"]; without it the program is the file bot or bot.py, or the only file.
+    run = ["./program"] and games = ["cargo_noir"]; without it the program is the file bot, bot.py, bot.js or bot.jar, or
+    the only file. What is no program by itself is run by python, node or java -jar.
 
     Examples:
 
@@ -40,12 +44,15 @@ def submit(
                 "bot": version.bot,
                 "version": version.number,
                 "content_hash": version.content_hash,
+                "run": list(version.run),
                 "new": is_new,
             }
         )
         return
     if is_new:
+        how = shlex.join(version.run)
         out.print(f"{version.label} by {version.author} is in; it qualifies with the next run", markup=False)
+        out.print(f"it is started by: {how}", markup=False, soft_wrap=True)
         return
     with Store(Home(home).database, create=False) as store:
         newest = max(one.number for one in store.versions().values() if one.bot == version.bot)

@@ -47,13 +47,12 @@ class Gain(NamedTuple):
 
 
 def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
-    """Return what has changed from one breakdown to the next one, seat by seat."""
-    return [
-        Gain(seat, source, new - old)
-        for seat, (olds, news) in enumerate(zip(before, after, strict=True))
-        for (_, old), (source, new) in zip(olds, news, strict=True)
-        if new != old
-    ]
+    """Return what has changed from one breakdown to the next one, seat by seat; a source may come or go, as rounds do."""
+    found = []
+    for seat, (olds, news) in enumerate(zip(map(dict, before), map(dict, after), strict=True)):
+        found += [Gain(seat, source, new - olds.get(source, 0)) for source, new in news.items()]
+        found += [Gain(seat, source, -old) for source, old in olds.items() if source not in news]
+    return [gain for gain in found if gain.points]
 
 
 def signed(points: int) -> str:
@@ -88,15 +87,16 @@ class Strip(NamedTuple):
     """The points that were scored by it."""
 
 
-def strip_height(width: float) -> float:
-    """Return how high the strip of a picture of this width is."""
-    return round(width * 0.057, 1)
+def strip_height(width: float, said: Strip | None = None) -> float:
+    """Return how high the strip of a picture of this width is; higher if more is scored than one line has room for."""
+    lines = 1 if said is None else len(_lines(width, said))
+    return round(width * (0.057 + 0.02 * (max(lines, 1) - 1)), 1)
 
 
 def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
-    """Draw the strip above the picture: from `-strip_height(width)` to 0, so that nothing else has to move."""
-    height, unit = strip_height(width), width / 84
-    upper, lower, left = -height + 2.0 * unit, -height + 3.8 * unit, 11.5 * unit
+    """Draw the strip above the picture: from `-strip_height(width, said)` to 0, so that nothing else has to move."""
+    height, unit = strip_height(width, said), width / 84
+    upper, left = -height + 2.15 * unit, 11.5 * unit
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
     parts = [
         box(0, -height, width, height + 1, NIGHT, "none", 0, 0),
@@ -107,30 +107,32 @@ def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
         parts.append(text(left, upper, said.what, 1.35 * unit, bold=True, fit=width - left - 2 * unit))
         return "".join(parts)
     name = min(width_of(printable(said.bots[said.seat])) * 1.1, 15) * 1.35 * unit
-    parts.append(group(left + 1.4 * unit, upper - 0.5 * unit, marks[said.seat], unit / 14.5))
+    parts.append(group(left + 1.4 * unit, upper - 0.4 * unit, marks[said.seat], unit / 15))
     parts.append(name_text(left + 3.2 * unit, upper, said.bots[said.seat], 1.35 * unit, name))
     after = left + 4 * unit + name
     parts.append(text(after, upper, said.what, 1.35 * unit, fit=width - after - 2 * unit))
-    parts.append(_gained(left, lower, width - left - 2 * unit, said.gained, marks, unit))
+    lines = _lines(width, said)
+    for row, line in enumerate(lines):
+        y, x, room = upper + (1.8 + 1.7 * row) * unit, left, (width - left - 2 * unit) / len(line)
+        for seat, words in line:
+            parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
+            parts.append(text(x + 3 * unit, y, words, 1.15 * unit, LAMP, bold=True, fit=room - 4 * unit))
+            x += room
+    if not lines:
+        parts.append(text(left, upper + 1.8 * unit, "no points", 1.15 * unit, DIM))
     return "".join(parts)
 
 
-def _gained(x: float, y: float, width: float, gained: Sequence[Gain], marks: Sequence[str], unit: float) -> str:
-    """Draw the points that were just scored, and what for, in a line."""
-    if not gained:
-        return text(x, y, "no points", 1.15 * unit, DIM)
-    seats = sorted({gain.seat for gain in gained})
-    words = {seat: _sum_in_words([gain for gain in gained if gain.seat == seat]) for seat in seats}
-    size = 1.15 * unit
-    needed = sum(width_of(line) * 1.13 * size + 4.4 * unit for line in words.values())
-    share = min(1.0, width / needed)
-    parts = []
-    for seat, line in words.items():
-        parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
-        room = width_of(line) * 1.13 * size * share
-        parts.append(text(x + 3 * unit, y, line, size, LAMP, bold=True, fit=room))
-        x += room + 4.4 * unit * share
-    return "".join(parts)
+def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
+    """Return what each seat has just scored, in as few lines of one, two or all seats as there is room for."""
+    unit = width / 84
+    scored = [
+        (seat, _sum_in_words([gain for gain in said.gained if gain.seat == seat]))
+        for seat in sorted({gain.seat for gain in said.gained})
+    ]
+    widest = max([width_of(words) * 1.13 * 1.15 * unit + 4 * unit for _, words in scored], default=0)
+    columns = max(1, min(len(scored), int((width - 13.5 * unit) / max(widest, 1))))
+    return [scored[at : at + columns] for at in range(0, len(scored), columns)]
 
 
 def _sum_in_words(gained: Sequence[Gain]) -> str:
@@ -142,6 +144,14 @@ def _sum_in_words(gained: Sequence[Gain]) -> str:
     return f"{signed(total)} {unit}: " + ", ".join(f"{gain.source} {signed(gain.points)}" for gain in gained)
 
 
+def gained_in_words(gained: Sequence[Gain]) -> list[str]:
+    """Return what each seat has just scored: `Seat 1: +3 points: full holds +1, market tiles +2`."""
+    return [
+        f"Seat {seat}: {_sum_in_words([gain for gain in gained if gain.seat == seat])}"
+        for seat in sorted({gain.seat for gain in gained})
+    ]
+
+
 def strip_in_words(said: Strip) -> list[str]:
     """Return what the strip says, as sentences without a full stop, for the description of the picture."""
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
@@ -149,9 +159,7 @@ def strip_in_words(said: Strip) -> list[str]:
     if said.seat is None:
         return [f"{count}: {said.what}", *lines]
     found = [f"{count}: seat {said.seat} {said.what}"]
-    for seat in sorted({gain.seat for gain in said.gained}):
-        found.append(f"Seat {seat}: {_sum_in_words([gain for gain in said.gained if gain.seat == seat])}")
-    return found + lines
+    return [*found, *gained_in_words(said.gained), *lines]
 
 
 # --- the end ----------------------------------------------------------------------------------------
@@ -159,8 +167,26 @@ def strip_in_words(said: Strip) -> list[str]:
 
 def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
     """Return how high the table must be at this width for the text of a strip that is as wide."""
-    lines = sum(any(row[place][1] for row in breakdown) for place in range(len(breakdown[0]))) + len(criteria)
+    lines = len(_rows(range(len(breakdown)), breakdown, criteria))
     return round((lines + 5.2) * width / 84 * 1.85, 1)
+
+
+def _rows(order: Sequence[int], breakdown: Breakdown, criteria: Criteria) -> list[tuple[str, list[int], str]]:
+    """Return the lines of the table as name, value of each seat and kind: what points are for, their total, tie-breaks.
+
+    What is 0 for all, or equal, explains nothing and is left out.
+    """
+    totals = [sum(points for _, points in row) for row in breakdown]
+    rows = [
+        (source, [breakdown[seat][place][1] for seat in order], "source")
+        for place, (source, _) in enumerate(breakdown[0])
+        if any(row[place][1] for row in breakdown)
+    ]
+    rows.append(("total", [totals[seat] for seat in order], "total"))
+    for name, values in criteria:
+        if list(values) != totals and len(set(values)) > 1:
+            rows.append((name, [values[seat] for seat in order], "tie-break"))
+    return rows
 
 
 def end_table(
@@ -182,12 +208,7 @@ def end_table(
         criteria: what decides the places.
     """
     order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
-    sources = [place for place, (source, _) in enumerate(breakdown[0]) if any(row[place][1] for row in breakdown)]
-    lines: list[tuple[str, list[int], bool]] = [
-        (breakdown[0][place][0], [breakdown[seat][place][1] for seat in order], False) for place in sources
-    ]
-    lines.append(("total", [sum(points for _, points in breakdown[seat]) for seat in order], True))
-    lines += [(name, [values[seat] for seat in order], False) for name, values in criteria[1:]]
+    lines = _rows(order, breakdown, criteria)
     verdict = what_decided(ranks, criteria)
     step = height / (len(lines) + 5.2)
     size = min(step * 0.72, width / 30)
@@ -202,13 +223,14 @@ def end_table(
         name_width = min(width_of(printable(seats[seat][1])) * size * 1.05, column - 6)
         parts.append(name_text(x - name_width / 2, step * 2.6, seats[seat][1], size * 0.9, name_width))
     y = step * 3.9
-    for number, (name, values, is_total) in enumerate(lines):
+    for name, values, kind in lines:
+        is_total = kind == "total"
         if is_total:
             y += step * 0.15
             parts.append(
                 path(f"M{round(size, 1):g} {round(y - step * 0.76, 1):g}H{round(width - size, 1):g}", "none", LINE, 1.5)
             )
-        shade = INK if is_total or number < len(sources) else FADED
+        shade = FADED if kind == "tie-break" else INK
         parts.append(text(size, y, name, size, shade, bold=is_total, fit=words - size))
         for x, value in zip(middles, values, strict=True):
             ink = shade if value or is_total else DIM
@@ -224,17 +246,18 @@ def ordinal(place: int) -> str:
 
 
 def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
-    """Say in words what decided the places, and between whom, where that was not the first criterion alone."""
+    """Say in words what decided the places, and between whom, where that was not the first that anybody has anything of."""
     order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
+    usual = next((name for name, values in criteria if any(values)), criteria[0][0])
     said = []
     for better, worse in pairwise(order):
         names = [name for name, values in criteria if values[better] != values[worse]]
         places = f"{ordinal(ranks[better])} and {ordinal(ranks[worse])}"
         if not names:
             said.append(f"seats {better} and {worse} share the {ordinal(ranks[better])} place")
-        elif names[0] != criteria[0][0]:
+        elif names[0] != usual:
             said.append(f"{places}: decided by {names[0]}")
-    return "; ".join(said) or f"Decided by {criteria[0][0]}"
+    return "; ".join(said) or f"Decided by {usual}"
 
 
 # --- marks ------------------------------------------------------------------------------------------

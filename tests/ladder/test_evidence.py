@@ -222,7 +222,7 @@ def test_a_match_that_counts_for_another_condition_than_it_was_played_under_is_f
             [before] = database.execute(f"select {column} from conditions where id = 1").fetchone()  # noqa: S608
             database.execute(f"update conditions set {column} = ? where id = 1", [value])  # noqa: S608
         said = dogana("ladder", "recompute", "--home", "home", status=1).stdout
-        assert "it was not played under the condition for which it counts" in said
+        assert "was not played under the condition for which it counts" in said
         with sqlite3.connect(home.database) as database:
             database.execute(f"update conditions set {column} = ? where id = 1", [before])  # noqa: S608
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout

@@ -71,7 +71,10 @@ def recompute(dogana: Dogana) -> None:
 
 
 def test_a_bot_is_submitted_qualifies_plays_and_is_rated(dogana: Dogana, tmp_path: Path) -> None:
-    submit(dogana, tmp_path, "mybot", "me")
+    assert submit(dogana, tmp_path, "mybot", "me").stdout.splitlines() == [
+        "mybot v1 by me is in; it qualifies with the next run",
+        "it is started by: python mybot.py",
+    ]
     [entry] = top(dogana)
     assert (entry["bot"], entry["mu"], entry["status"]) == ("mybot", None, "waits to qualify")
     ended = run(dogana, 6)

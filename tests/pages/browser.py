@@ -262,10 +262,10 @@ def test_the_live_region_tells_each_step(opened: Any, site: Site) -> None:
     assert page.text("#live") == f"step 0 of {count}: start of the match"
     for step in range(1, 6):
         page.press("ArrowRight")
-        action, *changed = data["log"][step - 1]
+        _, what, *changed = data["log"][step - 1]
         told = page.text("#live")
         assert told.startswith(f"step {step} of {count}: seat {data['seat'][step - 1]} (bot{data['seat'][step - 1]}) ")
-        assert data["texts"][action] in told
+        assert data["texts"][what] in told
         assert f"; {len(changed)} change" in told
     page.press("ArrowLeft")
     assert page.text("#live").startswith("back to step 4")

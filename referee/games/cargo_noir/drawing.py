@@ -60,7 +60,7 @@ def draw(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None)
     told = None if scene is None else happened(board, seen, scene)
     width = (_WIDTH - 2 * _MARGIN + 8) / len(seats) - 8
     height = _PANELS_TOP + panel_height(width) + _MARGIN
-    head = 0.0 if told is None else strip_height(_WIDTH)
+    head = 0.0 if told is None else strip_height(_WIDTH, told)
     parts = [
         element("title", f"Cargo Noir, turn {seen.turn} of {seen.last_turn}"),
         element("desc", escape(described(board, seen, told))),
@@ -88,7 +88,7 @@ def draw(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None)
         "svg",
         "\n" + "\n".join(parts) + "\n",
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 {-head:g} {_WIDTH} {round(height + head, 1):g}",
+        viewBox=f"0 {0 - head:g} {_WIDTH} {round(height + head, 1):g}",
         role="img",
         direction="ltr",
         font_family=SANS,

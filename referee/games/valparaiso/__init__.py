@@ -21,7 +21,7 @@ from referee.game import (
     State,
 )
 from referee.games.valparaiso import actions as act
-from referee.games.valparaiso import breakdown, drawing, set_up
+from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
 from referee.games.valparaiso.names import Colour
 from referee.games.valparaiso.observation import ValparaisoObservation, restore
@@ -130,7 +130,16 @@ class Valparaiso(Game):
     @override
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         side = cast("ValparaisoBoard", setup.board).side(setup.seats)
-        return drawing.draw(cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation))
+        return drawing.draw(
+            cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation), scene
+        )
+
+    @override
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+        board = cast("ValparaisoBoard", setup.board)
+        return drawing_words.happened(
+            board, board.side(setup.seats), cast("ValparaisoObservation", observation), scene
+        ).what
 
 
 GAME = Valparaiso()

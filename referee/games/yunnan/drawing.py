@@ -44,7 +44,7 @@ from referee.games.yunnan.drawing_words import (
 )
 from referee.games.yunnan.names import Colour, Phase, Space
 from referee.games.yunnan.observation import ColourView, YunnanObservation
-from referee.kit.scene import Strip, brackets, clock, gains, halo, strip, strip_height, strip_in_words
+from referee.kit.scene import Strip, clock, gains, halo, strip, strip_height, strip_in_words
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -93,10 +93,10 @@ def draw(
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
     before = None if scene is None else cast("YunnanObservation | None", scene.before)
-    said = None if scene is None else _said(board, before, seen, scene)
+    said = None if scene is None else happened(board, seen, scene)
     above = 0.0 if said is None else strip_height(_WIDTH)
     over = seen.phase is Phase.OVER
-    names = [f"Seat {seat}" for seat in range(len(seen.seats))] if scene is None else scene.bots
+    who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
     marks = [_mark(seen, seat) for seat in range(len(seen.seats))]
     parts = [
         element("title", f"Yunnan, turn {seen.turn}"),
@@ -119,7 +119,7 @@ def draw(
         group(
             _SIDE,
             _DECISION,
-            final_table(board, seen, list(zip(marks, names, strict=True)), _SIDE_WIDTH, _END_HEIGHT)
+            final_table(board, seen, who, list(zip(marks, names, strict=False)), _SIDE_WIDTH, _END_HEIGHT)
             if over
             else _decision(board, seen),
         ),
@@ -139,9 +139,10 @@ def draw(
     )
 
 
-def _said(board: YunnanBoard, before: YunnanObservation | None, seen: YunnanObservation, scene: Scene) -> Strip:
-    """Return what has just happened."""
-    if before is None or scene.action is None:
+def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip:
+    """Return what the strip says."""
+    before = scene.before
+    if not isinstance(before, YunnanObservation) or scene.action is None:
         what = "The match begins" if scene.seat is None else "acts"
         return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
     found = gains(breakdown(board, before), breakdown(board, seen))
@@ -211,7 +212,7 @@ def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObserv
     parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
     for bid in seen.bids:
         where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)
-        parts.append(group(*where, merchant(bid.colour) + _NEW * (bid not in known)))
+        parts.append(group(*where, _NEW * (bid not in known) + merchant(bid.colour)))
     return "".join(parts)
 
 
@@ -245,7 +246,7 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
         parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
         parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
-            parts.append(group(x + 20, 35, merchant(owner) + _NEW * (owner is not was)))
+            parts.append(group(x + 20, 35, _NEW * (owner is not was) + merchant(owner)))
     for row, line in enumerate((bank_in_words(seen), "Spaces in dashes can be outbid.")):
         parts.append(text(12, 80 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
     return "".join(parts)
@@ -278,19 +279,18 @@ def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Sc
             inside.append(crown(width / 2 + 20, 18))
         block = (width - 8) / len(colours)
         for place, colour in enumerate(colours):
-            inside.append(group(6 + block * place, 44, _block(seen.colours[colour], colour, block - 4)))
-            if before is not None and has_other_holdings(before, seen, colour):
-                inside.append(brackets(4 + block * place, 47, block - 1, _PANEL_HEIGHT - 51))
+            new = before is not None and has_other_holdings(before, seen, colour)
+            inside.append(group(6 + block * place, 44, _block(seen.colours[colour], colour, block - 4, new=new)))
         parts.append(group((width + 8) * seat, 0, "".join(inside)))
     return "".join(parts)
 
 
-_NEW = halo(0, 0, 17)
-"""Marks a Merchant that has just come."""
+_NEW, _NEW_HOLDINGS = halo(0, 0, 17), halo(0, 0, 13)
+"""Mark a Merchant that has just come, and the marker of a colour that has gained or spent something."""
 
 
-def _block(has: ColourView, colour: Colour, width: float) -> str:
-    """Draw what a colour has: money and gifts, and what of its pieces is in its reserve and in the supply."""
+def _block(has: ColourView, colour: Colour, width: float, *, new: bool) -> str:
+    """Draw what a colour has: money, gifts, what of its pieces is in its reserve and in the supply; marked if that is new."""
     money = f"{short(has.money)} Yuan"
     if has.committed:
         money += f" ({short(has.committed)} bid)"
@@ -299,8 +299,8 @@ def _block(has: ColourView, colour: Colour, width: float) -> str:
     step = min(50, (width - 66) / 5)
     parts = [
         _heads(step),
-        group(18, 16, marker(colour)),
-        text(36, 22, money, 15, INK, bold=True, fit=width - 40),
+        group(18, 16, marker(colour) + _NEW_HOLDINGS * new),
+        text(38, 22, money, 15, INK, bold=True, fit=width - 42),
     ]
     counted = (
         (79, INK, (has.reserve, *has.struct_reserve, has.gifts_taken)),

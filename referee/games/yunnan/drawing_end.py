@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from referee.games.yunnan.board import YunnanBoard
@@ -18,6 +19,7 @@ _WORDS = 126
 def final_table(
     board: YunnanBoard,
     seen: YunnanObservation,
+    who: str,
     seats: Sequence[tuple[str, str]],
     width: float,
     height: float,
@@ -29,6 +31,7 @@ def final_table(
     Args:
         board: the printed numbers.
         seen: the last observation of a match.
+        who: what the names of the seats are: `bot`, for example.
         seats: for each seat its mark and its name, which a stranger may have written.
         width: of the table.
         height: of the table.
@@ -41,6 +44,7 @@ def final_table(
     parts = [
         box(0, 0, width, height, LAND, BRASS, 1.5),
         text(14, 32, "Final standing", 19, BRASS, serif=True, bold=True),
+        text(14, 126, who, 15, FADED),
     ]
     for seat, x in middles.items():
         mark, name = seats[seat]
@@ -53,17 +57,21 @@ def final_table(
     rows = [(points[0][at].source, [of_seat[at].points for of_seat in points], INK) for at in scored]
     rows.append(("total", [sum(part.points for part in of_seat) for of_seat in points], BRASS))
     ties = [(name, list(values), FADED) for name, values in decided_by[1:]]
-    step = min(36, (height - 200) / (len(rows) + len(ties) + 1))
+    decided = what_decided(ranks, decided_by)
+    verdict = textwrap.wrap(f"{decided[0].upper()}{decided[1:]}", 42)
+    step = min(36, (height - 170 - 20 * len(verdict)) / (len(rows) + len(ties) + 1))
     parts.append(path(f"M14 {160 + step * (len(scored) - 0.72):.1f}H{width - 14}", stroke=LINE, thick=1.5))
     parts.append(text(14, 160 + step * len(rows), "what breaks ties:", 15, DIM))
     below = 160 + step * (len(rows) + 1)
     for first, lines in ((160, rows), (below, ties)):
         for row, (name, values, ink) in enumerate(lines):
             y, total = first + step * row, name == "total"
-            parts.append(text(14, y, name, 15, ink, bold=total, fit=_WORDS - 18))
+            for line, words in enumerate(said := textwrap.wrap(name, 14)):
+                lower = 16 * (line - (len(said) - 1) / 2)
+                parts.append(text(14, y + lower, words, 15, ink, bold=total, fit=_WORDS - 18))
             for seat, x in middles.items():
                 shade = ink if values[seat] or total else DIM
                 parts.append(text(x, y, values[seat], 16, shade, "middle", bold=total, fit=column - 2))
-    verdict = what_decided(ranks, decided_by)
-    parts.append(text(14, height - 18, f"{verdict[0].upper()}{verdict[1:]}", 15, LAMP, fit=width - 28))
+    for line, words in enumerate(verdict, start=1):
+        parts.append(text(14, height + 2 - 20 * (len(verdict) + 1 - line), words, 15, LAMP, fit=width - 28))
     return "".join(parts)

@@ -144,7 +144,7 @@ def _seeds(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> l
         seeds.append(_Seed(x - east * step, y - south * step, near))
         seeds.append(_Seed(x + east * step, y + south * step, far))
         seeds += [_Seed(*way.at(0.34), near), _Seed(*way.at(0.66), far)]
-    return [*{(seed.x, seed.y): seed for seed in seeds}.values()]  # two at one point would have no border between them
+    return seeds
 
 
 class _Side(NamedTuple):

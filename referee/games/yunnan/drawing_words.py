@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from referee.game import Seat
 from referee.games.yunnan.board import YunnanBoard
+from referee.games.yunnan.breakdown import breakdown, criteria
 from referee.games.yunnan.drawing_pieces import COLOUR_NAMES
 from referee.games.yunnan.names import OUTER, Building, Colour, Phase, Province, Structure
 from referee.games.yunnan.observation import ColourView, YunnanObservation
 from referee.games.yunnan.routes import Reach, routes_of
 from referee.games.yunnan.scoring import Earnings, earnings
+from referee.kit.scene import what_decided
 from referee.kit.svg import printable, short
 
 PHASES = {
@@ -119,9 +121,12 @@ def _made_of(earned: Earnings) -> str:
 def described(board: YunnanBoard, seen: YunnanObservation) -> str:
     """Return the picture for those who hear it."""
     said = [f"Turn {seen.turn}", PHASES[seen.phase], *_who(seen), *notes(board, seen)]
-    for seat, view in enumerate(seen.seats):
+    for seat, (view, points) in enumerate(zip(seen.seats, breakdown(board, seen), strict=True)):
         ended = f"place {view.rank}" if seen.phase is Phase.OVER else f"{view.score} were it to end now"
-        said.append(f"Seat {seat}: {view.vp} points on the track, {ended}")
+        made_of = named([f"{part.source} {part.points}" for part in points if part.points])
+        said.append(f"Seat {seat}: {view.vp} points on the track, {ended}, made of: {made_of}")
+    if seen.phase is Phase.OVER:
+        said.append(what_decided([view.rank for view in seen.seats], criteria(seen)))
     said += [_colour(board, seen, colour, has) for colour, has in zip(Colour, seen.colours, strict=False)]
     for province, there in zip(Province, seen.provinces, strict=True):
         worth = f"a Merchant earns {board.merchant_value[province]}, a Post {board.post_value[province]}"
@@ -132,6 +137,12 @@ def described(board: YunnanBoard, seen: YunnanObservation) -> str:
         said += [f"Bank, {space}: {COLOUR_NAMES[owner]}"] if owner is not None else []
     said += ["Auction order: " + _in_order(seen.auction_order), "Travel order: " + _in_order(seen.travel_order)]
     said += [f"Passed: {_in_order(seen.passed)}"] * bool(seen.passed)
+    if seen.phase is Phase.AUCTION:
+        left, right = board.bank_payment(sum(bid.value for bid in seen.bids))
+        said.append(f"The bank pays now: {left} left, {right} right")
+    if seen.phase in (Phase.TRAVEL, Phase.DISPLACE):
+        incomes = zip(Colour, expected(board, seen), strict=False)
+        said += [f"Expected income of {COLOUR_NAMES[colour]}: {earned.income}" for colour, earned in incomes]
     return ". ".join([*said, inspector_in_words(board, seen), f"Bank: {bank_in_words(seen)}"]) + "."
 
 

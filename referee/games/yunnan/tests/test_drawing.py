@@ -116,6 +116,7 @@ def test_expected_incomes_are_those_of_the_rules() -> None:
         scoring.income(state, colour) for colour in range(3)
     ]
     assert expected(board_of(state), observed(state))[0] == (33, 4, 6)
+    assert "Expected income of red: 31" in texts(drawn(state))
 
 
 def test_a_travelling_colour_sees_its_route_and_what_is_cut_off_from_it() -> None:
@@ -163,6 +164,7 @@ def test_the_bank_says_what_the_left_and_the_right_pay_now_and_what_they_have_pa
     bidding = place(phase="AUCTION", bids={"horse": {"12": "blue"}})
     words = texts(drawn(bidding))
     assert "pays now left 6 Yuan right 5 Yuan" in words
+    assert "The bank pays now: 6 left, 5 right" in words
     paid = place(last_total=23, last_bank_pay=[9, 0])
     words = texts(drawn(paid))
     assert "has paid left 9 Yuan right nobody" in words
@@ -185,7 +187,7 @@ def test_y11_3_the_final_picture_breaks_ties_as_the_rules_do() -> None:
     assert (state.scores(), state.ranks()) == ([81, 81, 81], [1, 3, 2])
     words = texts(drawn(state))
     table = words[words.index("Final standing") :]
-    assert table.index("1st R Seat 0") < table.index("2nd G Seat 2") < table.index("3rd B Seat 1")
+    assert table.index("1st R 0") < table.index("2nd G 2") < table.index("3rd B 1")
     assert "1st and 2nd: decided by influence; 2nd and 3rd: decided by travels before" in words.lower()
     mark = crown(0, 0).split("<path")[1]
     assert drawn(state).count(mark) == 2  # in the header, and on the panel of seat 0
@@ -206,8 +208,8 @@ def test_a_province_name_cannot_smuggle_anything_into_the_drawing() -> None:
 
 def test_pieces_of_one_colour_differ_in_shape_and_pieces_of_one_shape_in_their_letter() -> None:
     pieces = (merchant, post, teahouse, bridge, horse, marker)
-    without_fills = [re.sub(r'fill="[^"]*"', "", piece(Colour.RED)) for piece in pieces]
-    assert len(set(without_fills)) == len(pieces)
+    outlines = [tuple(re.findall(r' d="([^"]*)"', piece(Colour.RED))) for piece in pieces]
+    assert len(set(outlines)) == len(pieces)
     for piece in pieces:
         assert len({re.sub(r'fill="[^"]*"', "", piece(colour)) for colour in Colour}) == len(Colour)
 
@@ -426,18 +428,18 @@ def test_a_piece_that_has_just_come_has_a_mark_and_has_none_later(
 ) -> None:
     played = place(**state)
     mark = halo(0, 0, 17)
-    assert after(played, action).count(piece + mark) == 1
-    assert piece + mark not in drawn(do(played, action))
+    assert after(played, action).count(mark + piece) == 1
+    assert mark + piece not in drawn(do(played, action))
 
 
 def test_levels_horses_and_gifts_that_have_just_changed_have_a_mark() -> None:
     bids = {"horse": {"5": "red"}, "dragon": {"5": "blue"}}
     svg = after(place(phase="AUCTION", passed=["blue", "green"], bids=bids), "pass")
-    assert horse(Colour.RED) + halo(0, 0, 17) in svg
-    assert horse(Colour.BLUE) + halo(0, 0, 17) not in svg
-    assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 1
+    assert halo(0, 0, 17) + horse(Colour.RED) in svg
+    assert halo(0, 0, 17) + horse(Colour.BLUE) not in svg
+    assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 2  # on the track of influence, and in its panel
     served = place(travel_order=["blue", "green", "red"], m={"red": {"sic": 2, "yun": 1}}, horse={"red": "sic"})
-    assert after(served, "done").count(gift() + halo(0, 0, 13)) == 1
+    assert after(served, "done").count(halo(0, 0, 13) + gift()) == 1
 
 
 def test_the_end_says_what_all_points_were_for_and_that_they_add_up() -> None:
@@ -453,6 +455,7 @@ def test_the_end_says_what_all_points_were_for_and_that_they_add_up() -> None:
         assert (f"{source} {' '.join(map(str, values))}" in table) == any(values), source
     assert f"total {' '.join(map(str, state.scores()))}" in table
     assert "Decided by points" in table
+    assert "place 1, made of: before this position 80, gifts 39, influence 9, money 16" in words
 
 
 def test_equal_scenes_give_equal_drawings_and_other_names_another_one() -> None:
@@ -487,3 +490,10 @@ def test_names_of_bots_can_neither_smuggle_anything_in_nor_leave_their_place() -
         texts(svg)
         for letter in "\u202e\x00\x1b":
             assert letter not in svg
+
+
+def test_a_colour_that_has_gained_or_spent_something_has_a_mark_in_its_panel() -> None:
+    state = place(phase="CONVERT", m={"red": {"yun": 1}, "blue": {"pue": 1}}, travel_order=["red", "blue", "green"])
+    svg = after(state, "convert(4)")
+    assert svg.count(marker(Colour.RED) + halo(0, 0, 13)) == 2  # on the order track, and in its panel
+    assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 0
