@@ -7,8 +7,9 @@ import os
 import resource
 import secrets
 import shlex
+import socket
 from collections.abc import Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -173,7 +174,7 @@ async def _play_one(
     name = series.name(0, plan)
     path = target / unkept(name, os.getpid()) if target is not None and target.is_dir() else target
     async with RefereeServer(listen) as server, screen_beside(server, plan) if watched else nullcontext():
-        address = "" if listen is None else f"{listen.address.rpartition(':')[0]}:{server.remote_port}"
+        address = "" if listen is None else _address(listen, server.remote_port)
 
         def announce(seat: Seat, token: str) -> None:
             where = f"DOGANA_ADDRESS={address} DOGANA_TOKEN={token}"
@@ -188,6 +189,26 @@ async def _play_one(
     if path is not None and path != target:
         path = keep(path, name)
     return Played(0, plan, name if path is None else path.stem, report.result, path, report.logs)
+
+
+def _address(listen: Listen, port: int) -> str:
+    """Return what agents and spectators dial; a referee that listens on all addresses of its machine is reached at one."""
+    host = listen.address.rpartition(":")[0]
+    if host.strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104 looked for, not listened on
+        return f"{host}:{port}"
+    found = _own_host()
+    err.print(
+        f"{host} is every address of this machine; others may have to reach it at another than {found}", soft_wrap=True
+    )
+    return f"{found}:{port}"
+
+
+def _own_host() -> str:
+    """Return the address from which this machine reaches others, or its name."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # chooses the way there (to an address that is nobody's) and sends nothing
+        return str(probe.getsockname()[0])
+    return socket.gethostname()
 
 
 def _play_several(series: Series, workers: int, logs: Path | None, *, as_json: bool) -> None:

@@ -196,6 +196,17 @@ def test_a_referee_that_listens_tells_spectators_where(tmp_path: Path) -> None:
         assert play.said[0] == f"spectators: dogana watch {play.address}\n"
 
 
+@pytest.mark.parametrize("every", ["0.0.0.0", "[::]"])  # noqa: S104 that is the case
+def test_a_referee_that_listens_everywhere_names_an_address_that_others_can_dial(tmp_path: Path, every: str) -> None:
+    with Play(tmp_path, "--listen", f"{every}:0") as play:
+        host, _, port = play.address.rpartition(":")
+        assert play.said[0] == (
+            f"{every} is every address of this machine; others may have to reach it at another than {host}\n"
+        )
+        assert host != every
+        assert int(port)
+
+
 # --- a hostile referee ----------------------------------------------------------------------------------------
 
 
