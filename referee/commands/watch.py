@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
@@ -23,7 +24,6 @@ from referee.game import Game
 from referee.live import orphans, wire
 from referee.live.codec import CodecError, codec
 from referee.live.server import RefereeServer
-from referee.live.worker import become_worker
 from referee.match.clock import TimeControl
 from referee.match.effects import Happened
 from referee.match.plan import MatchPlan
@@ -179,7 +179,7 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
     The context begins when the screen is ready, and ends when it has shown the end of the match.
     """
     program = [sys.executable, "-P", "-m", __name__, server.local_address, plan.match_id, *plan.bots]
-    process = await asyncio.create_subprocess_exec(*program)
+    process = await asyncio.create_subprocess_exec(*program, stdout=sys.stdout.fileno())
     orphans.own_started(process.pid)
     ended = asyncio.ensure_future(process.wait())
     ready = asyncio.ensure_future(server.showing(plan).watched.wait())
@@ -199,7 +199,9 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
 def _show_beside(address: str, match: str, *names: str) -> None:
     """Show a match for the process that plays it, which tells by itself why it has no result."""
-    become_worker()
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for that process: the stream then ends, and with it this one
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     try:
         asyncio.run(_follow(address, match, None, names))

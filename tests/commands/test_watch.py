@@ -95,6 +95,56 @@ def read(descriptor: int) -> bytes:
         return b""
 
 
+class Shown:
+    """`dogana play --watch` in the middle of a match."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "slow.py").write_text(
+            "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.3) or 0)\n"
+        )
+        bot = f"cmd:{sys.executable} {folder / 'slow.py'}"
+        self.process = subprocess.Popen(
+            [*DOGANA, "play", "cargo_noir", bot, "greedy", *QUICK, "--watch", "--record", str(folder / "match.jsonl")],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        while not of_action(self.process.stdout.readline()):
+            pass
+
+    def screen(self) -> int:
+        """The process that shows it."""
+        [screen] = [
+            int(child)
+            for thread in Path(f"/proc/{self.process.pid}/task").iterdir()
+            for child in (thread / "children").read_text().split()
+            if b"referee.commands.watch" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        return screen
+
+
+def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
+    shown = Shown(tmp_path)
+    os.kill(shown.screen(), signal.SIGKILL)
+    rest, error = shown.process.communicate(timeout=120)
+    assert (shown.process.returncode, error) == (0, "")
+    assert "Cargo Noir, seed 7" in rest
+    assert recorded(tmp_path / "match.jsonl")
+
+
+def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path: Path) -> None:
+    shown = Shown(tmp_path)
+    screen = shown.screen()
+    os.kill(screen, signal.SIGSTOP)
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.process.communicate(timeout=60)[1] == ""
+    assert shown.process.returncode == 128 + signal.SIGINT
+    assert not Path(f"/proc/{screen}").exists()
+    assert not list(tmp_path.glob("match.jsonl*"))
+
+
 # --- watch ----------------------------------------------------------------------------------------------------
 
 
