@@ -27,6 +27,10 @@ test: $(READY) proto ## run all tests
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
+pages: $(READY) proto ## look at pages of matches in a browser (Chromium)
+	$(BIN)/python -m pip install --quiet --editable '.[pages]'
+	$(BIN)/python -m pytest -q tests/pages/browser.py
+
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
 
@@ -58,4 +62,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test languages docs soak check fmt bench games
+.PHONY: help setup proto demo test wheel-test pages languages docs soak check fmt bench games

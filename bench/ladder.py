@@ -27,7 +27,7 @@ from ladder.schema import DERIVED, MAX_VOIDS, derive
 from ladder.standings import scheduled, standings
 from ladder.store import Store
 from referee.match.result import Outcome, Result, SeatResult
-from referee.registry import games
+from referee.registry import find, games
 
 SIZES = (1_000, 100_000)
 VERSIONS = 52
@@ -44,7 +44,7 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     with Store(path, create=True) as store:
         for number in range(versions):
             version, _ = store.add_version(f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name])
-            store.qualify(version.id, game.name, passed=True, reason="")
+            store.qualify(version.id, store.condition(game.name, {}, CLOCK), passed=True, reason="")
     connection = sqlite3.connect(path)
     connection.execute("pragma synchronous = off")
     chance = random.Random(matches)
@@ -53,16 +53,15 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     while made < matches or block % len(game.seat_counts):  # both ladders are about to play as many seats
         block, seats = block + 1, next(sizes)
         connection.execute(
-            "insert into blocks (id, game, seats, seed, options, clock, created_at, sealed_at)"
-            " values (?, ?, ?, 1, '{}', ?, '', '')",
-            [block, game.name, seats, CLOCK],
+            "insert into blocks (id, condition, seats, seed, created_at, sealed_at) values (?, 1, ?, 1, '', '')",
+            [block, seats],
         )
         for rotation, table in enumerate(rotations(chance.sample(range(1, versions + 1), seats))):
             made += 1
             _add_match(connection, f"match{made}", block, rotation, table, given_up=made % 100 == 0)
     connection.executemany(
-        "insert into ratings (game, version, mu, sigma) values (?, ?, ?, ?)",
-        ((game.name, version, chance.gauss(25, 6), 1 + chance.random()) for version in range(1, versions + 1)),
+        "insert into ratings (condition, version, mu, sigma) values (1, ?, ?, ?)",
+        ((version, chance.gauss(25, 6), 1 + chance.random()) for version in range(1, versions + 1)),
     )
     for table_name in DERIVED:
         derive(Database(connection), table_name)
@@ -119,7 +118,8 @@ def _result(match: Match) -> Result:
 
 def measure(store: Store) -> Iterator[dict[str, float]]:
     """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
-    game = next(iter(games().values()))
+    condition = store.conditions()[1]
+    seat_counts = list(find(condition.game).seat_counts)
     matches: list[Match] = []
 
     def count_all() -> None:
@@ -129,11 +129,11 @@ def measure(store: Store) -> Iterator[dict[str, float]]:
     for seed in range(ROUNDS):
         took = {
             "schedule a block": _timed(
-                lambda: matches.extend(schedule(store, game, CLOCK, seed, same_author=False))  # noqa: B023
+                lambda: matches.extend(schedule(store, condition, seat_counts, seed, same_author=False))  # noqa: B023
             ),
             "count its matches": _timed(count_all),
-            "who is suspended": _timed(lambda: scheduled(store, game.name)),
-            "top": _timed(lambda: standings(store, game.name)),
+            "who is suspended": _timed(lambda: scheduled(store, condition)),
+            "top": _timed(lambda: standings(store, condition)),
         }
         matches.clear()
         yield took

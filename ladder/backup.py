@@ -52,10 +52,14 @@ def backup(home: Home, store: Store, file: Path) -> int:
 def _add_all(archive: tarfile.TarFile, folder: Path, home: Path) -> None:
     """Add all files of a folder. One that is compressed meanwhile vanishes and comes back with another name."""
     added: set[Path] = set()
-    while new := {path for path in folder.rglob("*") if path.is_file()} - added:
+    while new := {path for path in folder.rglob("*") if path.is_symlink() or path.is_file()} - added:
         for path in sorted(new):
             added.add(path)
             if path.suffix == ".part" or path.relative_to(folder).parts[0].startswith("."):
                 continue  # it is being written
+            name = str(path.relative_to(home))
+            if path.is_symlink():
+                archive.add(path, name)
+                continue
             with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-                archive.addfile(archive.gettarinfo(arcname=str(path.relative_to(home)), fileobj=file), file)
+                archive.addfile(archive.gettarinfo(arcname=name, fileobj=file), file)

@@ -14,8 +14,16 @@ from typing import Annotated
 import typer
 
 from ladder.commands.backup import backup
+from ladder.commands.bots import bots
+from ladder.commands.export import export
+from ladder.commands.log import log
+from ladder.commands.match import match
+from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
+from ladder.commands.requalify import requalify
+from ladder.commands.retire import retire
 from ladder.commands.run import run
+from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
 from referee.commands.games import games
@@ -56,7 +64,21 @@ def _options(
 for command in (games, play, watch, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
-for ladder_command in (submit, run, top, recompute, backup):
+for ladder_command in (
+    submit,
+    run,
+    top,
+    bots,
+    show,
+    matches,
+    match,
+    log,
+    retire,
+    requalify,
+    recompute,
+    backup,
+    export,
+):
     ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")
 

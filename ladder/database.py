@@ -20,7 +20,7 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from ladder.errors import LadderError
-from ladder.schema import migrations
+from ladder.schema import DERIVED, derive, migrations
 
 _PATIENCE = 30.0
 """For how many seconds a transaction waits for those of other processes; each takes milliseconds."""
@@ -85,8 +85,11 @@ class LadderFile:
                 " written; open it once as its owner"
             )
         self._db.execute("pragma journal_mode = wal").close()
-        with self.writing():  # whoever comes second finds nothing left to do
-            migrations.apply(self._db)
+        with self.writing():
+            if migrations.pending(self._db):  # whoever comes second finds nothing left to do
+                migrations.apply(self._db)
+                for table in DERIVED:
+                    derive(self._db, table)
 
     def __enter__(self) -> Self:
         return self

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from pathlib import Path
 
 from ladder.errors import LadderError
 from referee.files import private_folder
+
+_BEGINNING = re.compile(r"[A-Za-z0-9-]{2,}", re.ASCII)
+"""What the id of a match can begin with; it leads nowhere else, and no character of it is a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,22 @@ class Home:
         """
         places = (self.sealed_record(match_id), self.record(match_id), self.records / f"{match_id}.jsonl")
         return next((path for path in places if path.exists()), self.record(match_id))
+
+    def recorded(self, beginning: str) -> list[str]:
+        """Return the ids of the matches that have a record and begin like this, with two characters at least."""
+        if not _BEGINNING.fullmatch(beginning):
+            return []
+        found = self.records.glob(f"{beginning[:2]}/{beginning}*.jsonl*")
+        return sorted({path.name.partition(".")[0] for path in found if path.suffix != ".part"})
+
+    def log(self, match_id: str, seat: int) -> Path:
+        """Return where it is kept what the bot in a seat wrote."""
+        return self.logs(match_id) / f"seat{seat}.log"
+
+    def qualifications(self, version: int) -> list[str]:
+        """Return the ids of the matches that were to qualify a version, as far as they have logs, the oldest first."""
+        found = self.logs("").glob(f"qualify-{version}-*")
+        return [path.name for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))]
 
     def sweep_records(self, match_id: str = "*") -> None:
         """Remove what workers that were killed have left of records: of one match, or of all."""

@@ -1,7 +1,11 @@
 """Take in what people submit: a program, a folder or an archive becomes an immutable folder, named by its content.
 
-Every byte is hostile: nothing is run here, no link is followed or unpacked, no name leads out of the folder. A submission that
+Every byte is hostile: nothing is run here, no link is followed, no name leads out of the folder. A submission that
 declares too large a size is refused at once; whatever it declares, sizes are counted while bytes are written.
+
+Links that stay in the folder are kept as links. They are safe because `..` is only at their beginning, where it leads through real
+folders, and never above the bot's own; nothing is ever written through a link. A link may also lead to a usual program, such as
+/usr/bin/python3 in a virtual environment: that is no more than `run` may name. It is kept by its text.
 """
 
 from __future__ import annotations
@@ -14,10 +18,8 @@ import os
 import re
 import shutil
 import stat
-import sys
 import tarfile
 import tempfile
-import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -27,18 +29,18 @@ from typing import IO, Any
 
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
+from ladder.manifest import RUNNERS, USUAL_FOLDERS, read_manifest
 from ladder.match import HOUSE, HOUSE_PREFIX, Version
 from ladder.store import Store
-from referee.files import private_folder, read_file, sync_folder
-from referee.kit.document import Document
-from referee.registry import games, house_bots
+from referee.files import private_folder, sync_folder
+from referee.registry import house_bots
 
-MAX_FILES = 2_000
-"""The largest number of files in a bot."""
+MAX_FILES = 20_000
+"""The largest number of files and links in a bot: enough for a `node_modules` or a virtual environment with some packages."""
 MAX_BYTES = 200 * 1024 * 1024
 """The largest size of a bot, unpacked."""
-MAX_MANIFEST_BYTES = 64 * 1024
-MANIFEST = "bot.toml"
+MAX_LINK_BYTES = 1024
+"""The longest text of a link."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 
@@ -111,7 +113,7 @@ def take_in(path: Path, versions: Path) -> Artefact:
     """Copy or unpack what was submitted into `versions / <content hash>`, readable by this user only.
 
     Args:
-        path: an executable, a Python file, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
+        path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
         versions: the folder of all versions.
 
     Raises:
@@ -124,7 +126,7 @@ def take_in(path: Path, versions: Path) -> Artefact:
         folder = scratch / "bot"
         folder.mkdir(mode=0o700)
         _Copier(folder).copy(path)
-        run, playable = _read_manifest(path, folder)
+        run, playable = read_manifest(path, folder)
         content_hash = hash_of(folder)
         target = versions / content_hash
         if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
@@ -146,9 +148,9 @@ def take_in(path: Path, versions: Path) -> Artefact:
 
 
 def hash_of(folder: Path) -> str:
-    """Return the SHA-256 over the names, executable bits and contents of all files of a folder, in hexadecimal.
+    """Return the SHA-256 over the names, executable bits and contents of all files and links of a folder, in hexadecimal.
 
-    What is neither a file nor a folder is never taken in; the hash of a folder with such a thing is that of no version.
+    What is none of these is never taken in; the hash of a folder with such a thing is that of no version.
     """
     whole = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
@@ -159,8 +161,10 @@ def hash_of(folder: Path) -> str:
             with path.open("rb") as file:
                 content = hashlib.file_digest(file, "sha256").hexdigest()
             whole.update(f"{name}\0{mark}\0{content}\n".encode(errors="surrogateescape"))
+        elif stat.S_ISLNK(mode):
+            whole.update(f"{name}\0l\0{path.readlink()}\n".encode(errors="surrogateescape"))
         elif not stat.S_ISDIR(mode):
-            whole.update(f"{name}\0neither file nor folder\n".encode(errors="surrogateescape"))
+            whole.update(f"{name}\0neither file, link nor folder\n".encode(errors="surrogateescape"))
     return whole.hexdigest()
 
 
@@ -201,12 +205,19 @@ _Fingerprint = list[tuple[str, int, int, int, int, int]]
 
 def _fingerprint(folder: Path) -> _Fingerprint:
     """Return name, inode, mode, size and times of a folder and of everything in it; links are not followed."""
-    found = []
-    for path in (folder, *sorted(folder.rglob("*"))):
-        status = path.lstat()
-        times = (status.st_mtime_ns, status.st_ctime_ns)
-        found.append((str(path), status.st_ino, status.st_mode, status.st_size, *times))
-    return found
+    found = [_noted(str(folder), folder.lstat())]
+    waiting = [str(folder)]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:  # pathlib takes four times as long, before every match
+            for entry in entries:
+                found.append(_noted(entry.path, entry.stat(follow_symlinks=False)))
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return sorted(found)
+
+
+def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:
+    return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 _DAMAGED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, ValueError)
@@ -226,38 +237,38 @@ class _Copier:
             self._copy_folder(path)
             return
         _check_size(path.stat().st_size)
-        if zipfile.is_zipfile(path):
+        if path.suffix in RUNNERS:  # a .jar is a .zip, but a program
+            self._copy_program(path)
+        elif zipfile.is_zipfile(path):
             self._unpack_zip(path)
         elif tarfile.is_tarfile(path):
             self._unpack_tar(path)
+        elif path.name.endswith((".zip", ".tar", ".tar.gz", ".tgz")):
+            raise BadBot(f"{path} is a damaged archive, or none at all")
         else:
             self._copy_program(path)
 
     def _copy_program(self, path: Path) -> None:
-        runs = os.access(path, os.X_OK)
-        if not runs and path.suffix != ".py":
-            raise BadBot(f"{path} is not executable (chmod +x), nor a .py file, nor a .zip or .tar archive")
         with _open_regular(path) as source:
-            self._write(path.name, source, executable=runs)
+            self._write(path.name, source, executable=os.access(path, os.X_OK))
 
     def _copy_folder(self, path: Path) -> None:
         files = [file for file in sorted(path.rglob("*")) if "__pycache__" not in file.relative_to(path).parts]
-        sizes = []
-        for file in files:
-            status = file.lstat()
-            name = file.relative_to(path).as_posix()
-            if stat.S_ISLNK(status.st_mode):
-                raise BadBot(f"{path} has a link, {name}; links are not taken in")
-            if stat.S_ISREG(status.st_mode):
-                sizes.append(status.st_size)
-            elif not stat.S_ISDIR(status.st_mode):
+        modes = {file: file.lstat() for file in files}
+        for file, status in modes.items():
+            if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
+                name = file.relative_to(path).as_posix()
                 raise BadBot(f"{path} has a device, pipe or socket, {name}; these are not taken in")
+        sizes = [status.st_size for status in modes.values() if not stat.S_ISDIR(status.st_mode)]
         _check_files(len(sizes))
         _check_size(sum(sizes))
-        for file in files:
-            if not file.is_dir():
+        for file, status in modes.items():
+            name = file.relative_to(path).as_posix()
+            if stat.S_ISLNK(status.st_mode):
+                self._link(name, str(file.readlink()))
+            elif stat.S_ISREG(status.st_mode):
                 with _open_regular(file) as source:
-                    self._write(file.relative_to(path).as_posix(), source, executable=os.access(file, os.X_OK))
+                    self._write(name, source, executable=os.access(file, os.X_OK))
 
     def _unpack_zip(self, path: Path) -> None:
         try:
@@ -269,10 +280,11 @@ class _Copier:
                     if "\0" in entry.orig_filename:  # zipfile would cut it there
                         raise BadBot(f"a file's name, {entry.orig_filename!r}, has characters that cannot be printed")
                     mode = entry.external_attr >> 16
-                    if stat.S_ISLNK(mode):
-                        raise BadBot(f"{path} has a link, {entry.filename}; links are not taken in")
                     with archive.open(entry) as source:
-                        self._write(entry.filename, source, executable=bool(mode & stat.S_IXUSR))
+                        if stat.S_ISLNK(mode):
+                            self._link(entry.filename, os.fsdecode(source.read(MAX_LINK_BYTES + 1)))
+                        else:
+                            self._write(entry.filename, source, executable=bool(mode & stat.S_IXUSR))
         except (*_DAMAGED, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
             raise BadBot(f"{path} is a damaged or encrypted archive: {error}") from error
 
@@ -280,8 +292,14 @@ class _Copier:
         try:
             with tarfile.open(path) as archive:
                 for entry in archive:
+                    if entry.issym():
+                        self._link(entry.name, entry.linkname)
+                        continue
+                    if entry.islnk():
+                        self._write_again(entry.name, entry.linkname)
+                        continue
                     if not (entry.isfile() or entry.isdir()):
-                        raise BadBot(f"{path} has a link or device, {entry.name}; these are not taken in")
+                        raise BadBot(f"{path} has a device or pipe, {entry.name}; these are not taken in")
                     _check_size(self._bytes + entry.size)
                     source = archive.extractfile(entry)
                     if source is not None:
@@ -297,23 +315,73 @@ class _Copier:
             _check_size(self._bytes)
 
     def _write(self, name: str, source: IO[bytes], *, executable: bool) -> None:
-        parts = PurePosixPath(name).parts
-        if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
-            raise BadBot(f"a file's name, {name!r}, leads out of the bot's folder")
-        if not name.isprintable():
-            raise BadBot(f"a file's name, {name!r}, has characters that cannot be printed")
-        self._files += 1
-        _check_files(self._files)
-        target = self._folder.joinpath(*parts)
-        if target.exists():
-            raise BadBot(f"two files are called {name!r}")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = self._place(name)
         with target.open("xb") as file:
             while data := source.read(1 << 20):
                 self._bytes += len(data)
                 _check_size(self._bytes)
                 file.write(data)
         target.chmod(0o700 if executable else 0o600)
+
+    def _write_again(self, name: str, earlier: str) -> None:
+        """Write a file that an archive has under an earlier name, too."""
+        known = self._folder.joinpath(*_parts(earlier))
+        if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
+            raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is no earlier file of the archive")
+        with _open_regular(known) as source:
+            self._write(name, source, executable=os.access(known, os.X_OK))
+
+    def _link(self, name: str, target: str) -> None:
+        """Make a link that stays in the folder, or leads to a usual program."""
+        place = self._place(name)
+        parts = PurePosixPath(target).parts
+        ups = sum(part == ".." for part in parts)
+        stays = not target.startswith("/") and ".." not in parts[ups:] and ups < len(_parts(name))
+        is_program = len(parts) > 1 and str(PurePosixPath(target).parent) in USUAL_FOLDERS and ups == 0
+        if not target.isprintable() or not 0 < len(target) <= MAX_LINK_BYTES or "\\" in target:
+            raise BadBot(f"a link, {name!r}, has a text that cannot be kept")
+        if not stays and not is_program:
+            raise BadBot(f"a link, {name!r}, leads out of the bot's folder, to {target!r}; {_hint(name)}")
+        place.symlink_to(PurePosixPath(target))
+
+    def _place(self, name: str) -> Path:
+        """Return where a file or link goes; make the folders above it."""
+        parts = _parts(name)
+        self._files += 1
+        _check_files(self._files)
+        target = self._folder.joinpath(*parts)
+        if os.path.lexists(target) or self._through_a_link(parts):
+            raise BadBot(f"two files are called {name!r}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return target
+
+    def _through_a_link(self, parts: Sequence[str]) -> bool:
+        """Tell whether one of the folders above a file is a link."""
+        return any(self._folder.joinpath(*parts[:depth]).is_symlink() for depth in range(1, len(parts)))
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    """Return the parts of a name.
+
+    Raises:
+        BadBot: if it could lead out of the folder, or cannot be printed.
+    """
+    parts = PurePosixPath(name).parts
+    if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
+        raise BadBot(f"a file's name, {name!r}, leads out of the bot's folder")
+    if not name.isprintable():
+        raise BadBot(f"a file's name, {name!r}, has characters that cannot be printed")
+    return parts
+
+
+def _hint(name: str) -> str:
+    """Return what to do about a link that leads out of the folder."""
+    if PurePosixPath(name).name.startswith("python"):
+        return (
+            "make the virtual environment with /usr/bin/python3, or leave it out and put the packages beside the bot:"
+            " python -m pip install --target . PACKAGE"
+        )
+    return "put a copy of the file there"
 
 
 def _check_files(count: int) -> None:
@@ -336,65 +404,10 @@ def _open_regular(path: Path) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def _read_manifest(path: Path, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return how a bot is started, and what it plays."""
-    manifest = folder / MANIFEST
-    data: object = {}
-    if manifest.is_file():
-        try:
-            data = tomllib.loads(read_file(manifest, MAX_MANIFEST_BYTES).decode("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadBot(f"{path}: {MANIFEST} is not TOML: {error}") from error
-    document = Document(data, MANIFEST)
-    document.text("name", "")
-    run = document.texts("run") if document.has("run") else list(_default_run(path, folder))
-    names = document.texts("games") if document.has("games") else list(games())
-    unknown = [name for name in names if name not in games()]
-    if unknown:
-        document.note("games", f"names {unknown[0]!r}; the games are: {', '.join(games())}")
-    if document.has("run") and not run:
-        document.note("run", "must have at least the program")
-    if not all(word.isprintable() for word in run):
-        document.note("run", "has characters that cannot be printed")
-    if run and (run[0].startswith("/") or any(".." in PurePosixPath(word).parts for word in run)):
-        document.note(
-            "run", 'leads out of the bot\'s folder; name a file in it ("./program") or a usual program ("java")'
-        )
-    document.finish()
-    if document.problems:
-        raise BadBot(f"{path}: {'; '.join(document.problems)}")
-    if "/" in run[0] and not (folder / run[0]).is_file():
-        raise BadBot(f'{path}: there is no file {run[0]} to run; {MANIFEST} may say run = ["./program"]')
-    return tuple(run), tuple(names)
-
-
-def _default_run(path: Path, folder: Path) -> Sequence[str]:
-    files = [file for file in folder.rglob("*") if file.is_file() and file.name != MANIFEST]
-    for file in [folder / "bot", folder / "bot.py", *(files if len(files) == 1 else [])]:
-        if file.is_file():
-            name = file.relative_to(folder).as_posix()
-            if os.access(file, os.X_OK):
-                return [f"./{name}"]
-            if file.suffix == ".py":
-                return ["python", name]
-    raise BadBot(
-        f'{path} does not say how to start it: call the program bot, or add {MANIFEST} with run = ["./program"]'
-    )
-
-
-def environment() -> dict[str, str]:
-    """Return the environment variables of a submitted bot: nothing of the organiser's but a path to the usual programs."""
-    return {
-        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
-        "HOME": "/nonexistent",
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-
-
 def _make_read_only(folder: Path) -> None:
     for path in _walk(folder):
-        path.chmod(path.stat().st_mode & 0o500)
+        if not path.is_symlink():
+            path.chmod(path.stat().st_mode & 0o500)
 
 
 def _make_writable(folder: Path) -> None:

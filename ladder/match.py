@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from ladder.condition import Condition
 from referee.match.result import Outcome
 
 HOUSE = "house"
@@ -43,11 +42,11 @@ class Match:
     match_id: str
     block: int | None
     """The id of its block; None for a match that qualifies a version."""
-    game: str
+    condition: Condition
     seats: tuple[Version, ...]
     seed: int
-    options: Mapping[str, Any]
-    clock: str
+    voids: int = 0
+    """How many attempts at it were void."""
     count: Count | None = None
     """None as long as it does not count."""
 

@@ -23,14 +23,15 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from ladder.home import Home
-from ladder.intake import environment
+from ladder.manifest import environment
 from ladder.match import HOUSE_PREFIX, Match, Version
+from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
 from referee.live.orphans import kill_below
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
-from referee.live.worker import become_worker
+from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
@@ -41,7 +42,9 @@ from referee.registry import find, house_bots, shipped_board
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
 EXTRA_SECONDS = 60.0
-"""What a match may take besides the time on its clocks: starting agents, the referee's own work, ending agents."""
+"""What a match may take besides starting agents and the time on its clocks: the referee's own work, ending agents."""
+JOIN_SECONDS = 30.0
+"""How long agents may take to join: with a worker for each processor, a virtual machine that needs 1 s alone may need 10."""
 _STOP_SECONDS = 2.0
 """How long an idle worker may take to end; its server needs half a second."""
 
@@ -85,15 +88,19 @@ End = Finished | Void
 class Pool:
     """Worker processes; use it as a context manager."""
 
-    def __init__(self, home: Home, workers: int, patience: Patience | None = None) -> None:
+    def __init__(
+        self, home: Home, workers: int, patience: Patience | None = None, join_seconds: float = JOIN_SECONDS
+    ) -> None:
         """Start workers.
 
         Args:
             home: the ladder whose matches they play.
             workers: how many.
             patience: how long to wait for one that is silent.
+            join_seconds: how long agents may take to join.
         """
         self._home = home
+        self._join_seconds = join_seconds
         self._patience = patience or Patience()
         self._context = multiprocessing.get_context("spawn")
         self._workers = [self._start() for _ in range(workers)]
@@ -106,7 +113,7 @@ class Pool:
             worker.stop()
 
     def _start(self) -> _Worker:
-        return _Worker(self._context, self._home, self._patience)
+        return _Worker(self._context, self._home, self._patience, self._join_seconds)
 
     def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, End]]:
         """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free."""
@@ -154,14 +161,18 @@ class _Worker:
         match: what it plays; None if it is idle.
     """
 
-    def __init__(self, context: multiprocessing.context.SpawnContext, home: Home, patience: Patience) -> None:
+    def __init__(
+        self, context: multiprocessing.context.SpawnContext, home: Home, patience: Patience, join_seconds: float
+    ) -> None:
         self._patience = patience
+        self._join_seconds = join_seconds
         self._beats = context.RawValue(ctypes.c_ulong, 0)
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
-            target=_work, args=(theirs, home, self._beats, patience.tick_seconds), daemon=True
+            target=_work, args=(theirs, home, self._beats, patience.tick_seconds, join_seconds), daemon=True
         )
-        self.process.start()
+        with undisturbed():
+            self.process.start()
         theirs.close()
         self.match: Match | None = None
         self._seen = 0
@@ -173,7 +184,7 @@ class _Worker:
         """Let it play a match. If it is dead already, `end` will tell."""
         self.match = match
         self._silent = self._ticks = 0
-        self._max_ticks = math.ceil(max_seconds(match) / self._patience.tick_seconds)
+        self._max_ticks = math.ceil((self._join_seconds + max_seconds(match)) / self._patience.tick_seconds)
         self._out_of_memory = _out_of_memory_kills()
         try:
             self.pipe.send(match)
@@ -223,8 +234,8 @@ class _Worker:
 
 
 def max_seconds(match: Match) -> float:
-    """Return how long a match may take: all the time that its seats can be given, one after the other, and some more."""
-    control = TimeControl.parse(match.clock)
+    """Return how long a match may take from when all have joined: the time of all seats, one after the other, and some more."""
+    control = TimeControl.parse(match.condition.clock)
     return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + EXTRA_SECONDS
 
 
@@ -245,13 +256,15 @@ def _out_of_memory_kills() -> str:
 # --- in the worker ----------------------------------------------------------------------------------
 
 
-def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float) -> None:
+def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float, join_seconds: float) -> None:
     become_worker()
     os.umask(0o077)
-    asyncio.run(_play_matches(pipe, home, beats, beat_seconds))
+    asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds))
 
 
-async def _play_matches(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float) -> None:
+async def _play_matches(
+    pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float, join_seconds: float
+) -> None:
     beating = asyncio.create_task(_beat(beats, beat_seconds))
     async with RefereeServer() as server:
         while True:
@@ -260,7 +273,7 @@ async def _play_matches(pipe: Connection, home: Home, beats: ctypes.c_ulong, bea
             except (EOFError, OSError):
                 break
             try:
-                end = await _play(match, home, server)
+                end = await _play(match, home, server, join_seconds)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
                 end = Void(f"{type(error).__name__}: {error}")
             try:
@@ -277,23 +290,28 @@ async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-async def _play(match: Match, home: Home, server: RefereeServer) -> End:
-    game = find(match.game)
+async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: float) -> End:
+    game = find(match.condition.game)
     plan = MatchPlan(
         game=game,
-        setup=game.setup(len(match.seats), match.options, shipped_board(game)),
+        setup=game.setup(len(match.seats), match.condition.options, shipped_board(game)),
         match_id=match.match_id,
         seed=match.seed,
         bots=match.labels,
-        control=TimeControl.parse(match.clock),
+        control=TimeControl.parse(match.condition.clock),
         reveals_seed=match.block is None,
     )
-    players = [_player(version, home.versions) for version in match.seats]
+    players = [_player(version, home.versions, join_seconds) for version in match.seats]
     path = home.record(match.match_id)
     private_folder(path.parent)
     try:
         report = await play_match(
-            plan, players, server=server, record=path, position_file=home.logs(match.match_id) / "position.json"
+            plan,
+            players,
+            server=server,
+            record=path,
+            position_file=home.logs(match.match_id) / "position.json",
+            starved_is_void=match.voids < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
         )
         record = verified(path, find, match.seed)
     except MatchVoid as error:
@@ -311,7 +329,7 @@ async def _play(match: Match, home: Home, server: RefereeServer) -> End:
     return Finished(report.result, report.record_hash)
 
 
-def _player(version: Version, versions: Path) -> Player:
+def _player(version: Version, versions: Path, join_seconds: float) -> Player:
     if version.content_hash.startswith(HOUSE_PREFIX):
         return House(house_bots()[version.bot])
-    return Command(version.run, environment(), versions / version.content_hash)
+    return Command(version.run, environment(), versions / version.content_hash, join_seconds)

@@ -112,3 +112,31 @@ def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int
     while parent is not None and parent not in known:
         parent = parents.get(parent)
     return Rating() if parent is None else inherit(known[parent])
+
+
+class History:
+    """What follows from matches that are taken in the order in which they count.
+
+    Attributes:
+        ratings: by condition and version.
+        after_blocks: by version and block, the rating after the last match of the block that was rated.
+    """
+
+    def __init__(self, parents: Mapping[int, int | None]) -> None:
+        """`parents` has, for each version, the version before it, if there is one."""
+        self.ratings: dict[int, dict[int, Rating]] = {}
+        self.after_blocks: dict[tuple[int, int], Rating] = {}
+        self._parents = parents
+        self._played: set[tuple[int, str, tuple[int, ...]]] = set()
+
+    def add(self, condition: int, block: int, digest: str, versions: Sequence[int], ranks: Sequence[int]) -> bool:
+        """Rate the versions in a match; return False if the same was played before, which is no new evidence."""
+        ratings = self.ratings.setdefault(condition, {})
+        key = (condition, digest, tuple(versions))
+        if key in self._played:
+            return False
+        self._played.add(key)
+        new = rate(ratings, versions, ranks, self._parents)
+        ratings.update(new)
+        self.after_blocks.update({(version, block): rating for version, rating in new.items()})
+        return True

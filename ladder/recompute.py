@@ -12,10 +12,11 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
+from ladder.condition import not_defaults
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.match import Match
-from ladder.rating import Rating, rate
+from ladder.rating import History, Rating
 from ladder.store import Store
 from referee.records.record import RecordError
 from referee.records.verify import verified
@@ -29,6 +30,8 @@ _CHUNK = 32
 class Comparison:
     """What came out of a comparison."""
 
+    history: History
+    """The ratings that follow from the matches."""
     matches: int = 0
     """How many matches count."""
     broken: dict[str, str] = field(default_factory=dict)
@@ -39,8 +42,6 @@ class Comparison:
     """Records that hold, but are not what was counted, a line each."""
     differences: list[str] = field(default_factory=list)
     """Ratings and tallies that do not follow from the matches, a line each."""
-    ratings: dict[str, dict[int, Rating]] = field(default_factory=dict)
-    """The ratings that follow from the matches, by game and version."""
     unrated: list[int] = field(default_factory=list)
     """The numbers of the results that are not rated, because the same was played before."""
     repaired: bool = False
@@ -68,21 +69,16 @@ def compare(home: Home, store: Store) -> Comparison:
     Raises:
         LadderError: if the ladder cannot be read, or a process that verifies records was killed.
     """
-    found = Comparison()
-    parents = {version.id: version.parent for version in store.versions().values()}
-    played: set[tuple[str, tuple[int, ...]]] = set()
+    history = History({version.id: version.parent for version in store.versions().values()})
+    found = Comparison(history)
 
     def derived() -> Iterator[Match]:
         for match in store.counted():
             assert match.count is not None  # noqa: S101 it counts
+            assert match.block is not None  # noqa: S101
             found.matches += 1
-            known = found.ratings.setdefault(match.game, {})
-            key = (match.count.digest, match.versions)
-            is_new = key not in played
-            if is_new:
-                played.add(key)
-                known.update(rate(known, match.versions, match.count.ranks, parents))
-            else:
+            is_new = history.add(match.condition.id, match.block, match.count.digest, match.versions, match.count.ranks)
+            if not is_new:
                 found.unrated.append(match.count.number)
             if match.count.rated != is_new:
                 found.differences.append(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
@@ -97,14 +93,21 @@ def compare(home: Home, store: Store) -> Comparison:
                 found.lost.append(f"{problem.text} (noted on {noted[problem.match_id][:10]})")
             else:
                 found.broken[problem.match_id] = problem.text
-        for game in sorted(found.ratings.keys() | store.rated_games()):
-            known, ratings = store.ratings(game), found.ratings.get(game, {})
+        for condition in store.conditions().values():
+            known, ratings = store.ratings(condition), history.ratings.get(condition.id, {})
             found.differences += [
-                f"{game}: version {version} has {_text(known.get(version))},"
+                f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
                 f" its matches give {_text(ratings.get(version))}"
                 for version in sorted(ratings.keys() | known.keys())
                 if known.get(version) != ratings.get(version)
             ]
+        after_blocks = store.block_ratings()
+        found.differences += [
+            f"block {block}: after it version {version} has {_text(after_blocks.get((version, block)))},"
+            f" its matches give {_text(history.after_blocks.get((version, block)))}"
+            for version, block in sorted(after_blocks.keys() | history.after_blocks.keys())
+            if after_blocks.get((version, block)) != history.after_blocks.get((version, block))
+        ]
         found.differences += store.differences()
     return found
 
@@ -126,7 +129,7 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
         if found.problems and not found.contradicting and (count_lost or not found.broken):
             with store.writing():
                 store.note_lost(found.broken)
-                store.repair(found.ratings, found.unrated)
+                store.repair(found.history, found.unrated)
             found.repaired = True
         return found
 
@@ -183,8 +186,12 @@ def _problem(home: Home, match: Match) -> Problem | None:
             return _problem(home, match)
         return Problem(match.match_id, str(error), holds=False)
     plan, result = record.plan, record.result
-    if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, match.game, match.labels):
+    condition = match.condition
+    if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):
         return _contradiction(match, "is of another match")
+    options = not_defaults(plan.game, plan.setup.options)
+    if (options, str(plan.control)) != (condition.options, condition.clock):
+        return _contradiction(match, "was not played under the condition for which it counts")
     if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
         return _contradiction(match, "is not the one that was counted")
     seats = tuple((seat.rank, seat.outcome) for seat in result.seats)

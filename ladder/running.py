@@ -6,15 +6,16 @@ import math
 import random
 import secrets
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
+from ladder.condition import Agreed, Condition
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.intake import Inspector
 from ladder.match import HOUSE, HOUSE_PREFIX, Match
-from ladder.pool import End, Finished, Pool, Void
+from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
 from ladder.schema import MAX_VOIDS
@@ -23,13 +24,30 @@ from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.store import Store, Tally
 from ladder.trial import Trial
 from referee.files import private_folder
-from referee.game import Game
+from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
-from referee.registry import games, house_bots
+from referee.registry import find, games, house_bots
 
 MAX_GIVEN_UP = 10
 """A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
-QUALIFYING_CLOCK = "10+1/10"
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a run is to do."""
+
+    games: Sequence[Agreed]
+    """Each block is of the one that has had the fewest matches in this run."""
+    matches: int
+    """The least number of matches to be played."""
+    workers: int
+    """How many are played at a time."""
+    clock: TimeControl
+    """The time control of each seat."""
+    join_seconds: float = JOIN_SECONDS
+    """How long agents may take to join."""
+    same_author: bool = False
+    """Whether two bots of one author may meet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +62,8 @@ class Progress:
     """All matches of this run, as far as they are known."""
 
 
-def run(
-    home: Home, store: Store, chosen: Sequence[Game], matches: int, workers: int, clock: str, *, same_author: bool
-) -> Iterator[Progress]:
-    """Finish what an earlier run has left, then play matches in whole blocks, and rate them.
-
-    Args:
-        home: the folder of the ladder.
-        store: what it knows.
-        chosen: the games; each block is of the one that has had the fewest matches in this run.
-        matches: the least number of matches to be played.
-        workers: how many are played at a time.
-        clock: the time control of each seat.
-        same_author: whether two bots of one author may meet.
+def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
+    """Finish what an earlier run under the same conditions has left, then play matches in whole blocks, and rate them.
 
     Raises:
         LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
@@ -66,40 +73,43 @@ def run(
         home.sweep_records()
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
             yield Progress(problem, 0, 0)
-        with Pool(home, workers) as pool:
-            for game in chosen:
-                enter_house_bots(store, game)
-                yield from qualify(home, store, pool, game)
-            yield from _Play(home, store, pool, chosen, matches, clock, same_author=same_author).play()
+        chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
+        for other, count in store.open_matches().items():
+            if other not in chosen:
+                yield Progress(f"{count} matches of another run are left; they need {other.arguments}", 0, 0)
+        with Pool(home, plan.workers, join_seconds=plan.join_seconds) as pool:
+            for condition, seat_counts in chosen.items():
+                enter_house_bots(store, condition)
+                yield from qualify(home, store, pool, condition, min(seat_counts))
+            yield from _Play(home, store, pool, chosen, plan).play()
 
 
-def enter_house_bots(store: Store, game: Game) -> None:
+def enter_house_bots(store: Store, condition: Condition) -> None:
     """Add the house bots that play a game; they need not qualify."""
+    game = find(condition.game)
     for name, bot in house_bots().items():
         if bot.plays(game):
             content = f"{HOUSE_PREFIX}{name}:{installed_version('dogana')}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.add_version(name, HOUSE, content, [], playable)
-            if version.id not in store.qualifications(game.name):
-                store.qualify(version.id, game.name, passed=True, reason="house bot")
+            if version.id not in store.qualifications(condition):
+                store.qualify(version.id, condition, passed=True, reason="house bot")
 
 
-def qualify(home: Home, store: Store, pool: Pool, game: Game) -> Iterator[Progress]:
-    """Let every version that has not tried yet play a short match against `random`."""
+def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: int) -> Iterator[Progress]:
+    """Let every version that has not tried yet under this condition play a match of so many seats against `random`."""
     partner = next(
-        version for version in scheduled(store, game.name) if version.author == HOUSE and version.bot == "random"
+        version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
     )
     matches = [
         Match(
             match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
             block=None,
-            game=game.name,
-            seats=(version, *[partner] * (game.seat_counts.start - 1)),
+            condition=condition,
+            seats=(version, *[partner] * (seats - 1)),
             seed=secrets.randbits(62),
-            options={},
-            clock=QUALIFYING_CLOCK,
         )
-        for version in to_qualify(store, game.name)
+        for version in to_qualify(store, condition)
     ]
     inspector = Inspector(home.versions)
     deaths: Counter[str] = Counter()
@@ -126,8 +136,8 @@ def qualify(home: Home, store: Store, pool: Pool, game: Game) -> Iterator[Progre
             reason, hint = _why_not(end), ""
             if reason and isinstance(end, Finished):
                 hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})"
-            store.qualify(version.id, game.name, passed=not reason, reason=reason)
-            text = f"does not qualify: {reason}{hint}" if reason else f"qualifies for {game.name}"
+            store.qualify(version.id, condition, passed=not reason, reason=reason)
+            text = f"does not qualify: {reason}{hint}" if reason else f"qualifies for {condition.game}"
             yield Progress(f"{version.label} {text}", 0, 0)
 
 
@@ -153,19 +163,14 @@ class _Play:
         home: Home,
         store: Store,
         pool: Pool,
-        chosen: Sequence[Game],
-        matches: int,
-        clock: str,
-        *,
-        same_author: bool,
+        chosen: Mapping[Condition, Sequence[int]],
+        plan: RunPlan,
     ) -> None:
         self._home = home
         self._store = store
         self._pool = pool
         self._chosen = chosen
-        self._matches = matches
-        self._clock = clock
-        self._same_author = same_author
+        self._plan = plan
         self._inspector = Inspector(home.versions)
         self._queue: deque[Match] = deque()
         """Scheduled, and not handed out yet."""
@@ -175,7 +180,7 @@ class _Play:
         """Trials that are not over."""
         self._remarks: list[str] = []
         """What is to be said with the next progress."""
-        self._handed_out = {game.name: 0 for game in chosen}
+        self._handed_out = dict.fromkeys(chosen, 0)
         self._planned = 0
         self._counted = 0
         self._lagged = 0
@@ -183,8 +188,8 @@ class _Play:
 
     def play(self) -> Iterator[Progress]:
         """Play until enough matches are over, and all blocks whole."""
-        for game in self._chosen:
-            self._plan(self._store.unfinished(game.name))
+        for condition in self._chosen:
+            self._add(self._store.unfinished(condition))
         if self._queue:
             yield Progress(f"finishing {len(self._queue)} matches of an earlier run", 0, 0)
         while True:
@@ -204,9 +209,9 @@ class _Play:
     def _progress(self) -> Iterator[Progress]:
         remarks, self._remarks = self._remarks or [""], []
         for text in remarks:
-            yield Progress(text, self._counted, max(self._matches, self._planned))
+            yield Progress(text, self._counted, max(self._plan.matches, self._planned))
 
-    def _plan(self, matches: Sequence[Match]) -> None:
+    def _add(self, matches: Sequence[Match]) -> None:
         self._queue.extend(matches)
         self._planned += len(matches)
 
@@ -219,11 +224,11 @@ class _Play:
                 continue
             if self._again:
                 match = self._again.popleft()
-            elif self._queue or sum(self._handed_out.values()) < self._matches:
+            elif self._queue or sum(self._handed_out.values()) < self._plan.matches:
                 if not self._queue:
                     self._schedule()
                 match = self._queue.popleft()
-                self._handed_out[match.game] += 1
+                self._handed_out[match.condition] += 1
             else:
                 return
             reason = self._cannot_play(match)
@@ -235,16 +240,23 @@ class _Play:
 
     def _schedule(self) -> None:
         """Schedule a block of the game that has had the fewest matches."""
-        game = min(self._chosen, key=lambda game: self._handed_out[game.name])
+        condition = min(self._chosen, key=lambda condition: self._handed_out[condition])
         broken = {}
-        for version in scheduled(self._store, game.name):
+        for version in scheduled(self._store, condition):
             problem = self._inspector.problem(version)
             if problem:
                 broken[version.id] = problem
                 self._remarks.append(problem)
         seed = secrets.randbits(62)
-        self._plan(
-            schedule(self._store, game, self._clock, seed, same_author=self._same_author, left_out=broken.keys())
+        self._add(
+            schedule(
+                self._store,
+                condition,
+                self._chosen[condition],
+                seed,
+                same_author=self._plan.same_author,
+                left_out=broken.keys(),
+            )
         )
 
     def _cannot_play(self, match: Match) -> str:
@@ -270,7 +282,7 @@ class _Play:
             return
         times = self._store.void(match, end.reason)
         if times < MAX_VOIDS:
-            self._again.append(match)
+            self._again.append(replace(match, voids=times))
             self._remarks.append(f"match {match.match_id} is void and is played again: {end.reason}")
             return
         text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
@@ -299,8 +311,8 @@ class _Play:
 
     def _try(self, match: Match) -> None:
         """Begin the trial of the versions in a match that was given up because its workers died."""
-        house = [version for version in scheduled(self._store, match.game) if version.author == HOUSE]
-        ratings = self._store.ratings(match.game)
+        house = [version for version in scheduled(self._store, match.condition) if version.author == HOUSE]
+        ratings = self._store.ratings(match.condition)
         best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
         on_trial = [version for trial in self._trials for version in trial.suspects]
         trial = Trial(match, best, on_trial)
@@ -345,20 +357,26 @@ def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
         if not store.was_played(match, result.digest):
             parents = {version.id: version.parent for version in store.versions().values()}
             ranks = [seat.rank for seat in result.seats]
-            ratings = rate(store.ratings(match.game), match.versions, ranks, parents)
+            ratings = rate(store.ratings(match.condition), match.versions, ranks, parents)
         store.count(match, result, record_hash, ratings)
         return True
 
 
 def schedule(
-    store: Store, game: Game, clock: str, schedule_seed: int, *, same_author: bool, left_out: Collection[int] = ()
+    store: Store,
+    condition: Condition,
+    seat_counts: Sequence[int],
+    schedule_seed: int,
+    *,
+    same_author: bool,
+    left_out: Collection[int] = (),
 ) -> list[Match]:
     """Draw who plays next, and add the block.
 
     Args:
         store: the ladder.
-        game: the game.
-        clock: the time control of each seat.
+        condition: what is played.
+        seat_counts: the numbers of seats that it may have.
         schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
         same_author: whether two bots of one author may meet.
         left_out: versions that cannot be played now.
@@ -367,8 +385,8 @@ def schedule(
         LadderError: if too few versions can be scheduled.
     """
     with store.writing():
-        ratings, tallies = store.ratings(game.name), store.tallies(game.name)
-        sizes = store.blocks_by_seats(game.name)
+        ratings, tallies = store.ratings(condition), store.tallies(condition)
+        sizes = store.blocks_by_seats(condition)
         parents = {version.id: version.parent for version in store.versions().values()}
         candidates = [
             Candidate(
@@ -377,22 +395,22 @@ def schedule(
                 current(ratings, version.id, parents),
                 tallies.get(version.id, Tally()).last_block,
             )
-            for version in sorted(scheduled(store, game.name), key=lambda version: version.id)
+            for version in sorted(scheduled(store, condition), key=lambda version: version.id)
             if version.id not in left_out
         ]
         block = next_block(
             candidates,
-            list(game.seat_counts),
+            seat_counts,
             sizes,
-            store.meetings(game.name),
+            store.meetings(condition),
             sum(sizes.values()) + 1,
             random.Random(schedule_seed),  # noqa: S311 who meets whom is no secret
             same_author=same_author,
         )
         if block is None:
             raise LadderError(
-                f"{len(candidates)} bots can play {game.name} here, too few for a match of {game.seat_counts.start} seats"
+                f"{len(candidates)} bots can play {condition.game} here, too few for a match of {min(seat_counts)} seats"
                 " without two of one author; submit another, or say --same-author"
             )
         tables = {secrets.token_hex(8): seats for seats in rotations(block)}
-        return store.add_block(game.name, secrets.randbits(62), {}, clock, tables, schedule_seed)
+        return store.add_block(condition, secrets.randbits(62), tables, schedule_seed)

@@ -3,7 +3,9 @@
 Facts, which are only ever added:
 
 bots, versions          who takes part; a version is immutable and known by its content
-qualifications          whether a version got through a short match of a game
+conditions              what is played and how: a game, options, a clock; everything below is of one of them
+qualifications          whether a version got through a first match, or may try once more; the last one counts
+retirements             versions that the organiser has taken out, or brought back; the last one counts
 blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
 results, seat_results   what came out; `results.number` is the order in which matches count
 voids                   attempts at a match that came to no result
@@ -13,22 +15,32 @@ lost_records            matches whose records are lost for good: they count all 
 Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
 
 ratings                 derived by `rating.py` from the results, in their order
-tallies                 for each version and game: matches, wins, faults, ...
+block_ratings           the same after each block
+tallies                 for each condition and version: matches, wins, faults, ...
 meetings                for each pair of versions: in how many blocks both sat
 table_sizes             for each number of seats: how many blocks there were
+appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
 open_matches            matches that were scheduled, do not count yet, and are not given up
 """
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
+
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
+
+from ladder.rating import History
 
 MAX_VOIDS = 3
 """A match that was void this often is given up: it is not played again, and does not count."""
 
 migrations = Migrations("ladder")
-"""They are applied in this order. Each runs in a transaction, so it must not call `executescript`, which would commit."""
+"""They are applied in this order. Each runs in a transaction, so it must not call `executescript`, which would commit.
+
+They change facts and layouts; after the last of them `derive` fills the tallies, whose queries know only the newest layout.
+"""
 
 
 def _run(db: Database, script: str) -> None:
@@ -127,7 +139,7 @@ def facts_and_ratings(db: Database) -> None:
 
 @migrations()
 def kept_tallies(db: Database) -> None:
-    """Add the tallies, derived from the facts; seeds of schedules, evidence of voids, and which matches are rated."""
+    """Add the tallies, which `conditions` derives; seeds of schedules, evidence of voids, and which matches are rated."""
     _run(
         db,
         """
@@ -167,8 +179,6 @@ def kept_tallies(db: Database) -> None:
         ) strict, without rowid;
         """,
     )
-    for table in DERIVED:
-        derive(db, table)
 
 
 @migrations()
@@ -204,47 +214,264 @@ def lost_records(db: Database) -> None:
     )
 
 
+@migrations()
+def conditions(db: Database) -> None:
+    """Give every block the condition under which it was played, and keep everything by condition instead of by game.
+
+    What qualified for a game before had done so under a clock that the run did not have. It keeps what it has for every condition
+    of the game.
+    """
+    _run(
+        db,
+        """
+        create table conditions (
+            id integer primary key,
+            game text not null,
+            options text not null,
+            clock text not null,
+            unique (game, options, clock)
+        ) strict;
+        insert into conditions (game, options, clock)
+            select game, options, clock from blocks group by game, options, clock order by min(id);
+        insert into conditions (game, options, clock)
+            select distinct game, '{}', '10+1/10' from qualifications where game not in (select game from conditions);
+        alter table blocks add column condition integer references conditions (id);
+        update blocks set condition = (
+            select id from conditions
+            where (conditions.game, conditions.options, conditions.clock) = (blocks.game, blocks.options, blocks.clock)
+        );
+        alter table blocks drop column game;
+        alter table blocks drop column options;
+        alter table blocks drop column clock;
+        alter table qualifications rename to old_qualifications;
+        create table qualifications (
+            condition integer not null references conditions (id),
+            version integer not null references versions (id),
+            passed integer not null,
+            reason text not null,
+            at text not null,
+            primary key (condition, version)
+        ) strict;
+        insert into qualifications
+            select conditions.id, version, passed, reason, at from old_qualifications join conditions using (game);
+        drop table old_qualifications;
+        alter table ratings rename to old_ratings;
+        create table ratings (
+            condition integer not null references conditions (id),
+            version integer not null references versions (id),
+            mu real not null,
+            sigma real not null,
+            primary key (condition, version)
+        ) strict;
+        insert into ratings
+            select conditions.id, version, mu, sigma from old_ratings join conditions using (game)
+            where game in (select game from conditions group by game having count(*) = 1);
+        drop table old_ratings;
+        drop table tallies;
+        create table tallies (
+            condition integer not null references conditions (id),
+            version integer not null references versions (id),
+            matches integer not null default 0,
+            different integer not null default 0,
+            wins integer not null default 0,
+            faults integer not null default 0,
+            faults_in_a_row integer not null default 0,
+            last_block integer not null default 0,
+            primary key (condition, version)
+        ) strict, without rowid;
+        drop table meetings;
+        create table meetings (
+            condition integer not null references conditions (id),
+            one integer not null references versions (id),
+            other integer not null references versions (id),
+            blocks integer not null,
+            primary key (condition, one, other)
+        ) strict, without rowid;
+        drop table table_sizes;
+        create table table_sizes (
+            condition integer not null references conditions (id),
+            seats integer not null,
+            blocks integer not null,
+            primary key (condition, seats)
+        ) strict, without rowid;
+        drop table open_matches;
+        create table open_matches (
+            match text not null primary key references matches (id),
+            condition integer not null references conditions (id)
+        ) strict, without rowid;
+        """,
+    )
+    _rate_what_was_mixed(db)
+
+
+def _rate_what_was_mixed(db: Database) -> None:
+    """Rate the matches of games that were played under several conditions, each condition by itself."""
+    history, rated = _history(db, "conditions.game in (select game from conditions group by game having count(*) > 1)")
+    db.conn.executemany("update results set rated = ? where number = ?", rated)
+    db.conn.executemany(
+        "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
+        (
+            (condition, version, rating.mu, rating.sigma)
+            for condition, ratings in history.ratings.items()
+            for version, rating in ratings.items()
+        ),
+    )
+
+
+def _history(db: Database, which: str) -> tuple[History, list[tuple[bool, int]]]:
+    """Rate the matches that an SQL condition names; return also whether each was rated, and its number."""
+    history = History(dict(db.execute("select id, lag(id) over (partition by bot order by id) from versions")))
+    rows = db.execute(
+        f"""
+        select results.number, blocks.condition, blocks.id, results.digest, seats.version, seat_results.rank
+        from results
+        join matches on matches.id = results.match
+        join blocks on blocks.id = matches.block
+        join conditions on conditions.id = blocks.condition
+        join seats on seats.match = results.match
+        join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
+        where {which} order by results.number, seats.seat
+        """  # noqa: S608
+    )
+    rated: list[tuple[bool, int]] = []
+    for number, seats in groupby(rows, key=itemgetter(0)):
+        _, conditions, blocks, digests, versions, ranks = zip(*seats, strict=True)
+        rated.append((history.add(conditions[0], blocks[0], digests[0], versions, ranks), number))
+    return history, rated
+
+
+@migrations()
+def appearances(db: Database) -> None:
+    """List the matches of each version, so that the last ones are found without reading the others."""
+    _run(
+        db,
+        """
+        create table appearances (
+            version integer not null references versions (id),
+            condition integer not null references conditions (id),
+            number integer not null references results (number),
+            seat integer not null,
+            lost integer not null,
+            out integer not null,
+            primary key (version, condition, number, seat)
+        ) strict, without rowid;
+        create index appearances_under on appearances (condition, number) where seat = 0;
+        create index appearances_under_out on appearances (condition, number) where out = 1;
+        create index appearances_lost on appearances (version, condition, number) where lost = 1;
+        create index appearances_out on appearances (version, condition, number) where out = 1;
+        """,
+    )
+
+
+@migrations()
+def block_ratings(db: Database) -> None:
+    """Keep how the rating of each version went, block by block."""
+    _run(
+        db,
+        """
+        create table block_ratings (
+            version integer not null references versions (id),
+            block integer not null references blocks (id),
+            mu real not null,
+            sigma real not null,
+            primary key (version, block)
+        ) strict, without rowid;
+        """,
+    )
+    history, _ = _history(db, "true")
+    db.conn.executemany(
+        "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
+        ((*key, rating.mu, rating.sigma) for key, rating in history.after_blocks.items()),
+    )
+
+
+@migrations()
+def second_chances(db: Database) -> None:
+    """Let versions try more than once to qualify, and let the organiser take them out."""
+    _run(
+        db,
+        """
+        alter table qualifications rename to old_qualifications;
+        create table qualifications (
+            id integer primary key,
+            condition integer not null references conditions (id),
+            version integer not null references versions (id),
+            passed integer,
+            reason text not null,
+            at text not null,
+            after_number integer not null
+        ) strict;
+        insert into qualifications (condition, version, passed, reason, at, after_number)
+            select condition, version, passed, reason, at, 0 from old_qualifications order by at;
+        drop table old_qualifications;
+        create index qualifications_of on qualifications (condition, version, id);
+        create table retirements (
+            id integer primary key,
+            version integer not null references versions (id),
+            retired integer not null,
+            at text not null
+        ) strict;
+        """,
+    )
+
+
 DERIVED = {
     "tallies": """
         with
         seated as (
-            select blocks.game, seats.version, seats.match, seats.seat, blocks.id as block
+            select blocks.condition, seats.version, seats.match, seats.seat, blocks.id as block
             from seats join matches on matches.id = seats.match join blocks on blocks.id = matches.block
         ),
         played as (
-            select seated.game, seated.version, results.number, results.rated, seat_results.rank, seat_results.outcome
+            select seated.condition, seated.version, results.number, results.rated, seat_results.rank, seat_results.outcome
             from seated join results using (match) join seat_results using (match, seat)
         ),
         last_played as (
-            select game, version, max(number) as number from played where outcome = 'played' group by game, version
+            select condition, version, max(number) as number from played where outcome = 'played' group by condition, version
+        ),
+        forgiven as (
+            select condition, version, max(after_number) as number from qualifications
+            where passed is null group by condition, version
         ),
         counted as (
-            select played.game, played.version, count(*) as matches, sum(rated) as different, sum(rank = 1) as wins,
+            select played.condition, played.version, count(*) as matches, sum(rated) as different, sum(rank = 1) as wins,
                 sum(outcome <> 'played') as faults,
-                sum(played.number > coalesce(last_played.number, 0)) as faults_in_a_row
-            from played left join last_played using (game, version) group by played.game, played.version
+                sum(played.number > max(coalesce(last_played.number, 0), coalesce(forgiven.number, 0))) as faults_in_a_row
+            from played
+            left join last_played using (condition, version)
+            left join forgiven using (condition, version)
+            group by played.condition, played.version
         ),
-        scheduled as (select game, version, max(block) as last_block from seated group by game, version)
-        select game, version, coalesce(matches, 0) as matches, coalesce(different, 0) as different,
+        scheduled as (select condition, version, max(block) as last_block from seated group by condition, version)
+        select condition, version, coalesce(matches, 0) as matches, coalesce(different, 0) as different,
             coalesce(wins, 0) as wins, coalesce(faults, 0) as faults, coalesce(faults_in_a_row, 0) as faults_in_a_row,
             last_block
-        from scheduled left join counted using (game, version)
+        from scheduled left join counted using (condition, version)
         """,
     "meetings": """
-        select blocks.game, seats.version as one, others.version as other, count(*) as blocks
+        select blocks.condition, seats.version as one, others.version as other, count(*) as blocks
         from blocks
         join matches on matches.block = blocks.id and matches.rotation = 0
         join seats on seats.match = matches.id
         join seats as others on others.match = matches.id and others.version > seats.version
-        group by blocks.game, seats.version, others.version
+        group by blocks.condition, seats.version, others.version
         """,
-    "table_sizes": "select game, seats, count(*) as blocks from blocks group by game, seats",
+    "table_sizes": "select condition, seats, count(*) as blocks from blocks group by condition, seats",
     "open_matches": f"""
-        select matches.id as match, blocks.game
+        select matches.id as match, blocks.condition
         from matches join blocks on blocks.id = matches.block
         where matches.id not in (select match from results)
             and matches.id not in (select match from voids group by match having count(*) >= {MAX_VOIDS})
         """,  # noqa: S608
+    "appearances": """
+        select seats.version, blocks.condition, results.number, seats.seat, seat_results.rank > 1 as lost,
+            seat_results.outcome <> 'played' as out
+        from results
+        join seat_results using (match)
+        join seats using (match, seat)
+        join matches on matches.id = results.match
+        join blocks on blocks.id = matches.block
+        """,
 }
 """For each tally the query that derives it from the facts."""
 
@@ -257,8 +484,9 @@ def derive(db: Database, table: str) -> None:
 
 def differences(db: Database, table: str) -> list[str]:
     """Return the rows of a tally that do not follow from the facts, and those that are missing, a line each."""
-    kept = set(db.execute(f"select * from {table}"))  # noqa: S608 one of the tables above
-    derived = set(db.execute(DERIVED[table]))
-    return [f"{table}: keeps {row}, which does not follow from the matches" for row in sorted(kept - derived)] + [
-        f"{table}: lacks {row}, which follows from the matches" for row in sorted(derived - kept)
+    kept, derived = f"select * from {table}", f"select * from ({DERIVED[table]})"  # noqa: S608 one of the tables above
+    # SQLite compares them: a long history does not fit into Python's memory.
+    wrong, missing = db.execute(f"{kept} except {derived}"), db.execute(f"{derived} except {kept}")
+    return [f"{table}: keeps {row}, which does not follow from the matches" for row in wrong] + [
+        f"{table}: lacks {row}, which follows from the matches" for row in missing
     ]

@@ -1,12 +1,14 @@
-"""The status of every version on the ladder of a game: who waits, is active, replaced, suspended, and why."""
+"""The status of every version under a condition: who waits, is active, replaced, suspended, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ladder.match import Version
+from ladder.condition import Condition
+from ladder.errors import LadderError
+from ladder.match import HOUSE, Version
 from ladder.rating import Rating
 from ladder.store import Store, Tally
 
@@ -26,6 +28,8 @@ class Status(Enum):
     """The next run lets it qualify."""
     FAILED = "not qualified"
     SUSPENDED = "suspended"
+    RETIRED = "retired"
+    """The organiser has taken it out."""
     REPLACED = "replaced"
     """A newer version of the bot plays instead."""
 
@@ -35,7 +39,7 @@ SCHEDULED = (Status.ACTIVE, Status.NEW)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A version's place on the ladder of a game."""
+    """A version's place under a condition."""
 
     version: Version
     status: Status
@@ -47,13 +51,13 @@ class Standing:
     """What is kept of its matches."""
 
 
-def standings(store: Store, game: str) -> list[Standing]:
+def standings(store: Store, condition: Condition) -> list[Standing]:
     """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age."""
-    ratings = store.ratings(game)
-    tallies = store.tallies(game)
+    ratings = store.ratings(condition)
+    tallies = store.tallies(condition)
     found = [
         Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
-        for version, (status, reason) in _statuses(store, game, ratings, tallies).items()
+        for version, (status, reason) in _statuses(store, condition, ratings, tallies).items()
     ]
     return sorted(found, key=_order)
 
@@ -63,28 +67,32 @@ def _order(standing: Standing) -> tuple[bool, float, int]:
     return rating is None, 0.0 if rating is None else -rating.low, standing.version.id
 
 
-def scheduled(store: Store, game: str) -> list[Version]:
+def scheduled(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
-    return [one.version for one in standings(store, game) if one.status in SCHEDULED]
+    return [one.version for one in standings(store, condition) if one.status in SCHEDULED]
 
 
-def to_qualify(store: Store, game: str) -> list[Version]:
+def to_qualify(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that the next run lets qualify: the newest of each bot, if it has not tried."""
-    return [one.version for one in standings(store, game) if one.status is Status.UNTRIED]
+    return [one.version for one in standings(store, condition) if one.status is Status.UNTRIED]
 
 
 def _statuses(
-    store: Store, game: str, ratings: Mapping[int, Rating], tallies: Mapping[int, Tally]
+    store: Store, condition: Condition, ratings: Mapping[int, Rating], tallies: Mapping[int, Tally]
 ) -> dict[Version, tuple[Status, str]]:
     """Return the status of every version that plays the game, and the reason for it."""
-    qualified = store.qualifications(game)
-    playing = [version for version in store.versions().values() if game in version.games]
-    newest = {version.bot: version for version in playing if qualified.get(version.id, (True, ""))[0]}
-    newest_qualified = {version.bot: version for version in playing if qualified.get(version.id, (False, ""))[0]}
+    qualified = store.qualifications(condition)
+    playing = [version for version in store.versions().values() if condition.game in version.games]
+    retired = store.retired()
+    staying = [version for version in playing if version.id not in retired]
+    newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
+    newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
     guilty = store.guilty()
 
     def status(version: Version) -> tuple[Status, str]:
+        if version.id in retired:
+            return Status.RETIRED, ""
         passed, reason = qualified.get(version.id, (None, ""))
         if passed is False:
             return Status.FAILED, reason
@@ -98,6 +106,56 @@ def _statuses(
         return Status.REPLACED, ""
 
     return {version: status(version) for version in playing}
+
+
+def retire(store: Store, versions: Sequence[Version]) -> None:
+    """Take versions out: they are not scheduled any more, and keep what they have.
+
+    Raises:
+        LadderError: if they are house bots.
+    """
+    if versions[0].author == HOUSE:
+        raise LadderError(f"{versions[0].bot} is a house bot: they are on every ladder, as anchors")
+    with store.writing():
+        gone = store.retired()
+        for version in versions:
+            if version.id not in gone:
+                store.retire(version.id, retired=True)
+
+
+def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version], list[tuple[Version, Condition]]]:
+    """Bring back versions that are retired, and let those that have failed to qualify or are suspended try once more.
+
+    Returns:
+        The versions that are back, and those that try once more, with the conditions under which they do.
+
+    Raises:
+        LadderError: if there is nothing to be done for any of them.
+    """
+    with store.writing():
+        back = [version for version in versions if version.id in store.retired()]
+        for version in back:
+            store.retire(version.id, retired=False)
+        again = [
+            (standing.version, condition)
+            for condition in store.conditions().values()
+            for standing in standings(store, condition)
+            if standing.version in versions
+            and (standing.status is Status.FAILED or standing.status is Status.SUSPENDED)
+            and standing.reason != KILLS_WORKERS
+        ]
+        for version, condition in again:
+            store.let_qualify_again(version.id, condition)
+        if back or again:
+            return back, again
+        guilty = [version.label for version in versions if version.id in store.guilty()]
+        if guilty:
+            raise LadderError(
+                f"{', '.join(guilty)} will not be tried again: {KILLS_WORKERS}; submit a version that does not"
+            )
+        raise LadderError(
+            f"{versions[-1].label} is neither retired nor suspended, and has not failed to qualify: it needs no second chance"
+        )
 
 
 def suspended_because(tally: Tally) -> str:

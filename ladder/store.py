@@ -13,17 +13,19 @@ from itertools import groupby, permutations
 from operator import itemgetter
 from typing import Any
 
+from ladder.condition import Condition
 from ladder.database import LadderFile
 from ladder.errors import LadderError
 from ladder.match import Count, Match, Version
-from ladder.rating import Rating
+from ladder.rating import History, Rating
 from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
+from referee.game import OptionValue
 from referee.match.result import Outcome, Result
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What is kept of a version's matches at a game."""
+    """What is kept of a version's matches under one condition."""
 
     matches: int = 0
     """Matches that count."""
@@ -90,37 +92,90 @@ class Store(LadderFile):
             latest[row["name"]] = row["id"]
         return found
 
-    def qualify(self, version: int, game: str, *, passed: bool, reason: str) -> None:
-        """Note whether a version got through its qualification for a game."""
+    # conditions
+
+    def condition(self, game: str, options: Mapping[str, OptionValue], clock: str) -> Condition:
+        """Return a condition; add it if nothing was ever played under it.
+
+        Args:
+            game: the name of the game.
+            options: those that are not the game's defaults, in the order of their names.
+            clock: the time control, as `TimeControl` writes it.
+        """
         with self.writing():
+            key = [game, json.dumps(dict(options)), clock]
+            self._write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
+            [row] = self._rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
+            return self.conditions()[row["id"]]
+
+    def conditions(self) -> dict[int, Condition]:
+        """Return all conditions by id, the oldest first."""
+        return {
+            row["id"]: Condition(row["id"], row["game"], json.loads(row["options"]), row["clock"])
+            for row in self._rows("select id, game, options, clock from conditions order by id")
+        }
+
+    def conditions_of(self, game: str) -> list[Condition]:
+        """Return the conditions of a game, the oldest first."""
+        return [condition for condition in self.conditions().values() if condition.game == game]
+
+    # qualifications
+
+    def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
+        """Note whether a version got through its qualification."""
+        with self.writing():
+            self._note_qualification(version, condition, passed, reason)
+
+    def let_qualify_again(self, version: int, condition: Condition) -> None:
+        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
+        with self.writing():
+            self._note_qualification(version, condition, None, "")
             self._write(
-                "insert into qualifications (version, game, passed, reason, at) values (?, ?, ?, ?, ?)",
-                [version, game, int(passed), reason, _now()],
+                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
             )
 
-    def qualifications(self, game: str) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried: whether it got through, and why not."""
-        rows = self._rows("select version, passed, reason from qualifications where game = ?", [game])
-        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows}
+    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
+        self._write(
+            """
+            insert into qualifications (condition, version, passed, reason, at, after_number)
+            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+            """,
+            [condition.id, version, passed, reason, _now()],
+        )
+
+    def qualifications(self, condition: Condition) -> dict[int, tuple[bool, str]]:
+        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
+        rows = self._rows(
+            # SQLite takes the other columns from the row that has the greatest id.
+            "select version, passed, reason, max(id) from qualifications where condition = ? group by version",
+            [condition.id],
+        )
+        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
+
+    def retire(self, version: int, *, retired: bool) -> None:
+        """Note that a version is taken out, or brought back."""
+        with self.writing():
+            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, _now()])
+
+    def retired(self) -> set[int]:
+        """Return the versions that are taken out."""
+        rows = self._rows("select version, retired, max(id) from retirements group by version")
+        return {row["version"] for row in rows if row["retired"]}
 
     # scheduling
 
     def add_block(
         self,
-        game: str,
+        condition: Condition,
         seed: int,
-        options: Mapping[str, Any],
-        clock: str,
         tables: Mapping[str, Sequence[int]],
         schedule_seed: int,
     ) -> list[Match]:
         """Schedule a block; return its matches.
 
         Args:
-            game: the name of the game.
+            condition: what is played.
             seed: the seed of all its matches.
-            options: the options of the game.
-            clock: the time control, as `TimeControl.parse` reads it.
             tables: for each match id the version in each seat, in the order of the rotations.
             schedule_seed: the seed from which it was drawn who meets whom.
         """
@@ -128,69 +183,89 @@ class Store(LadderFile):
         with self.writing():
             self._write(
                 """
-                insert into blocks (game, seats, seed, options, clock, created_at, schedule_seed, after_number)
-                values (?, ?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+                insert into blocks (condition, seats, seed, created_at, schedule_seed, after_number)
+                values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
                 """,
-                [game, len(first), seed, json.dumps(dict(options)), clock, _now(), schedule_seed],
+                [condition.id, len(first), seed, _now(), schedule_seed],
             )
             [row] = self._rows("select max(id) as id from blocks")
             block = row["id"]
             for rotation, (match_id, versions) in enumerate(tables.items()):
                 self._write("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
-                self._write("insert into open_matches (match, game) values (?, ?)", [match_id, game])
+                self._write("insert into open_matches (match, condition) values (?, ?)", [match_id, condition.id])
                 self._write_each(
                     "insert into seats (match, seat, version) values (?, ?, ?)",
                     ([match_id, seat, version] for seat, version in enumerate(versions)),
                 )
             self._write_each(
                 """
-                insert into tallies (game, version, last_block) values (?, ?, ?)
+                insert into tallies (condition, version, last_block) values (?, ?, ?)
                 on conflict do update set last_block = excluded.last_block
                 """,
-                ([game, version, block] for version in first),
+                ([condition.id, version, block] for version in first),
             )
             self._write_each(
                 """
-                insert into meetings (game, one, other, blocks) values (?, ?, ?, 1)
+                insert into meetings (condition, one, other, blocks) values (?, ?, ?, 1)
                 on conflict do update set blocks = blocks + 1
                 """,
-                ([game, one, other] for one, other in permutations(first, 2) if one < other),
+                ([condition.id, one, other] for one, other in permutations(first, 2) if one < other),
             )
             self._write(
                 """
-                insert into table_sizes (game, seats, blocks) values (?, ?, 1)
+                insert into table_sizes (condition, seats, blocks) values (?, ?, 1)
                 on conflict do update set blocks = blocks + 1
                 """,
-                [game, len(first)],
+                [condition.id, len(first)],
             )
-            return [match for match in self.unfinished(game) if match.block == block]
+            return [match for match in self.unfinished(condition) if match.block == block]
 
-    def unfinished(self, game: str) -> list[Match]:
-        """Return the matches of a game that were scheduled, do not count yet and are not given up, in their order."""
+    def unfinished(self, condition: Condition) -> list[Match]:
+        """Return the matches under a condition that were scheduled, do not count yet and are not given up, in their order."""
         # "cross" keeps SQLite from walking through all matches in their order, which would save it the sorting.
         rows = self._rows(
             f"""
-            select {_MATCH}, seats.version
+            select {_MATCH}, seats.version, (select count(*) from voids where voids.match = matches.id) as voids
             from open_matches
             cross join matches on matches.id = open_matches.match
             join blocks on blocks.id = matches.block
             join seats on seats.match = matches.id
-            where open_matches.game = ?
+            where open_matches.condition = ?
             order by matches.block, matches.rotation, seats.seat
             """,  # noqa: S608
-            [game],
+            [condition.id],
         )
-        versions = self.versions()
-        return [_match(list(seats), versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
+        conditions, versions = self.conditions(), self.versions()
+        return [_match(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
 
-    def meetings(self, game: str) -> dict[frozenset[int], int]:
+    def match(self, match_id: str) -> Match | None:
+        """Return a match that was scheduled, without its count; None if it was not."""
+        rows = self._rows(
+            f"""
+            select {_MATCH}, seats.version
+            from matches join blocks on blocks.id = matches.block join seats on seats.match = matches.id
+            where matches.id = ? order by seats.seat
+            """,  # noqa: S608
+            [match_id],
+        )
+        return _match(rows, self.conditions(), self.versions()) if rows else None
+
+    def open_matches(self) -> dict[Condition, int]:
+        """Return how many matches are unfinished, for each condition that has any."""
+        conditions = self.conditions()
+        rows = self._rows(
+            "select condition, count(*) as matches from open_matches group by condition order by condition"
+        )
+        return {conditions[row["condition"]]: row["matches"] for row in rows}
+
+    def meetings(self, condition: Condition) -> dict[frozenset[int], int]:
         """Return in how many blocks two versions have met, for every pair that has."""
-        rows = self._rows("select one, other, blocks from meetings where game = ?", [game])
+        rows = self._rows("select one, other, blocks from meetings where condition = ?", [condition.id])
         return {frozenset((row["one"], row["other"])): row["blocks"] for row in rows}
 
-    def blocks_by_seats(self, game: str) -> dict[int, int]:
+    def blocks_by_seats(self, condition: Condition) -> dict[int, int]:
         """Return how many blocks were scheduled, by number of seats."""
-        rows = self._rows("select seats, blocks from table_sizes where game = ?", [game])
+        rows = self._rows("select seats, blocks from table_sizes where condition = ?", [condition.id])
         return {row["seats"]: row["blocks"] for row in rows}
 
     # what came out
@@ -200,13 +275,18 @@ class Store(LadderFile):
         return bool(self._rows("select 1 from results where match = ?", [match.match_id]))
 
     def was_played(self, match: Match, digest: str) -> bool:
-        """Return whether a match of this digest between the same versions in the same seats counts already."""
+        """Return whether the same was played before: digest, condition, and the version in each seat."""
         rows = self._rows(
             """
-            select results.match, seats.version from results join seats on seats.match = results.match
-            where results.digest = ? and results.rated = 1 order by results.match, seats.seat
+            select results.match, seats.version
+            from results
+            join matches on matches.id = results.match
+            join blocks on blocks.id = matches.block
+            join seats on seats.match = results.match
+            where results.digest = ? and results.rated = 1 and blocks.condition = ?
+            order by results.match, seats.seat
             """,
-            [digest],
+            [digest, match.condition.id],
         )
         played = {tuple(row["version"] for row in seats) for _, seats in groupby(rows, key=itemgetter("match"))}
         return match.versions in played
@@ -248,24 +328,48 @@ class Store(LadderFile):
                     for seat in result.seats
                 ),
             )
+            self._write_each(
+                """
+                insert into appearances (version, condition, number, seat, lost, out)
+                values (?, ?, (select number from results where match = ?), ?, ?, ?)
+                """,
+                (
+                    [
+                        version,
+                        match.condition.id,
+                        match.match_id,
+                        seat.seat,
+                        seat.rank > 1,
+                        seat.outcome is not Outcome.PLAYED,
+                    ]
+                    for version, seat in zip(match.versions, result.seats, strict=True)
+                ),
+            )
             self._write("delete from open_matches where match = ?", [match.match_id])
             self._write_each(
                 """
                 update tallies set matches = matches + 1, different = different + ?1, wins = wins + ?2,
                     faults = faults + ?3, faults_in_a_row = (faults_in_a_row + 1) * ?3
-                where game = ?4 and version = ?5
+                where condition = ?4 and version = ?5
                 """,
                 (
-                    [rated, seat.rank == 1, seat.outcome is not Outcome.PLAYED, match.game, version]
+                    [rated, seat.rank == 1, seat.outcome is not Outcome.PLAYED, match.condition.id, version]
                     for version, seat in zip(match.versions, result.seats, strict=True)
                 ),
             )
             self._write_each(
                 """
-                insert into ratings (game, version, mu, sigma) values (?, ?, ?, ?)
+                insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)
                 on conflict do update set mu = excluded.mu, sigma = excluded.sigma
                 """,
-                ([match.game, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
+                ([match.condition.id, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
+            )
+            self._write_each(
+                """
+                insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)
+                on conflict do update set mu = excluded.mu, sigma = excluded.sigma
+                """,
+                ([version, match.block, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
             )
 
     def void(self, match: Match, reason: str) -> int:
@@ -342,7 +446,7 @@ class Store(LadderFile):
 
     def counted(self) -> Iterator[Match]:
         """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""
-        versions = self.versions()
+        conditions, versions = self.conditions(), self.versions()
         rows = self._each(
             f"""
             select {_MATCH}, seats.version, results.number, results.digest, results.record_hash, results.rated,
@@ -356,34 +460,37 @@ class Store(LadderFile):
             """  # noqa: S608
         )
         for _, seats in groupby(rows, key=itemgetter("number")):
-            yield _match(list(seats), versions)
+            yield _match(list(seats), conditions, versions)
 
     # what follows from it
 
-    def tallies(self, game: str) -> dict[int, Tally]:
+    def tallies(self, condition: Condition) -> dict[int, Tally]:
         """Return what is kept of every version that was ever scheduled."""
-        rows = self._rows("select * from tallies where game = ?", [game])
-        return {row["version"]: Tally(**{key: row[key] for key in row.keys() - {"game", "version"}}) for row in rows}
+        rows = self._rows("select * from tallies where condition = ?", [condition.id])
+        return {
+            row["version"]: Tally(**{key: row[key] for key in row.keys() - {"condition", "version"}}) for row in rows
+        }
 
-    def ratings(self, game: str) -> dict[int, Rating]:
+    def ratings(self, condition: Condition) -> dict[int, Rating]:
         """Return the rating of every version that has a match that counts."""
-        rows = self._rows("select version, mu, sigma from ratings where game = ?", [game])
+        rows = self._rows("select version, mu, sigma from ratings where condition = ?", [condition.id])
         return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
 
-    def rated_games(self) -> set[str]:
-        """Return the games that have ratings."""
-        return {row["game"] for row in self._rows("select distinct game from ratings")}
+    def block_ratings(self) -> dict[tuple[int, int], Rating]:
+        """Return the rating of each version after each block in which a match of it was rated, by version and block."""
+        rows = self._each("select version, block, mu, sigma from block_ratings")
+        return {(row["version"], row["block"]): Rating(row["mu"], row["sigma"]) for row in rows}
 
     def differences(self) -> list[str]:
         """Compare every tally but the ratings with the facts; return what does not agree, a line each."""
         with self._explained():
             return [line for table in DERIVED for line in differences(self._db, table)]
 
-    def repair(self, ratings: Mapping[str, Mapping[int, Rating]], unrated: Sequence[int]) -> None:
+    def repair(self, history: History, unrated: Sequence[int]) -> None:
         """Put what follows from the facts in the place of all tallies.
 
         Args:
-            ratings: for each game the rating of every version.
+            history: the ratings that follow from all matches.
             unrated: the numbers of the results that are not rated, because the same was played before.
         """
         with self.writing():
@@ -391,22 +498,29 @@ class Store(LadderFile):
             self._write_each("update results set rated = 0 where number = ?", ([number] for number in unrated))
             self._write("delete from ratings")
             self._write_each(
-                "insert into ratings (game, version, mu, sigma) values (?, ?, ?, ?)",
+                "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
                 (
-                    [game, version, rating.mu, rating.sigma]
-                    for game, of_game in ratings.items()
-                    for version, rating in of_game.items()
+                    [condition, version, rating.mu, rating.sigma]
+                    for condition, under_it in history.ratings.items()
+                    for version, rating in under_it.items()
                 ),
+            )
+            self._write("delete from block_ratings")
+            self._write_each(
+                "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
+                ([*key, rating.mu, rating.sigma] for key, rating in history.after_blocks.items()),
             )
             for table in DERIVED:
                 derive(self._db, table)
 
 
-_MATCH = "matches.id as match_id, matches.block, blocks.game, blocks.seed, blocks.options, blocks.clock"
+_MATCH = "matches.id as match_id, matches.block, blocks.condition, blocks.seed"
 """What `_match` needs of every row, beside the version in the seat."""
 
 
-def _match(rows: Sequence[Mapping[str, Any]], versions: Mapping[int, Version]) -> Match:
+def _match(
+    rows: Sequence[Mapping[str, Any]], conditions: Mapping[int, Condition], versions: Mapping[int, Version]
+) -> Match:
     """Return a match, from a row for each seat."""
     first = rows[0]
     count = None
@@ -422,11 +536,10 @@ def _match(rows: Sequence[Mapping[str, Any]], versions: Mapping[int, Version]) -
     return Match(
         match_id=first["match_id"],
         block=first["block"],
-        game=first["game"],
+        condition=conditions[first["condition"]],
         seats=tuple(versions[row["version"]] for row in rows),
         seed=first["seed"],
-        options=json.loads(first["options"]),
-        clock=first["clock"],
+        voids=first.get("voids", 0),
         count=count,
     )
 

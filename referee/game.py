@@ -46,6 +46,9 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
      a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
+ 18. `Game.breakdown` says of every observation what each seat's points are for: the same sources in the same order for
+     all seats, and their points add up to `scores`. `Game.criteria` says what decides the places, first things first;
+     `ranks` follow from it.
 
 Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
 once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
@@ -61,7 +64,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from referee.errors import DoganaError
 from referee.kit.document import Document
@@ -294,6 +297,24 @@ class CountedBy:
     """An enum, or None for the seats."""
 
 
+class Points(NamedTuple):
+    """Points of a seat that have one source (`Game.breakdown`)."""
+
+    source: str
+    """What they are for, in words for people: `houses in villages`."""
+    points: int
+    """How many; below 0 where the rules take points away."""
+
+
+class Criterion(NamedTuple):
+    """One of the things that decide the places (`Game.criteria`)."""
+
+    name: str
+    """What is compared, in words for people: `pesos left`."""
+    values: tuple[int, ...]
+    """What each seat has of it; the larger is the better."""
+
+
 class State(ABC):
     """A match in progress. Only `apply` changes it."""
 
@@ -371,6 +392,29 @@ class State(ABC):
         """Return every broken invariant, a line each; none in any state that can be reached."""
 
 
+# --- scene ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What surrounds an observation in a picture of a match: everything in it may be known to the same viewer."""
+
+    bots: tuple[str, ...]
+    """Who sits in each seat, as the authors wrote it."""
+    step: int = 0
+    """How many actions had been played when the viewer last learnt of one."""
+    steps: int | None = None
+    """How many actions the match has in all; None if that is not known, as while it is played."""
+    before: Observation | None = None
+    """What the viewer saw before the last action that it learnt of; None at the beginning."""
+    seat: Seat | None = None
+    """Who played that action; None at the beginning."""
+    action: Action | None = None
+    """That action; None if the viewer does not know it, and at the beginning."""
+    clocks: tuple[float, ...] | None = None
+    """What each seat has left on its clock after that action, in seconds; None if that is not known."""
+
+
 # --- game -----------------------------------------------------------------------------------------
 
 
@@ -420,8 +464,20 @@ class Game(ABC):
         """
 
     @abstractmethod
-    def draw(self, setup: Setup, observation: Observation) -> str:
-        """Return an SVG picture of an observation. It shows nothing that is not in the observation."""
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        """Return what the points of each seat are for: the same sources for each seat, in the same order."""
+
+    @abstractmethod
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        """Return what decides the places, were the match to end now: the score first as a rule, then the tie-breaks."""
+
+    @abstractmethod
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
+        """Return an SVG picture of an observation, with what surrounds it in a match if that is given.
+
+        It shows nothing that is neither in the observation nor in the scene. `referee/kit/scene.py` has what the pictures of
+        all games say about a scene.
+        """
 
     def order_matters(self, setup: Setup) -> bool:
         """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""

@@ -164,3 +164,8 @@ def sealed(seats: int = 2, *, timer: int | None = None, clock: str = "60+0.5/10"
     """A table with the toy game."""
     options = {} if timer is None else {"timer": timer}
     return Table(plan_of(SEALED, seats, clock=clock, options=options, seed=seed))
+
+
+def cargo_noir(clock: str = "60+0.5/10", **arguments: object) -> Table:
+    """A table for two with cargo_noir; seat 0 begins and is to send three ships."""
+    return Table(plan_of(clock=clock, options={"first_player": 0}, **arguments))  # type: ignore[arg-type]

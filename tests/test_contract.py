@@ -236,6 +236,14 @@ def _no_ranks(self: SealedState, viewer: Seat | None) -> _Rankless:
     return _Rankless(viewer)
 
 
+def _points_from_nowhere(self: SealedState) -> list[int]:
+    return [score + 1 for score in self.score]
+
+
+def _the_last_shall_be_first(self: SealedState) -> list[int]:
+    return [1 + sum(other < own for other in self.score) for own in self.score]
+
+
 BROKEN = [
     broken(1, seats_to_act=_nobody_acts),
     broken(2, legal_actions=_twice),
@@ -257,6 +265,8 @@ BROKEN = [
     broken(14, observation=_no_ranks),
     broken(14, scores=_scores_by_pot),
     broken(14, seats_to_act=_acts_by_pot),
+    broken(18, scores=_points_from_nowhere),
+    broken(18, ranks=_the_last_shall_be_first),
 ]
 
 

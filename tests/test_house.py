@@ -30,7 +30,14 @@ RULES_MAY_IMPORT = {
     "math", "operator", "typing", "typing_extensions", "referee.game", "referee.kit.document",
 }  # fmt: skip
 # A drawing writes SVG besides.
-DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {"html", "textwrap", "unicodedata", "xml.sax.saxutils", "referee.kit.svg"}
+DRAWING_MAY_IMPORT = RULES_MAY_IMPORT | {
+    "html",
+    "textwrap",
+    "unicodedata",
+    "xml.sax.saxutils",
+    "referee.kit.scene",
+    "referee.kit.svg",
+}
 
 
 # All that the match machine may import: no clock, socket, file or process.
@@ -76,6 +83,7 @@ ROOMS = (
     "match",
     "registry",
     "records",
+    "pages",
     "live",
     "contract",
     "commands",

@@ -9,12 +9,15 @@ import typer
 from rich.progress import Progress
 
 from ladder.commands.options import HomeOption
+from ladder.condition import agree
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.pool import JOIN_SECONDS
+from ladder.running import RunPlan
 from ladder.running import run as play
 from ladder.store import Store
+from referee.commands.options import DEFAULT_CLOCK, ClockOption, GameOptions, read_clock, read_options
 from referee.commands.output import err, out
-from referee.match.clock import TimeControl
 from referee.registry import find
 
 
@@ -26,7 +29,14 @@ def run(
     ],
     workers: Annotated[int, typer.Option(help="How many matches to play at a time.", min=1, max=256)] = os.cpu_count()
     or 1,
-    clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
+    clock: ClockOption = DEFAULT_CLOCK,
+    option: GameOptions = None,
+    seats: Annotated[
+        int | None, typer.Option(help="Play with this number of seats only.", show_default="all the game has", min=1)
+    ] = None,
+    wait: Annotated[
+        float, typer.Option(help="How long bots may take to join, in seconds.", min=1, max=3600)
+    ] = JOIN_SECONDS,
     same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
     unconfined: Annotated[
         bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
@@ -34,31 +44,35 @@ def run(
 ) -> None:
     """Play matches among the submitted bots and the house bots, and rate them.
 
-    A block is one seed, played in every rotation of the seats. The next run takes up what an interrupted one has left.
+    A block is one seed, played in every rotation of the seats. Game, options and clock are the condition of a standing:
+    results under another condition change nothing in it, and a bot qualifies for each. The next run under the same
+    condition takes up what an interrupted one has left.
 
     Examples:
 
       dogana ladder run --game cargo_noir --matches 100 --unconfined
 
       dogana ladder run --game cargo_noir --game yunnan --matches 200 --workers 4 --unconfined
+
+      dogana ladder run --game cargo_noir --matches 50 --seats 3 --clock 600+5/60 --option last_turn=6 --unconfined
     """
-    chosen = [find(name) for name in dict.fromkeys(game)]
-    try:
-        control = TimeControl.parse(clock)
-    except ValueError as error:
-        raise LadderError(str(error)) from error
+    control, options = read_clock(clock), read_options(option or [])
+    if options and len(set(game)) > 1:
+        raise LadderError("options are those of one game; run each game by itself, or leave out --option")
+    chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
     if not unconfined:
         raise LadderError(
             "submitted bots would run unconfined, with your rights on this machine; say --unconfined if you trust them all"
         )
     with Store(Home(home).database, create=False) as store, Progress(console=err, transient=True) as progress:
         progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
-        bar = progress.add_task(f"{' and '.join(one.title for one in chosen)} matches", total=matches)
-        for step in play(Home(home), store, chosen, matches, workers, str(control), same_author=same_author):
+        bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
+        plan = RunPlan(chosen, matches, workers, control, wait, same_author=same_author)
+        for step in play(Home(home), store, plan):
             if step.text:
                 progress.console.print(step.text, markup=False, soft_wrap=True)
             if step.planned:
                 progress.update(bar, completed=step.played, total=step.planned)
             played = step.played
-    names = chosen[0].name if len(chosen) == 1 else ""
+    names = chosen[0].game.name if len(chosen) == 1 else ""
     out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)

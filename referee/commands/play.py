@@ -17,6 +17,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
+from referee.commands.options import DEFAULT_CLOCK, ClockOption, GameOptions, read_clock, read_options
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
@@ -27,7 +28,6 @@ from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.series import Played, Series, keep, play_series, unkept
 from referee.live.server import Listen, RefereeServer
-from referee.match.clock import TimeControl
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import may_replace
@@ -48,10 +48,8 @@ def play(
         int | None,
         typer.Option(help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62),
     ] = None,
-    option: Annotated[
-        list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
-    ] = None,
-    clock: Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")] = "60+0.5/10",
+    option: GameOptions = None,
+    clock: ClockOption = DEFAULT_CLOCK,
     games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000)] = 1,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
@@ -108,7 +106,7 @@ def play(
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
     chosen = find(game)
-    control = _clock(clock)
+    control = read_clock(clock)
     setup, position = _agree(chosen, len(seat), option or [], board, start)
     parsed = [_parse_seat(chosen, text, wait) for text in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
@@ -121,9 +119,9 @@ def play(
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seat) if rotate else 1
     count = games * rotations
-    _prepare_records(record, several=count > 1)
     if resume and (record is None or count == 1):
         raise PlayError("--resume needs several matches, and --record with the folder of those that were played")
+    _prepare_records(record, several=count > 1)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
     series = Series(
@@ -143,13 +141,13 @@ def play(
     if count > 1:
         _play_several(series, min(count, workers or os.cpu_count() or 1), logs, as_json=as_json)
         return
-    if remote or listen is not None:  # strangers' connections must not use up the files that records and agents need
-        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-    adopt_orphans()
     reached = None
     if remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *_tls(tls_cert, tls_key))
+        # Strangers' connections must not use up the files that records and agents need.
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    adopt_orphans()
     match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
     _keep_logs(logs, match)
     if as_json:
@@ -224,7 +222,7 @@ def _play_several(series: Series, workers: int, logs: Path | None, *, as_json: b
                     print_json(_as_json(match))
                 progress.advance(bar)
     finally:
-        if tally.count < series.count:
+        if 0 < tally.count < series.count:
             err.print(f"{tally.count} of {series.count} matches were played", soft_wrap=True)
         if tally.count and not as_json:
             out.print(tally.table())
@@ -244,13 +242,6 @@ def _prepare_records(target: Path | None, *, several: bool) -> None:
         raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
 
 
-def _clock(text: str) -> TimeControl:
-    try:
-        return TimeControl.parse(text)
-    except ValueError as error:
-        raise PlayError(str(error)) from error
-
-
 def _agree(
     game: Game, seats: int, options: Sequence[str], board: Path | None, start: Path | None
 ) -> tuple[Setup, Mapping[str, Any] | None]:
@@ -264,16 +255,8 @@ def _agree(
         if position.setup.seats != seats:
             raise PlayError(f"position {start} is for {position.setup.seats} seats, but {seats} were given")
         return position.setup, position.state.to_json()
-    chosen = {}
-    for entry in options:
-        name, equals, value = entry.partition("=")
-        if not equals:
-            raise PlayError(f"option {entry!r} must be written as NAME=VALUE")
-        if name in chosen:
-            raise PlayError(f"option {name} is given twice")
-        chosen[name] = value
     data = shipped_board(game) if board is None else read_board_file(board)
-    return game.setup(seats, chosen, data), None
+    return game.setup(seats, read_options(options), data), None
 
 
 def _parse_seat(game: Game, text: str, wait: float | None) -> Player:

@@ -1,20 +1,24 @@
-"""`dogana replay`: show a record step by step, as text, as drawings, or as the position at one step."""
+"""`dogana replay`: show a record step by step, as text, as drawings, as a page, or as the position at one step."""
 
 from __future__ import annotations
 
+import time
+from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from referee.commands.output import out, print_json, styled, target
+from referee.commands.output import err, out, print_json, styled, target
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
 from referee.match.effects import Decider
 from referee.match.result import Outcome
+from referee.pages.match import make_page
 from referee.records.changes import changes, describe
 from referee.records.position import write_position
+from referee.records.shown import Shown
 from referee.records.verify import Replay, Step
 from referee.registry import find
 
@@ -24,6 +28,17 @@ _BY = {
     Decider.CLOCK: " (default: time was up)",
     Decider.DEFAULT: " (default: the seat is out)",
 }
+
+
+_SECONDS_BETWEEN_REMARKS = 2.0
+_PAGE_BEGINS = b"<!DOCTYPE html>"
+
+
+class Views(Enum):
+    """Whose views a page has."""
+
+    ALL = "all"
+    PUBLIC = "public"
 
 
 class ReplayError(DoganaError):
@@ -41,17 +56,39 @@ def replay(
         bool,
         typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step."),
     ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page to look at in a browser, without a network.", metavar="FILE", parser=target),
+    ] = None,
+    views: Annotated[
+        Views | None,
+        typer.Option(
+            help="With --html: what spectators and each seat saw, or only what spectators saw "
+            "[all; public if the record does not reveal its seed]."
+        ),
+    ] = None,
 ) -> None:
     """Show a record step by step; every step is played again by the rules.
+
+    A record that breaks off or does not hold is shown up to there; then the exit status is 1.
 
     Examples:
 
       dogana replay match.jsonl
 
+      dogana replay match.jsonl --html match.html
+
       dogana replay match.jsonl --as 1 --svg pictures
 
       dogana replay match.jsonl --at 40 --json > position.json
     """
+    if html is not None:
+        if viewer is not None or svg is not None or at is not None or as_json:
+            raise ReplayError("--html goes with --views only: the page has every step, and what each seat knew")
+        _write_page(file, html, views)
+        return
+    if views is not None:
+        raise ReplayError("--views goes with --html; what one seat knew is shown by --as")
     record = Replay(file, find)
     seats = record.plan.setup.seats
     if viewer is not None and viewer >= seats:
@@ -64,20 +101,47 @@ def replay(
     _show_steps(record, viewer, svg, as_json=as_json)
 
 
+def _write_page(file: Path, html: Path, views: Views | None) -> None:
+    _check_replaceable(html)
+    told = time.monotonic()
+
+    def progress(drawn: int, pictures: int) -> None:
+        nonlocal told
+        if time.monotonic() - told >= _SECONDS_BETWEEN_REMARKS:
+            told = time.monotonic()
+            err.print(f"{drawn} of {pictures} pictures are drawn", style="dim", soft_wrap=True)
+
+    page = make_page(file, find, progress, seats_too=None if views is None else views is Views.ALL)
+    write_file(html, page.html)
+    views_shown = f"what spectators and {page.seats} seats saw" if page.seats else "what spectators saw"
+    err.print(f"{html}: {page.steps} steps, {views_shown}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True)
+    if page.broken:
+        raise ReplayError(f"{file}: {page.broken}; the page ends there and says so")
+
+
+def _check_replaceable(html: Path) -> None:
+    """Refuse to replace what is no page: a slip of the keyboard must not cost a record."""
+    if not html.is_file():
+        return
+    with html.open("rb") as old:
+        if old.read(len(_PAGE_BEGINS)) not in (b"", _PAGE_BEGINS):
+            raise ReplayError(f"{html} is not an HTML page, so it is not replaced; give another name")
+
+
 def _show_position(
     record: Replay, file: Path, at: int, viewer: Seat | None, svg: Path | None, *, as_json: bool
 ) -> None:
-    taken = 0
-    if at:
-        for taken, _ in enumerate(record, start=1):
-            if taken == at:
-                break
-    if taken < at:
-        raise ReplayError(f"{file} has only {taken} actions, not {at}")
+    if at > record.actions_in_all:
+        raise ReplayError(f"{file} has only {record.actions_in_all} actions, not {at}")
     game, setup, state = record.plan.game, record.plan.setup, record.state
+    shown = Shown(record, viewer)
+    for step in record if at else ():
+        shown.follow(step)
+        if step.n == at:
+            break
     if svg is not None:
         svg.mkdir(parents=True, exist_ok=True)
-        write_file(svg / f"{at:05}.svg", game.draw(setup, state.observation(viewer)))
+        write_file(svg / f"{at:05}.svg", shown.draw())
     if as_json:
         print_json(write_position(game, setup, state))
         return
@@ -95,34 +159,15 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
         out.print(f"{plan.game.title}, {plan.setup.seats} seats, match {plan.match_id}", soft_wrap=True)
         for seat, bot in enumerate(plan.bots):
             out.print(f"seat {seat}: {bot}", soft_wrap=True)
-    seen = record.state.observation(viewer)
+    shown = Shown(record, viewer)
     if svg is not None:
-        write_file(svg / "00000.svg", plan.game.draw(plan.setup, seen))
-    known_to_viewer = _Knowledge(record, viewer)
+        write_file(svg / "00000.svg", shown.draw())
     for step in record:
-        before, seen = seen, record.state.observation(viewer)
+        before, known = shown.seen, shown.follow(step)
         if svg is not None:
-            write_file(svg / f"{step.n:05}.svg", plan.game.draw(plan.setup, seen))
-        _print_step(step, known_to_viewer.of(step), before, seen, as_json=as_json)
-        known_to_viewer.look_ahead()
+            write_file(svg / f"{step.n:05}.svg", shown.draw())
+        _print_step(step, known, before, shown.seen, as_json=as_json)
     _print_result(record, as_json=as_json)
-
-
-class _Knowledge:
-    """Which actions the viewer may know of: the own ones and the public ones."""
-
-    def __init__(self, record: Replay, viewer: Seat | None) -> None:
-        self._record = record
-        self._viewer = viewer
-        self.look_ahead()
-
-    def look_ahead(self) -> None:
-        """Keep the state before the next step."""
-        self._before = self._record.state.clone()
-
-    def of(self, step: Step) -> bool:
-        """Return whether the viewer knows of a step at once."""
-        return step.seat == self._viewer or self._before.is_public(step.seat, step.action)
 
 
 def _print_step(step: Step, known: bool, before: Observation, seen: Observation, *, as_json: bool) -> None:

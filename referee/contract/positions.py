@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from referee.contract.suite import BrokenContract
+from referee.contract.suite import BrokenContract, points_problems
 from referee.game import Game, JsonObject, Setup, State
 from referee.kit.chance import FastChance
 from referee.kit.document import Document
@@ -95,6 +95,8 @@ def _look(game: Game, setup: Setup, state: State) -> None:
     for viewer in (*range(setup.seats), None):
         seen = state.observation(viewer)
         codec(game).observation_bytes(seen)
+    if problems := points_problems(game, setup, state, seen):
+        raise ValueError(problems[0])
     game.draw(setup, seen)
     game.sample(setup, seen, FastChance(1))
     state.scores()

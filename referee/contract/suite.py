@@ -18,7 +18,7 @@ from dataclasses import replace
 from enum import IntEnum
 
 from referee.contract.secrecy import overhear
-from referee.game import Action, Chance, Game, IllegalAction, Seat, Setup, State, label
+from referee.game import Action, Chance, Game, IllegalAction, Observation, Scene, Seat, Setup, State, label
 from referee.kit.chance import FastChance, LiveChance
 from referee.kit.document import Document
 from referee.live.codec import Codec, codec
@@ -231,6 +231,9 @@ class _Examination:
             seats = getattr(state.observation(viewer), "seats", ())
             seen = [getattr(seat, "rank", None) for seat in seats]
             self.check(14, seen == ranks, f"{_name(viewer)} observes the ranks {seen}, not {ranks}")
+        for viewer in self.everyone:
+            for problem in points_problems(self.game, self.setup, state, state.observation(viewer)):
+                raise BrokenContract(18, f"{self.game.name}, {self.setup.seats} seats: {_name(viewer)}: {problem}")
 
     def check_knowledge(self, state: State, viewer: Seat | None) -> None:
         """Check observation, codec, sample and non-interference for one seat or a spectator."""
@@ -325,8 +328,30 @@ class _Examination:
         self.check_places(state)
         for viewer in self.everyone:
             self.check_knowledge(state, viewer)
-        drawing = self.game.draw(self.setup, state.observation(None))
-        self.check(10, drawing.startswith("<svg"), "draw gives no SVG picture")
+        seen = state.observation(None)
+        bots = tuple(f"bot {seat}" for seat in range(self.setup.seats))
+        for scene in (None, Scene(bots), Scene(bots, 7, 9, seen, self.setup.seats - 1, None, (1.5,) * len(bots))):
+            drawing = self.game.draw(self.setup, seen, scene)
+            self.check(10, drawing.startswith("<svg"), "draw gives no SVG picture")
+
+
+def points_problems(game: Game, setup: Setup, state: State, seen: Observation) -> list[str]:
+    """Return what is wrong with a game's breakdown and criteria of what was observed of a state (sentence 18)."""
+    found = []
+    breakdown, criteria, seats = game.breakdown(setup, seen), game.criteria(setup, seen), range(setup.seats)
+    totals = [sum(part.points for part in parts) for parts in breakdown]
+    if totals != state.scores():
+        found.append(f"the breakdown adds up to {totals}, but the scores are {state.scores()}")
+    if len({tuple(part.source for part in parts) for parts in breakdown}) > 1:
+        found.append("the breakdown has other sources for some seats than for others")
+    if any(len(criterion.values) != setup.seats for criterion in criteria):
+        found.append("a criterion has not one value for each seat")
+        return found
+    results = [[criterion.values[seat] for criterion in criteria] for seat in seats]
+    places = [1 + sum(other > own for other in results) for own in results]
+    if places != state.ranks():
+        found.append(f"the criteria lead to the places {places}, but the ranks are {state.ranks()}")
+    return found
 
 
 def _fields(state: State) -> list[str]:

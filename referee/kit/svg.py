@@ -76,6 +76,14 @@ def name_text(x: float, y: float, name: str, size: float, width: float, fill: st
     return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
 
 
+def cut(name: str, size: float, width: float) -> str:
+    """A name that a stranger wrote, cut off where bold letters of this size would go beyond `width`, so that none is smaller."""
+    words = printable(name)
+    while len(words) > 2 and width_of(words) * size * 1.13 > width:
+        words = words[:-2].rstrip() + "…"
+    return words
+
+
 def printable(name: str) -> str:
     """Return a name without what could break document or line: control, direction and unpaired characters."""
     cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())

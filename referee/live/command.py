@@ -83,6 +83,11 @@ class AgentProcess:
         self._pipe = pipe
         self._drain = asyncio.create_task(self._drain_output(output))
 
+    @property
+    def supervisor(self) -> int:
+        """The id of the process above all processes of the agent."""
+        return self._process.pid
+
     @staticmethod
     async def start(argv: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> AgentProcess:
         """Start a command.

@@ -14,9 +14,10 @@ from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.agent import AgentSeat
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
-from referee.live.driver import MatchDriver
+from referee.live.driver import MatchDriver, MatchVoid
 from referee.live.server import RefereeServer
 from referee.live.spectators import Showing
+from referee.live.starvation import Watched
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -85,6 +86,8 @@ class _Table:
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
     processes: dict[Seat, AgentProcess] = field(default_factory=dict)
     faults: dict[Seat, Fault] = field(default_factory=dict)
+    starved: list[str] = field(default_factory=list)
+    """Of the faults, those of agents that others kept from starting, in words."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
@@ -102,6 +105,7 @@ async def play_match(
     position_file: Path | None = None,
     announce: Callable[[Seat, str], None] = lambda seat, token: None,
     all_must_start: bool = False,
+    starved_is_void: bool = False,
 ) -> MatchReport:
     """Play one match to its end.
 
@@ -114,13 +118,14 @@ async def play_match(
         announce: called with the seat and its token when a remote agent can join.
         all_must_start: whether an agent that does not start keeps the match from being played. Otherwise its seat
             is out from the beginning.
+        starved_is_void: whether the match is void if an agent does not start because others use the processors.
 
     Returns:
         The result and what belongs to it. No process of an agent is left.
 
     Raises:
         StartFailed: see `all_must_start`; nothing has been written then.
-        MatchVoid: if the referee failed; nothing is left of the record.
+        MatchVoid: if the referee failed, or see `starved_is_void`; nothing is left of the record.
         OSError: if the record cannot be written.
     """
     chance = LiveChance(plan.seed)
@@ -135,6 +140,8 @@ async def play_match(
     showing = None if server is None else server.showing(plan)
     try:
         await _fill_seats(table, players, server, announce)
+        if table.starved and starved_is_void:
+            raise MatchVoid("; ".join(table.starved))
         if table.faults and all_must_start:
             raise StartFailed(table.faults)
         writer = None if record is None else RecordWriter(record)
@@ -203,19 +210,27 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
         return
     table.processes[place.seat] = process
     ended = asyncio.ensure_future(process.ended())
-    futures: set[asyncio.Future[None] | asyncio.Future[str]] = {place.joined, ended}
-    await asyncio.wait(futures, timeout=player.join_seconds, return_when=asyncio.FIRST_COMPLETED)
+    watched = Watched(process.supervisor)
+    await watched.until_one_is_done((place.joined, ended), player.join_seconds)
     if place.joined.done():
         ended.cancel()
-    elif ended.done():
+        return
+    starved = watched.starved
+    if ended.done():
         await process.stop()
         last = process.log.last_line()
         said = f"; the last it wrote: {last}" if last else ""
-        table.faults[place.seat] = Fault(Outcome.START, f"{ended.result()} before it joined{said}")
+        detail = f"{ended.result()} before it joined{said}"
     else:
         ended.cancel()
         await process.stop()
-        table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
+        detail = f"did not join within {player.join_seconds:g} s"
+    table.faults[place.seat] = Fault(Outcome.START, detail)
+    if starved:
+        table.starved.append(
+            f"seat {place.seat} {detail}; others used the processors: it had one for {watched.ran:.1f} s,"
+            f" and waited {watched.waited:.1f} s for one"
+        )
 
 
 async def _drive(driver: MatchDriver, table: _Table, showing: Showing | None) -> Result:

@@ -21,7 +21,7 @@ from referee.game import Seat
 from referee.live.orphans import kill_below
 from referee.live.play import Player, play_match
 from referee.live.server import RefereeServer
-from referee.live.worker import become_worker
+from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan, match_id_for
 from referee.match.result import Result
@@ -188,7 +188,8 @@ class _Worker:
     def __init__(self, context: SpawnContext, series: Series) -> None:
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(target=_work, args=(theirs, series), daemon=True)
-        self.process.start()
+        with undisturbed():
+            self.process.start()
         theirs.close()
         self.number = -1
 

@@ -42,7 +42,8 @@ class TimeControl:
         return control
 
     def __str__(self) -> str:
-        return f"{self.bank:g}+{self.increment:g}/{self.cap:g}"
+        bank, increment, cap = (f"{part:.6f}".rstrip("0").rstrip(".") for part in (self.bank, self.increment, self.cap))
+        return f"{bank}+{increment}/{cap}"
 
 
 class SeatClock:

@@ -70,6 +70,22 @@ class Step:
     """The draws that came with it, as (stream, draw)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A strike of a seat, or why it is out. All texts are what the record says."""
+
+    after: int
+    """How many actions had been played."""
+    seat: Seat
+    reason: str
+    """The kind: a word of `Outcome`."""
+    detail: str
+    rule: str
+    """The number of the rule that was broken; empty if there is none."""
+    is_out: bool
+    """Whether the seat is out, not only struck."""
+
+
 @dataclass(slots=True)
 class _SeatRecord:
     clock: SeatClock
@@ -99,6 +115,8 @@ class Replay:
         result_hash: the hash of the line with the result; empty until then.
         last_hash: the hash of the last line.
         is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
+        actions_in_all: how many actions the record claims to have.
+        troubles: the strikes of the match so far, and which seats went out.
     """
 
     def __init__(self, path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> None:
@@ -116,6 +134,8 @@ class Replay:
         self._lines = read_lines(path)
         self._at = 0
         self.is_sealed = self._lines[-1].data.get("type") == "seed"
+        self.actions_in_all = sum(line.data.get("type") == "action" for line in self._lines)
+        self.troubles: list[Trouble] = []
         self.result_hash = ""
         self.last_hash = self._lines[-1].hash
         revealed = self._lines[-1].data.get("seed") if seed is None else seed
@@ -155,6 +175,14 @@ class Replay:
             self._check_entries(line)
             self._read_withdrawn(line)
         self._read_end()
+
+    def seconds_left(self) -> list[float]:
+        """Return what each seat has left in its bank, in seconds."""
+        return [seat.clock.bank for seat in self._seats]
+
+    def seconds_used(self) -> list[float]:
+        """Return what all decisions of each seat were charged so far, in seconds."""
+        return [seat.charged for seat in self._seats]
 
     def trust(self) -> Trust:
         """Return what the record proves; call it when the iteration has come to its end."""
@@ -352,6 +380,7 @@ class Replay:
         record.last_strike = reason
         record.timed_out = reason == "timeout"
         self._answering = None
+        self._note_trouble(line, is_out=False)
 
     def _read_out(self, line: Line) -> None:
         record = self._seats[self._seat(line)]
@@ -374,6 +403,11 @@ class Replay:
         record.detail = str(line.data.get("detail", ""))
         record.out_order = self._outs
         self._outs += 1
+        self._note_trouble(line, is_out=True)
+
+    def _note_trouble(self, line: Line, *, is_out: bool) -> None:
+        seat, reason, detail, rule = (line.data.get(key, "") for key in ("seat", "reason", "detail", "rule"))
+        self.troubles.append(Trouble(self._actions, seat, reason, str(detail), str(rule), is_out))
 
     def _read_end(self) -> None:
         line = self._take("result")

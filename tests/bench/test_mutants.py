@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.mutants import mutants
+import pytest
+
+from bench.mutants import main, mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = '''"""Prices: 3 is cheap."""
@@ -55,6 +57,21 @@ def test_survivors_are_printed_and_the_file_stays_as_it_is(tmp_path: Path) -> No
     ]
     assert "4 of 8 caught (50.0%)" in ended.stdout
     assert (tmp_path / "prices.py").read_text() == MODULE
+
+
+def test_what_takes_too_long_is_printed_too_for_the_machine_may_only_have_been_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "prices.py"
+    path.write_text(MODULE)
+    outcomes = iter(["passed", "timeout", *["failed"] * 7])  # of the module as it is, and of its eight mutants
+    monkeypatch.setattr("bench.mutants.run", lambda mutant, tests, seconds: next(outcomes))
+    monkeypatch.setattr(sys, "argv", ["bench.mutants", str(path), "--tests", str(tmp_path)])
+    main()
+    printed = capsys.readouterr().out
+    assert f"timed out: {path}:6\n-    if price < 0:\n" in printed
+    assert "survived" not in printed
+    assert "8 of 8 caught (100.0%), 1 by the time limit" in printed
 
 
 def test_tests_that_fail_anyway_measure_nothing(tmp_path: Path) -> None:

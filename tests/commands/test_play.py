@@ -309,7 +309,6 @@ BAD = [
     (["play", "cargo_noir", "random", "random", "--listen", "localhost:0", "--games", "2"], "are for a single match"),
     (["play", "cargo_noir", "random", "random", "--watch", "--json"], "leave out one of them"),
     (["play", "cargo_noir", "random", "random", "--listen", ""], "an address is host:port"),
-    (["play", "cargo_noir", "random", "random", "--resume", "--games", "2"], "--resume needs several matches"),
     (["play", "cargo_noir", "random", "random", "--resume", "--record", "x"], "--resume needs several matches"),
     (["play", "cargo_noir", "random", "remote", "--wait", "0.2"], "seat 1: did not join within 0.2 s"),
     (["play", "cargo_noir", "random", "remote", "--listen", "no-such-host:1"], "cannot listen on no-such-host:1"),

@@ -101,9 +101,8 @@ def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
     series = start(tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000)
     agent = int(wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()))
     series.send_signal(signal.SIGINT)
-    _, err = series.communicate(timeout=30)
-    assert series.returncode == 128 + signal.SIGINT
-    assert "0 of 2 matches were played" in err
+    out, err = series.communicate(timeout=30)
+    assert (series.returncode, out, err.strip()) == (128 + signal.SIGINT, "", "")
     assert not Path(f"/proc/{agent}").exists()
     assert not list((tmp_path / "tmp").iterdir())
 
@@ -115,7 +114,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path
         wait_for(lambda: list((tmp_path / "matches").glob("*.part")))
         os.kill(wait_for(lambda: workers(series))[0], signal.SIGKILL)
     out, err = series.communicate(timeout=120)
-    assert (series.returncode, err) == (0, "")
+    assert (series.returncode, err.strip()) == (0, "")
     kept = sorted((tmp_path / "matches").iterdir())
     assert len(kept) == 12
     assert all(path.suffix == ".jsonl" for path in kept)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from ladder.condition import Condition
 from ladder.match import Match
 from ladder.running import count, schedule
 from ladder.store import Store
@@ -13,15 +14,18 @@ from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find
 
 GAME = find("cargo_noir")
-CLOCK = "60+0.5/10"
+CONDITION = Condition(1, GAME.name, {}, "60+0.5/10")
+OTHER = Condition(2, GAME.name, {"last_turn": 2}, "60+0.5/10")
 
 
 def ladder(path: Path, bots: int = 5) -> Store:
-    """A ladder with bots that have qualified."""
+    """A ladder with bots that have qualified under two conditions."""
     store = Store(path / "ladder.db", create=True)
+    assert [store.condition(one.game, one.options, one.clock) for one in (CONDITION, OTHER)] == [CONDITION, OTHER]
     for number in range(bots):
         version, _ = store.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [GAME.name])
-        store.qualify(version.id, GAME.name, passed=True, reason="")
+        for condition in (CONDITION, OTHER):
+            store.qualify(version.id, condition, passed=True, reason="")
     return store
 
 
@@ -51,9 +55,9 @@ def result_of(
     )
 
 
-def next_matches(store: Store, seed: int = 0) -> list[Match]:
+def next_matches(store: Store, seed: int = 0, condition: Condition = CONDITION) -> list[Match]:
     """Schedule a block."""
-    return schedule(store, GAME, CLOCK, seed, same_author=False)
+    return schedule(store, condition, list(GAME.seat_counts), seed, same_author=False)
 
 
 def play(store: Store, match: Match, chance: random.Random) -> bool:

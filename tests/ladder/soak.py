@@ -63,7 +63,7 @@ def check(folder: Path) -> None:
     home = Home(folder / "home")
     with Store(home.database, create=False) as store:
         counted = list(store.counted())
-        assert store.unfinished(GAME) == []
+        assert store.open_matches() == {}
         assert store.blocks_to_seal() == []
     assert len({match.match_id for match in counted}) == len(counted)
     assert [match.count.number for match in counted if match.count] == list(range(1, len(counted) + 1))

@@ -11,9 +11,11 @@ import pytest
 from ladder.backup import backup
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.intake import hash_of
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.soak import finish, results, start_run, submit, wait_for_results
+from tests.ladder.test_intake import linked
 
 __all__ = ["dogana"]
 
@@ -64,3 +66,14 @@ def test_a_backup_that_finds_no_room_says_so_in_one_line_and_leaves_nothing(
     assert len(ended.stderr.splitlines()) == 1
     assert "full.tar" in ended.stderr
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_links_of_a_bot_are_links_in_a_backup(dogana: Dogana, tmp_path: Path) -> None:
+    """Copies of the files that they lead to would be another version."""
+    [folder, *_] = linked(tmp_path, {"tool": "bot", "lib64": "data", "python3": "/usr/bin/env", "nowhere": "data/x"})
+    dogana("ladder", "submit", folder, "--name", "mybot", "--author", "me", "--home", "home")
+    dogana("ladder", "backup", "monday.tar", "--home", "home")
+    with tarfile.open(tmp_path / "monday.tar") as whole:
+        whole.extractall(tmp_path / "restored", filter="tar")
+    [version] = (tmp_path / "restored" / "versions").iterdir()
+    assert hash_of(version) == version.name

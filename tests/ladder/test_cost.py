@@ -5,16 +5,18 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.ladder import make
+from ladder.chronicle import Chronicle
 from ladder.home import Home
 from ladder.match import Match
 from ladder.recompute import compare
 from ladder.standings import scheduled, standings
 from ladder.store import Store
-from tests.ladder.made import GAME, next_matches, play
+from tests.ladder.made import CONDITION, OTHER, next_matches, play
 
 VERSIONS = 8  # so few that all pairs have met in the short history, too
 
@@ -53,8 +55,8 @@ def block_and_count(store: Store) -> None:
 @pytest.mark.parametrize(
     "action",
     [
-        pytest.param(lambda store: scheduled(store, GAME.name), id="who is scheduled, who is suspended"),
-        pytest.param(lambda store: standings(store, GAME.name), id="top"),
+        pytest.param(lambda store: scheduled(store, CONDITION), id="who is scheduled, who is suspended"),
+        pytest.param(lambda store: standings(store, CONDITION), id="top"),
         pytest.param(lambda store: store.blocks_to_seal(), id="which blocks are to be sealed"),
         pytest.param(block_and_count, id="scheduling, counting, giving up"),
     ],
@@ -65,6 +67,34 @@ def test_the_cost_does_not_grow_with_the_history(
     short, long = (steps_of(store, lambda store=store: action(store)) for store in ladders)  # type: ignore[misc]
     assert short > 0
     assert long < 1.2 * short
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param({}, id="all"),
+        pytest.param({"out": True}, id="out, which none is"),
+        pytest.param({"bot": "bot1"}, id="of a bot"),
+        pytest.param({"bot": "bot1", "out": True}, id="of a bot that was out, which it never was"),
+        pytest.param({"bot": "bot1", "lost": True, "conditions": [CONDITION]}, id="of a bot that lost"),
+        pytest.param({"bot": "bot1", "conditions": [OTHER]}, id="of a bot, under another condition"),
+        pytest.param({"before": "match150"}, id="further back"),
+    ],
+)
+def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
+    ladders: tuple[Store, Store], wanted: dict[str, Any]
+) -> None:
+    def page(store: Store) -> None:
+        with Chronicle(store._path, create=False) as chronicle:
+            versions = chronicle.find_versions(wanted["bot"]) if "bot" in wanted else ()
+            filters = {key: value for key, value in wanted.items() if key != "bot"}
+            found.append(steps_of(chronicle, lambda: chronicle.matches(10, versions=versions, **filters)))
+
+    found: list[int] = []
+    for store in ladders:
+        page(store)
+    short, long = found
+    assert 0 < long < 1.2 * short
 
 
 def test_tallies_of_a_history_that_was_made_at_once_agree_with_it(tmp_path: Path) -> None:

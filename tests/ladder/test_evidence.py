@@ -23,12 +23,10 @@ from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, dogana
-from tests.ladder.made import ladder, next_matches
+from tests.ladder.made import CONDITION, ladder, next_matches
 from tests.ladder.test_pool import PLAIN
 
 __all__ = ["dogana"]
-
-CLOCK = "60+0.5/10"
 
 
 def run(dogana: Dogana, matches: int, status: int = 0) -> str:
@@ -62,13 +60,13 @@ def home(dogana: Dogana, tmp_path: Path) -> Home:
 
 def scheduled(home: Home) -> list[Match]:
     with Store(home.database, create=False) as store:
-        return schedule(store, find("cargo_noir"), CLOCK, 1, same_author=False)
+        return schedule(store, CONDITION, [2, 3, 4, 5], 1, same_author=False)
 
 
 def plan(match: Match) -> MatchPlan:
-    game = find(match.game)
-    setup = game.setup(len(match.seats), match.options, shipped_board(game))
-    control = TimeControl.parse(match.clock)
+    game = find(match.condition.game)
+    setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
+    control = TimeControl.parse(match.condition.clock)
     return MatchPlan(game, setup, match.match_id, match.seed, match.labels, control, reveals_seed=False)
 
 
@@ -193,15 +191,15 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
     assert "the files of mybot v1 are not those that were submitted" in said
     with Store(home.database, create=False) as store:
         counted = {match.match_id for match in store.counted()}
-        assert store.unfinished("cargo_noir") == []
-        before = store.ratings("cargo_noir")
+        assert store.unfinished(CONDITION) == []
+        before = store.ratings(CONDITION)
     assert not counted & {match.match_id for match in matches}
     dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     for _ in range(10):  # who meets whom is drawn
         assert "are not those" not in run(dogana, 2)
         with Store(home.database, create=False) as store:
             [mybot] = [version.id for version in store.versions().values() if version.bot == "mybot"]
-            if store.ratings("cargo_noir").get(mybot) != before.get(mybot):
+            if store.ratings(CONDITION).get(mybot) != before.get(mybot):
                 return
     raise AssertionError("mybot never played again")
 
@@ -214,3 +212,17 @@ def test_no_seed_of_a_block_follows_from_what_others_may_know(tmp_path: Path) ->
             seeds |= {match.seed for match in next_matches(store, seed=1)}  # who meets whom is the same in all of them
     assert len(seeds) == 20
     assert 55 < max(seeds).bit_length() <= 62
+
+
+def test_a_match_that_counts_for_another_condition_than_it_was_played_under_is_found(
+    dogana: Dogana, home: Home
+) -> None:
+    for column, value in (("clock", "1+0/1"), ("options", '{"last_turn": 2}')):
+        with sqlite3.connect(home.database) as database:
+            [before] = database.execute(f"select {column} from conditions where id = 1").fetchone()  # noqa: S608
+            database.execute(f"update conditions set {column} = ? where id = 1", [value])  # noqa: S608
+        said = dogana("ladder", "recompute", "--home", "home", status=1).stdout
+        assert "it was not played under the condition for which it counts" in said
+        with sqlite3.connect(home.database) as database:
+            database.execute(f"update conditions set {column} = ? where id = 1", [before])  # noqa: S608
+    assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout

@@ -14,6 +14,7 @@ import pytest
 
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.running import schedule
 from ladder.standings import SUSPENDED_AFTER
 from ladder.store import Store
 from referee.records.record import read_lines
@@ -70,7 +71,10 @@ def recompute(dogana: Dogana) -> None:
 
 
 def test_a_bot_is_submitted_qualifies_plays_and_is_rated(dogana: Dogana, tmp_path: Path) -> None:
-    submit(dogana, tmp_path, "mybot", "me")
+    assert submit(dogana, tmp_path, "mybot", "me").stdout.splitlines() == [
+        "mybot v1 by me is in; it qualifies with the next run",
+        "it is started by: python mybot.py",
+    ]
     [entry] = top(dogana)
     assert (entry["bot"], entry["mu"], entry["status"]) == ("mybot", None, "waits to qualify")
     ended = run(dogana, 6)
@@ -107,10 +111,37 @@ def test_one_run_can_mix_games(dogana: Dogana, tmp_path: Path) -> None:
     assert ended.stderr.count("mybot v1 qualifies") == 2
     database = sqlite3.connect(tmp_path / "home" / "ladder.db")
     matches = dict(
-        database.execute("select game, count(*) from matches join blocks on block = blocks.id group by game")
+        database.execute(
+            "select game, count(*) from matches join blocks on block = blocks.id join conditions on condition = conditions.id"
+            " group by game"
+        )
     )
     assert matches.keys() == {"cargo_noir", "yunnan"}
     assert abs(matches["cargo_noir"] - matches["yunnan"]) <= 5
+    recompute(dogana)
+
+
+def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_said(
+    dogana: Dogana, tmp_path: Path
+) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 4)
+    before = top(dogana)
+    with Store(tmp_path / "home" / "ladder.db", create=False) as store:
+        [usual] = store.conditions().values()
+        left = schedule(store, usual, [2], 1, same_author=False)
+    ended = run(dogana, 2, "--clock", "5+0/5")
+    needed = f"{len(left)} matches of another run are left; they need --game cargo_noir --clock 60+0.5/10"
+    assert needed in ended.stderr.splitlines()
+    assert "mybot v1 qualifies" in ended.stderr  # under this clock, too
+    after = top(dogana)
+    assert [entry for entry in after if entry["clock"] == "60+0.5/10"] == before
+    assert sum(entry["matches"] for entry in after if entry["clock"] == "5+0/5") >= 2 * 2
+    shown = dogana("ladder", "top", "--home", "home").stdout
+    assert shown.index("Cargo Noir (60+0.5/10)") < shown.index("Cargo Noir (5+0/5)")
+    run(dogana, 1)
+    with Store(tmp_path / "home" / "ladder.db", create=False) as store:
+        assert store.open_matches() == {}
     recompute(dogana)
 
 
@@ -257,8 +288,75 @@ def test_a_record_that_holds_but_was_not_counted_is_never_taken_for_a_lost_one(d
     assert "lost: " not in said
 
 
+def test_a_run_plays_with_its_options_and_seats_and_bots_qualify_under_the_same(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    run(dogana, 2, "--option", "last_turn=2", "-o", "first_player=0", "--seats", 3, "--clock", "5+0/5")
+    records = list(Home(tmp_path / "home").records.rglob("*.zst"))
+    heads = [read_lines(path)[0].data for path in records]
+    assert len(heads) == 1 + 3  # mybot qualified
+    for head in heads:
+        assert (head["clock"], len(head["bots"])) == ("5+0/5", 3)
+        assert (head["options"]["last_turn"], head["options"]["first_player"]) == (2, 0)
+    [terms] = {(entry["clock"], json.dumps(entry["options"])) for entry in top(dogana)}
+    assert terms == ("5+0/5", '{"first_player": 0, "last_turn": 2}')
+    recompute(dogana)
+
+
+def test_a_number_of_seats_that_cannot_be_filled_is_said(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    said = run(dogana, 1, "--seats", 5, status=1).stderr.splitlines()[-1]
+    assert said.startswith("dogana: 3 bots can play cargo_noir here, too few for a match of 5 seats")
+
+
+SLOW = (
+    "import time\nfrom dogana.sdk import play\nasked = 0\n"
+    "def choose(decision):\n    global asked\n    asked += 1\n"
+    "    time.sleep(1.5 if asked < 4 else 0)\n    return 0\nplay(choose)\n"
+)
+
+
+def test_a_bot_that_needs_time_qualifies_where_the_clock_gives_it_and_nowhere_else(
+    dogana: Dogana, tmp_path: Path
+) -> None:
+    submit(dogana, tmp_path, "slow", "me", SLOW)
+    ended = run(dogana, 1, "--seats", 2, "--clock", "60+0/0.5")
+    assert "slow v1 does not qualify: timeout" in ended.stderr
+    ended = run(dogana, 1, "--seats", 2, "--clock", "600+0/60")
+    assert "slow v1 qualifies" in ended.stderr
+    status = {entry["clock"]: entry["status"] for entry in top(dogana) if entry["bot"] == "slow"}
+    assert status["60+0/0.5"].startswith("not qualified: timeout")
+    assert "not qualified" not in status["600+0/60"]
+
+
+def test_top_shows_the_standings_that_are_asked_for(dogana: Dogana, tmp_path: Path) -> None:
+    submit(dogana, tmp_path, "mybot", "me")
+    quick, short = ["--clock", "5+0/5"], ["--option", "last_turn=2"]
+    run(dogana, 1, "--seats", 2, *quick, *short)
+    run(dogana, 1, "--seats", 2, *quick)
+
+    def shown(*arguments: str, status: int = 0) -> Any:
+        return dogana("ladder", "top", "cargo_noir", "--home", "home", *arguments, status=status)
+
+    assert "Cargo Noir (5+0/5)" in shown().stdout
+    assert "Cargo Noir (5+0/5, last_turn=2)" in shown().stdout
+    assert "Cargo Noir (5+0/5)" not in shown(*short).stdout
+    assert "last_turn=2" not in shown("--option", "last_turn=track").stdout  # which is what the game has anyway
+    assert len(shown("--json", *quick, *short).stdout) < len(shown("--json", *quick).stdout)
+    assert (
+        "not run under that condition, but under: 5+0/5, last_turn=2; 5+0/5"
+        in shown("--clock", "1+0/1", status=1).stderr
+    )
+
+
+ONE = ["--game", "cargo_noir", "--matches", "1", "--home", "mine"]
 BAD = [
     (["recompute", "--count-lost", "--home", "nowhere"], "say --repair, too"),
+    (["run", *ONE, "--option", "last_turn", "--unconfined"], "must be written as NAME=VALUE"),
+    (["run", *ONE, "--option", "colour=red", "--unconfined"], "cargo_noir has no option 'colour'; its options"),
+    (["run", *ONE, "--seats", "7", "--unconfined"], "cargo_noir is for 2 to 5 seats, not 7"),
+    (["run", *ONE, "--game", "yunnan", "-o", "expert=true", "--unconfined"], "options are those of one game"),
+    (["top", "--option", "last_turn=2", "--home", "mine"], "options are those of one game"),
+    (["top", "cargo_noir", "--clock", "soon", "--home", "mine"], "is not a clock"),
     (["top", "--home", "nowhere"], "nowhere is not a ladder"),
     (["recompute", "--home", "nowhere"], "nowhere is not a ladder"),
     (["run", "--game", "cargo_noir", "--matches", "1", "--home", "nowhere", "--unconfined"], "nowhere is not a ladder"),
@@ -284,6 +382,8 @@ def test_what_a_ladder_cannot_do_is_said_in_one_line(
     for name in ("files", "broken", "other"):
         (tmp_path / name).mkdir()
     (tmp_path / "bot.py").write_text(RANDOM)
+    if "mine" in arguments:
+        dogana("ladder", "submit", "bot.py", "--name", "mine", "--author", "me", "--home", "mine")
     (tmp_path / "files" / "notes.txt").write_text("mine")
     (tmp_path / "broken" / "ladder.db").write_text("no database at all, but long enough to look at" * 100)
     with sqlite3.connect(tmp_path / "other" / "ladder.db") as database:
@@ -433,5 +533,5 @@ def test_a_ladder_that_cannot_be_written_can_be_looked_at(
     store = Store(tmp_path / "home" / "ladder.db", create=False)
     assert [version.label for version in store.versions().values()] == ["mybot v1"]
     with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
-        store.qualify(1, "cargo_noir", passed=True, reason="")
+        store.condition("cargo_noir", {}, "60+0.5/10")
     store.close()

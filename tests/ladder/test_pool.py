@@ -14,14 +14,20 @@ from pathlib import Path
 import pytest
 
 from ladder import pool as pools
+from ladder.condition import Condition
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
+from ladder.schema import MAX_VOIDS
+from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
 from referee.records.verify import verified
 from referee.registry import find
+from tests.referee.test_processes import STARVED, neighbours
+
+__all__ = ["neighbours"]
 
 WORKER = "int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])"
 """In a bot: the process above its supervisor."""
@@ -50,7 +56,8 @@ def entered(home: Home, program: str) -> Version:
 
 
 def match(*seats: Version, block: int | None = 1, clock: str = "60+0.5/10") -> Match:
-    return Match(secrets.token_hex(8), block, "cargo_noir", seats, secrets.randbits(62), {"last_turn": 2}, clock)
+    condition = Condition(1, "cargo_noir", {"last_turn": 2}, clock)
+    return Match(secrets.token_hex(8), block, condition, seats, secrets.randbits(62))
 
 
 def attempts(pool: Pool, one: Match) -> Iterator[End]:
@@ -192,6 +199,22 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert (home.logs(one.match_id) / "seat0.log").exists()
     found = [home.folder, *home.folder.rglob("*")]
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_a_bot_that_was_kept_from_starting_is_out_only_if_its_match_may_not_be_void_again(home: Home) -> None:
+    bot = entered(home, STARVED)
+    home.records.mkdir()
+    one = match(bot, HOUSE_BOT)
+    with Pool(home, 1, join_seconds=3) as pool:
+        ends = [end for voids in range(MAX_VOIDS) for _, end in pool.play([replace(one, voids=voids)])]
+    *void, last = ends
+    for end in void:
+        assert isinstance(end, Void)
+        assert not end.worker_died
+        assert end.reason.startswith("seat 0 did not join within 3 s; others used the processors")
+    assert isinstance(last, Finished)
+    assert last.result.seats[0].outcome is Outcome.START
 
 
 WAITING = (

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder import database
+from ladder.condition import Condition
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.recompute import compare, repair
@@ -27,7 +28,7 @@ from ladder.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
 from ladder.store import Store, Tally
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
-from tests.ladder.made import GAME, ladder, next_matches, play, result_of
+from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches, play, result_of
 
 # --- beside others --------------------------------------------------------------------------------------
 
@@ -75,9 +76,9 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
         [match, *_] = next_matches(store)
         with contextlib.suppress(ZeroDivisionError), store.writing():
             store.void(match, "x")
-            store.qualify(1, "yunnan", passed=True, reason="")
+            store.add_version("late", "ann", "x", ["./bot"], [GAME.name])
             raise ZeroDivisionError
-        assert store.qualifications("yunnan") == {}
+        assert len(store.versions()) == 5
         assert store.void(match, "x") == 1
 
 
@@ -88,11 +89,11 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
         matches = next_matches(store) + next_matches(store)
         play(store, matches[0], chance)
         with store.reading():
-            before = ([match.match_id for match in store.counted()], store.ratings(GAME.name), store.differences())
+            before = ([match.match_id for match in store.counted()], store.ratings(CONDITION), store.differences())
             for match in matches[1:]:
                 play(other, match, chance)
             other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            after = ([match.match_id for match in store.counted()], store.ratings(GAME.name), store.differences())
+            after = ([match.match_id for match in store.counted()], store.ratings(CONDITION), store.differences())
         assert before == after
         assert len(list(store.counted())) == len(matches)
 
@@ -118,10 +119,11 @@ def test_tallies_follow_from_the_facts_whatever_happens(
 ) -> None:
     with ladder(tmp_path_factory.mktemp("home")) as store:
         for act, number in acts:
-            waiting = store.unfinished(GAME.name)
+            condition = (CONDITION, OTHER)[number % 3 == 0]
+            waiting = store.unfinished(condition)
             if act == "schedule" or not waiting:
-                if len([one for one in standings(store, GAME.name) if one.status is not Status.SUSPENDED]) > 1:
-                    next_matches(store, number)
+                if len([one for one in standings(store, condition) if one.status is not Status.SUSPENDED]) > 1:
+                    next_matches(store, number, condition)
                 continue
             match = waiting[number % len(waiting)]
             seats = len(match.seats)
@@ -136,15 +138,20 @@ def test_tallies_follow_from_the_facts_whatever_happens(
             else:
                 store.give_up(match, "x")
         assert store.differences() == []
-        assert _tallied_by_hand(store) == store.tallies(GAME.name)
+        for condition in (CONDITION, OTHER):
+            assert _tallied_by_hand(store, condition) == store.tallies(condition)
+        differences = compare(Home(Path("nowhere")), store).differences
+        assert differences == []
 
 
-def _tallied_by_hand(store: Store) -> dict[int, Tally]:
+def _tallied_by_hand(store: Store, condition: Condition) -> dict[int, Tally]:
     """The tallies that count matches, in another way than with SQL."""
-    kept = store.tallies(GAME.name)
+    kept = store.tallies(condition)
     found = {version: Tally(last_block=tally.last_block) for version, tally in kept.items()}
     for match in store.counted():
         assert match.count is not None
+        if match.condition != condition:
+            continue
         for version, rank, outcome in zip(match.versions, match.count.ranks, match.count.outcomes, strict=True):
             old, out = found[version], outcome is not Outcome.PLAYED
             found[version] = Tally(
@@ -161,8 +168,9 @@ def _tallied_by_hand(store: Store) -> dict[int, Tally]:
 DAMAGE = {
     "tallies": "update tallies set wins = wins + 1 where version = 1",
     "meetings": "update meetings set blocks = blocks + 1",
-    "table_sizes": "insert into table_sizes values ('cargo_noir', 9, 1)",
+    "table_sizes": "insert into table_sizes values (1, 9, 1)",
     "open_matches": "delete from open_matches",
+    "appearances": "update appearances set lost = 1 - lost where version = 1",
 }
 
 
@@ -175,10 +183,25 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
             changed.execute(DAMAGE[table])
         assert store.differences()
         assert all(line.startswith(f"{table}: ") for line in store.differences())
-        known = {GAME.name: store.ratings(GAME.name)}
-        store.repair(known, [])
+        ratings = store.ratings(CONDITION)
+        store.repair(compare(Home(tmp_path), store).history, [])
         assert store.differences() == []
-        assert store.ratings(GAME.name) == known[GAME.name]
+        assert store.ratings(CONDITION) == ratings
+
+
+def test_a_rating_after_a_block_that_was_changed_is_found_and_repaired(tmp_path: Path) -> None:
+    with ladder(tmp_path) as store:
+        for match in next_matches(store) + next_matches(store):
+            play(store, match, random.Random(match.match_id))
+        kept = store.block_ratings()
+        assert {block for _, block in kept} == {1, 2}
+        with sqlite3.connect(tmp_path / "ladder.db") as changed:
+            changed.execute("update block_ratings set mu = mu + 1e-12 where block = 1 and version = 1")
+            changed.execute("delete from block_ratings where block = 2")
+        found = compare(Home(tmp_path), store)
+        assert len(found.differences) == len(kept.keys() - store.block_ratings().keys()) + ((1, 1) in kept)
+        store.repair(found.history, found.unrated)
+        assert store.block_ratings() == kept
 
 
 def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_not_rated_again(tmp_path: Path) -> None:
@@ -187,18 +210,58 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         later = (next_matches(store, seed)[0] for seed in range(100))
         again = next(match for match in later if match.versions == first.versions)
         assert count(store, first, result_of(first, [1, 2], digest="d"), "h")
-        once = store.ratings(GAME.name)
+        once = store.ratings(CONDITION)
         assert count(store, again, result_of(again, [1, 2], digest="d"), "h")
-        assert store.ratings(GAME.name) == once
+        assert store.ratings(CONDITION) == once
         assert count(store, turned, result_of(turned, [1, 2], digest="d"), "h")  # other seats: something else
-        assert store.ratings(GAME.name) != once
-        tally = store.tallies(GAME.name)[first.versions[0]]
+        assert store.ratings(CONDITION) != once
+        tally = store.tallies(CONDITION)[first.versions[0]]
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
         assert [match.count.rated for match in store.counted() if match.count] == [True, False, True]
         assert compare(Home(tmp_path), store).differences == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
         assert any("though the same was played" in line for line in compare(Home(tmp_path), store).differences)
+
+
+# --- conditions -----------------------------------------------------------------------------------------
+
+
+def test_what_is_played_under_one_condition_changes_nothing_under_another(tmp_path: Path) -> None:
+    with ladder(tmp_path) as store:
+        before = known(store, OTHER)
+        chance = random.Random(1)
+        for number in range(3):
+            for match in next_matches(store, number)[:-1]:
+                play(store, match, chance)
+        assert all(known(store, CONDITION)[1:])
+        assert known(store, OTHER) == before
+        assert store.open_matches() == {CONDITION: 3}
+
+
+def test_the_same_moves_under_another_clock_are_rated_again(tmp_path: Path) -> None:
+    quick = Condition(3, GAME.name, {}, "1+0/1")
+    with ladder(tmp_path, bots=2) as store:
+        assert store.condition(quick.game, quick.options, quick.clock) == quick
+        for version in store.versions():
+            store.qualify(version, quick, passed=True, reason="")
+        for condition in (CONDITION, quick, quick):
+            match = next(
+                match for seed in range(100) if (match := next_matches(store, seed, condition)[0]).versions == (1, 2)
+            )
+            assert count(store, match, result_of(match, [1, 2], digest="d"), "h")
+        assert [store.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
+        assert store.ratings(quick) == store.ratings(CONDITION)
+        assert compare(Home(tmp_path), store).differences == []
+
+
+def test_faults_under_one_condition_suspend_a_version_there_and_nowhere_else(tmp_path: Path) -> None:
+    with ladder(tmp_path, bots=2) as store:
+        for _ in range(SUSPENDED_AFTER):
+            [match, *_] = next_matches(store)
+            count(store, match, result_of(match, [1, 2], outs=frozenset({match.versions.index(2)})), "h")
+        assert [one.status for one in standings(store, CONDITION)].count(Status.SUSPENDED) == 1
+        assert [one.status for one in standings(store, OTHER)] == [Status.NEW, Status.NEW]
 
 
 def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_that_count(tmp_path: Path) -> None:
@@ -208,61 +271,96 @@ def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_tha
         culprit, victim, *_ = match.versions
         store.note_trial(match.match_id, culprit, guilty=True)
         store.note_trial(match.match_id, victim, guilty=False)
-        found = {one.version.id: one.reason for one in standings(store, GAME.name) if one.status is Status.SUSPENDED}
+        found = {one.version.id: one.reason for one in standings(store, CONDITION) if one.status is Status.SUSPENDED}
         assert found == {culprit: KILLS_WORKERS}
 
 
 def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Path) -> None:
     with ladder(tmp_path, bots=2) as store:
         for number in range(SUSPENDED_AFTER):
-            assert all(one.status is not Status.SUSPENDED for one in standings(store, GAME.name))
+            assert all(one.status is not Status.SUSPENDED for one in standings(store, CONDITION))
             [match, *_] = next_matches(store)
             seat = match.versions.index(2)
             count(
                 store, match, result_of(match, [1 + (other == seat) for other in (0, 1)], outs=frozenset({seat})), "h"
             )
-            assert store.tallies(GAME.name)[2].faults_in_a_row == number + 1
-        reasons = {one.version.id: one.reason for one in standings(store, GAME.name)}
+            assert store.tallies(CONDITION)[2].faults_in_a_row == number + 1
+        reasons = {one.version.id: one.reason for one in standings(store, CONDITION)}
         assert reasons == {1: "", 2: f"out in its last {SUSPENDED_AFTER} matches"}
 
 
 # --- older and newer layouts, damage --------------------------------------------------------------------
 
 
-def test_an_old_ladder_is_migrated_with_tallies_that_follow_from_its_facts(tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    chance = random.Random(3)
-    with ladder(tmp_path / "new") as store:
-        for _ in range(4):
-            for match in next_matches(store)[:-1]:
-                play(store, match, chance)
-        left = store.unfinished(GAME.name)
-        for _ in range(MAX_VOIDS):
-            store.void(left[0], "x")
-        expected = (store.tallies(GAME.name), store.meetings(GAME.name), store.blocks_by_seats(GAME.name), left[1:])
-        ratings, counted = store.ratings(GAME.name), list(store.counted())
-    path = tmp_path / "ladder.db"
+def known(store: Store, condition: Condition) -> tuple[object, ...]:
+    """Everything that a ladder knows of a condition."""
+    return (
+        store.qualifications(condition),
+        store.ratings(condition),
+        store.tallies(condition),
+        store.meetings(condition),
+        store.blocks_by_seats(condition),
+        store.unfinished(condition),
+    )
+
+
+def make_old(path: Path, new: Path) -> None:
+    """Write what a ladder knows in the first layout, which had one standing for each game."""
     old = Database(sqlite3.connect(path))
     migrations.apply(old, stop_before="kept_tallies")
-    old.conn.execute("attach ? as new", [str(tmp_path / "new" / "ladder.db")])
-    facts = "bots versions qualifications blocks matches seats results seat_results voids ratings".split()  # noqa: SIM905
-    for table in facts:
+    old.conn.execute("attach ? as new", [str(new)])
+    taken = {
+        "blocks": "blocks.*, game, options, clock from new.blocks as blocks join new.conditions on blocks.condition",
+        "qualifications": "distinct game, qualifications.* from new.qualifications join new.conditions on condition",
+        "ratings": "game, ratings.*, 1 as matches from new.ratings join new.conditions on condition",
+    }
+    for table in "bots versions blocks matches seats results seat_results voids qualifications ratings".split():  # noqa: SIM905
         columns = ", ".join(f'"{row[1]}"' for row in old.conn.execute(f"pragma main.table_info({table})"))
-        taken = columns if table != "ratings" else columns.replace('"matches"', "1")
-        old.conn.execute(f"insert into main.{table} ({columns}) select {taken} from new.{table}")  # noqa: S608
+        source = taken.get(table, f"* from new.{table}").replace("on condition", "on conditions.id = condition")
+        source = source.replace("on blocks.condition", "on conditions.id = blocks.condition")
+        old.conn.execute(f"insert or ignore into main.{table} ({columns}) select {columns} from (select {source})")  # noqa: S608
     old.conn.commit()
     old.close()
-    with Store(path, create=False) as store:
-        assert expected == (
-            store.tallies(GAME.name),
-            store.meetings(GAME.name),
-            store.blocks_by_seats(GAME.name),
-            store.unfinished(GAME.name),
-        )
-        assert (store.ratings(GAME.name), list(store.counted())) == (ratings, counted)
+
+
+@pytest.mark.parametrize("conditions", [[CONDITION], [CONDITION, OTHER]], ids=["one clock", "mixed"])
+def test_an_old_ladder_is_migrated_to_a_standing_for_each_condition_it_was_played_under(
+    tmp_path: Path, conditions: list[Condition]
+) -> None:
+    """What the old layout rated together is rated apart, and all tallies follow from the facts."""
+    (tmp_path / "new").mkdir()
+    chance = random.Random(3)
+    with ladder(tmp_path / "new", bots=2) as store:
+        for _ in range(4):
+            for condition in conditions:
+                for match in next_matches(store, condition=condition)[:-1]:
+                    ranks = list(range(1, len(match.seats) + 1))
+                    digest = "the same" if len(conditions) > 1 else None  # the first layout rated all matches
+                    assert count(store, match, result_of(match, ranks, digest=digest), "hash")
+        [left, *_] = store.unfinished(CONDITION)
+        for _ in range(MAX_VOIDS):
+            store.void(left, "x")
+        expected = [known(store, condition) for condition in conditions]
+        counted = list(store.counted())
+    make_old(tmp_path / "ladder.db", tmp_path / "new" / "ladder.db")
+    with Store(tmp_path / "ladder.db", create=False) as store:
+        assert list(store.conditions().values()) == conditions
+        assert [known(store, condition) for condition in conditions] == expected
+        assert list(store.counted()) == counted
+        assert compare(Home(tmp_path), store).differences == []
+        play(store, store.unfinished(CONDITION)[0], chance)
         assert store.differences() == []
-        play(store, store.unfinished(GAME.name)[0], chance)
-        assert store.differences() == []
+
+
+def test_an_old_ladder_in_which_bots_qualified_and_nothing_was_played_keeps_that(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    with ladder(tmp_path / "new") as store:
+        expected = store.qualifications(CONDITION)
+    make_old(tmp_path / "ladder.db", tmp_path / "new" / "ladder.db")
+    with Store(tmp_path / "ladder.db", create=False) as store:
+        [condition] = store.conditions().values()
+        assert condition == Condition(1, GAME.name, {}, "10+1/10")  # under which all qualified then
+        assert store.qualifications(condition) == expected
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
@@ -276,7 +374,7 @@ def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_pat
         pytest.raises(LadderError, match=r"ladder\.db: is damaged; restore a backup") as told,
         Store(path, create=False) as store,
     ):
-        standings(store, GAME.name)
+        standings(store, CONDITION)
     assert "\n" not in str(told.value)
 
 
@@ -307,7 +405,7 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
     ]
     with Store(tmp_path / "ladder.db", create=False) as store:
         assert store.differences() == []
-        assert len({match.block for match in store.unfinished(GAME.name)}) == 1 + len(ended.stdout.split())
+        assert len({match.block for match in store.unfinished(CONDITION)}) == 1 + len(ended.stdout.split())
         next_matches(store)
 
 

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
+from ladder.condition import Condition, agree
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.recompute import compare
-from ladder.running import run
+from ladder.running import RunPlan, run
+from ladder.schema import MAX_VOIDS
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
 from ladder.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
 from referee.match import result
-from referee.registry import find
+from referee.match.clock import TimeControl
+from tests.ladder.made import CONDITION, GAME
 from tests.ladder.test_pool import PLAIN, WORKER
+from tests.referee.test_processes import STARVED, neighbours
+
+__all__ = ["neighbours"]
 
 
 def version(number: int, author: str = "") -> Version:
@@ -26,7 +33,7 @@ def version(number: int, author: str = "") -> Version:
 
 GREEDY = version(1, HOUSE)
 KILLER, VICTIM, FRIEND = version(2), version(3), version(4)
-CAUSE = Match("cause", 1, "toy", (VICTIM, GREEDY, KILLER), 77, {}, "60+0.5/10")
+CAUSE = Match("cause", 1, Condition(1, "toy", {}, "60+0.5/10"), (VICTIM, GREEDY, KILLER), 77)
 
 
 def held(trial: Trial, dies: Any) -> list[Match]:
@@ -110,7 +117,7 @@ LOSING = (
 def played(home: Home, matches: int) -> str:
     """Run a ladder; return what it said."""
     with Store(home.database, create=False) as store:
-        steps = run(home, store, [find("cargo_noir")], matches, 2, "60+0.5/10", same_author=False)
+        steps = run(home, store, RunPlan([agree(GAME, {}, None)], matches, 2, TimeControl.parse(CONDITION.clock)))
         return "\n".join(step.text for step in steps if step.text)
 
 
@@ -129,11 +136,11 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
     assert "and is given up: the worker was killed by SIGKILL" in said
     played(home, 1)
     with Store(home.database, create=False) as store:
-        found = {standing.version.bot: standing for standing in standings(store, "cargo_noir")}
+        found = {standing.version.bot: standing for standing in standings(store, CONDITION)}
         assert found["killer"].status is Status.SUSPENDED
         assert found["killer"].tally.matches > 0  # it is not excused for that
         assert found["mybot"].status in SCHEDULED
-        assert store.unfinished("cargo_noir") == []
+        assert store.unfinished(CONDITION) == []
         assert compare(home, store).problems == []
 
 
@@ -146,3 +153,23 @@ def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch
     monkeypatch.setattr(result, "MAX_LAG_SHARE", -1.0)
     monkeypatch.setattr(result, "MAX_MEAN_LAG", -1.0)
     assert "matches the referee was late for more than" in played(home, 1)
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_not_for_ever(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    marker = tmp_path / "marker"
+    first = f"from pathlib import Path\nif Path({str(marker)!r}).exists():\n"
+    then = f"else:\n    Path({str(marker)!r}).touch()\n"
+    program = first + indent(STARVED, "    ") + then + indent(PLAIN, "    ")  # it qualifies
+    (tmp_path / "mybot.py").write_text(program)
+    submit(home, tmp_path / "mybot.py", "mybot", "me")
+    plan = RunPlan([agree(GAME, {}, 2)], 1, 2, TimeControl.parse(CONDITION.clock), join_seconds=5)
+    with Store(home.database, create=False) as store:
+        said = [step.text for step in run(home, store, plan)]
+        again = [text for text in said if "is void and is played again: seat" in text]
+        assert all("did not join within 5 s; others used the processors" in text for text in again)
+        assert len(again) == 2 * (MAX_VOIDS - 1)
+        outcomes = [outcome for match in store.counted() if match.count for outcome in match.count.outcomes]
+        assert sorted(outcome.value for outcome in outcomes) == ["played", "played", "start", "start"]
+        assert store.open_matches() == {}

@@ -7,7 +7,7 @@ import pytest
 from referee.match.clock import SeatClock, TimeControl
 
 
-@pytest.mark.parametrize("text", ["60+0.5/10", "0+1/1", "600+0/600", "0.25+0/0.1"])
+@pytest.mark.parametrize("text", ["60+0.5/10", "0+1/1", "600+0/600", "0.25+0/0.1", "9999999+0.000001/1234567.5"])
 def test_a_clock_is_written_as_it_is_read(text: str) -> None:
     assert str(TimeControl.parse(text)) == text
 
@@ -32,6 +32,10 @@ def test_a_clock_is_written_as_it_is_read(text: str) -> None:
 def test_another_form_or_no_time_at_all_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="clock"):
         TimeControl.parse(text)
+
+
+def test_a_bank_that_is_as_large_as_the_increment_is_time_to_answer() -> None:
+    assert TimeControl.parse("10+10/5") == TimeControl(10, 10, 5)
 
 
 def test_a_seat_saves_what_it_does_not_use() -> None:

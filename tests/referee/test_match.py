@@ -1,38 +1,23 @@
-"""The match machine (`referee/match/machine.py`) under a clock that the test moves: answers, deadlines, windows, faults."""
+"""The match machine (`referee/match/machine.py`): answers, refusals, faults, connections, simultaneous and overtaken decisions."""
 
 from __future__ import annotations
 
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from dataclasses import replace
 
+import pytest
+
+from referee.game import Action, Seat
 from referee.games.cargo_noir.actions import Casino, Send, Stake
 from referee.games.cargo_noir.names import Destination
-from referee.match.effects import (
-    Ask,
-    Dismiss,
-    Finish,
-    NewDeadline,
-    Refusal,
-    Reject,
-    Store,
-    Timing,
-    Withdraw,
-    Withdrawal,
-)
+from referee.match.effects import Ask, Dismiss, Finish, Played, Refusal, Reject, Show, Store, Withdraw, Withdrawal
 from referee.match.machine import STRIKES_ALLOWED
-from referee.match.result import MAX_LAG_SHARE, Fault, Outcome, final_ranks
-from tests.tables import Table, plan_of, sealed
-from tests.toy.games.sealed import Commit, Lay
+from referee.match.result import Fault, Outcome, final_ranks
+from tests.tables import Table, cargo_noir, plan_of, sealed
+from tests.toy.games.sealed import Commit, Lay, SealedState
 
 CASINO = Send(Destination.CASINO)
 MARKET = Send(Destination.BLACK_MARKET)
 CRASH = Fault(Outcome.CRASH, "exited with status 1")
-
-
-def cargo_noir(clock: str = "60+0.5/10", **arguments: object) -> Table:
-    """Two seats; seat 0 begins and is to send three ships."""
-    return Table(plan_of(clock=clock, options={"first_player": 0}, **arguments))  # type: ignore[arg-type]
 
 
 class TestAnswers:
@@ -68,7 +53,11 @@ class TestAnswers:
         table.answer(0, [CASINO, Stake(2), CASINO])
         assert [line["action"] for line in table.actions()] == ["send(casino)"]
         assert "2 of 3 actions dropped: stake(2) is not legal" in table.open[0].dropped
+        assert table.open[0].dropped.endswith(" (C6.3)")
         assert table.match.strikes(0) == 0
+        table.answer(0, [CASINO, Lay(3)])
+        assert "1 of 2 actions dropped: lay(3) is not legal" in table.open[0].dropped
+        assert table.open[0].dropped.endswith(" is not an action of cargo_noir")
 
     def test_what_is_left_when_the_turn_is_over_is_dropped(self) -> None:
         table = cargo_noir()
@@ -90,10 +79,40 @@ class TestAnswers:
         for middle in ([Stake(7)], []):
             table = cargo_noir(seed=3)
             table.answer(0, [Send(Destination.ROTTERDAM), Stake(6), CASINO, CASINO])
-            table.answer(1, [Send(Destination.ROTTERDAM), *middle, CASINO, CASINO])
-            assert [line["by"] for line in table.actions() if line["action"] == "stake(7)"] == ["forced"]
+            table.answer(1, [Send(Destination.ROTTERDAM), *middle, MARKET, CASINO])
+            assert [(line["action"], line["by"]) for line in table.actions() if line["seat"] == 1] == [
+                ("send(rotterdam)", "agent"),
+                ("stake(7)", "forced"),
+                ("send(black_market)", "agent"),
+                ("send(casino)", "agent"),
+            ]
             digests.append(table.play_out().digest)
         assert digests[0] == digests[1]
+
+    def test_a_forced_action_may_be_the_last_that_an_answer_names(self) -> None:
+        table = cargo_noir(seed=3)
+        table.answer(0, [Send(Destination.ROTTERDAM), Stake(6), CASINO, CASINO])
+        table.answer(1, [Send(Destination.ROTTERDAM), Stake(7)])
+        assert (table.open[1].number, table.open[1].dropped) == (2, "")
+        table = sealed()
+        table.answer(1, [Commit()])
+        table.answer(0, [*table.open[0].actions[:2], Commit()])
+        assert (table.open[0].number, table.open[0].dropped) == (2, "")
+        table.answer(1, [Commit()])
+        table.answer(
+            0, [*table.open[0].actions[:2], Commit()]
+        )  # its last cards: it can only commit in the next round, too
+        assert [line["by"] for line in table.actions()[-2:]] == ["forced", "forced"]
+
+    def test_the_same_action_forced_on_another_seat_takes_nothing_from_an_answer(self) -> None:
+        table = sealed(2)
+        table.answer(1, [Commit()])
+        for _ in range(2):
+            table.answer(0, table.open[0].actions[:2])  # its whole hand, so that it can only commit in the last round
+        table.answer(1, [Commit(), Commit()])
+        decided = [(line["seat"], line["action"], line["by"]) for line in table.actions()]
+        assert decided[-3:] == [(1, "commit", "agent"), (0, "commit", "forced"), (1, "commit", "agent")]
+        assert table.finished
 
     def test_every_line_is_stored_before_anything_is_sent_on(self) -> None:
         table = cargo_noir()
@@ -125,6 +144,7 @@ class TestRefusals:
         [
             (99, Refusal.ILLEGAL, "", "index 99 is not in the list"),
             ([Stake(2)], Refusal.ILLEGAL, "C6.3", "stake(2) is not legal"),
+            ([Stake(2), CASINO], Refusal.ILLEGAL, "C6.3", "stake(2) is not legal"),
             ([Casino()], Refusal.ILLEGAL, "C2.4", "casino is not legal"),
             ([Lay(3)], Refusal.ILLEGAL, "", "not an action of cargo_noir"),
             ([], Refusal.MALFORMED, "", "names no action"),
@@ -142,6 +162,17 @@ class TestRefusals:
         assert text in reject.message
         assert reject.left == pytest.approx(8)
         assert not table.actions()
+
+    def test_an_index_just_outside_of_the_list_is_refused_with_what_is_in_it(self) -> None:
+        table = cargo_noir()
+        count = len(table.open[0].actions)
+        for index in (-1, count):
+            table.answer(0, index)
+            [reject] = table.said(Reject)
+            said = f"index {index} is not in the list of {count} legal actions (0 to {count - 1})"
+            assert (reject.refusal, reject.message) == (Refusal.ILLEGAL, said)
+        table.answer(0, count - 1)
+        assert [line["by"] for line in table.actions()] == ["agent"]
 
     def test_the_decision_stays_open_and_its_time_runs_on(self) -> None:
         table = cargo_noir()
@@ -164,6 +195,16 @@ class TestRefusals:
         result = table.play_out()
         assert [seat.outcome for seat in result.seats] == [Outcome.ILLEGAL, Outcome.PLAYED]
         assert [seat.rank for seat in result.seats] == [2, 1]
+
+    @pytest.mark.parametrize(
+        ("choice", "end"), [([Stake(2)], " (C6.3)"), ([Lay(3)], " is not an action of cargo_noir")]
+    )
+    def test_why_a_seat_is_out_names_the_rule_if_there_is_one(self, choice: list[Action], end: str) -> None:
+        table = cargo_noir()
+        for _ in range(STRIKES_ALLOWED):
+            table.answer(0, choice)
+        [dismiss] = table.said(Dismiss)
+        assert dismiss.fault.detail.endswith(end)
 
     @pytest.mark.parametrize("number", [0, 77, 2**63])
     def test_an_answer_to_a_decision_that_never_was_is_stale(self, number: int) -> None:
@@ -189,179 +230,6 @@ class TestRefusals:
         assert table.said(Reject)[0].refusal is Refusal.STALE
 
 
-class TestClock:
-    def test_an_answer_exactly_at_the_deadline_is_in_time(self) -> None:
-        table = cargo_noir("0+10/10")
-        table.wait(10)
-        table.answer(0, 1)
-        assert table.actions()[0]["by"] == "agent"
-
-    def test_just_after_the_deadline_the_default_is_played_and_the_answer_is_stale(self) -> None:
-        table = cargo_noir("0+10/10")
-        number = table.open[0].number
-        table.now += 10.001
-        effects = table.answer(0, 1, number)
-        assert [effect.reason for effect in effects if isinstance(effect, Withdraw)] == [Withdrawal.TIMEOUT]
-        assert [effect.refusal for effect in effects if isinstance(effect, Reject)] == [Refusal.STALE]
-        assert (table.actions()[0]["by"], table.actions()[0]["action"]) == ("clock", "send(casino)")
-        assert table.match.strikes(0) == 1
-
-    def test_late_and_illegal_is_late(self) -> None:
-        table = cargo_noir("0+10/10")
-        table.now += 11
-        table.answer(0, 99)
-        assert [line["reason"] for line in table.lines if line["type"] == "strike"] == ["timeout"]
-
-    def test_three_timeouts_put_a_seat_out(self) -> None:
-        table = cargo_noir("0+1/1")
-        for _ in range(STRIKES_ALLOWED):
-            table.wait(1.001)
-        assert table.match.is_out(0)
-        assert [line["by"] for line in table.actions()] == ["clock", "clock", "default"]
-
-    def test_illegal_answers_and_timeouts_add_up(self) -> None:
-        table = cargo_noir("0+1/1")
-        table.answer(0, 99)
-        table.wait(1.001)
-        table.answer(0, 99)
-        assert table.match.is_out(0)
-
-    def test_the_increment_comes_with_each_decision_and_the_cap_bounds_it(self) -> None:
-        table = cargo_noir("5+2/6")
-        assert (table.open[0].bank, table.open[0].budget) == (7, 6)
-        table.wait(4)
-        table.answer(0, 0)
-        assert (table.open[0].bank, table.open[0].budget) == (5, 5)
-        assert table.open[0].previous == Timing(charged=4, wall=4, lag=0)
-
-    def test_time_runs_from_when_the_question_is_handed_over(self) -> None:
-        table = Table(plan_of(), send_seconds=0.05)
-        table.now += 1
-        table.answer(min(table.open), 0)
-        assert table.actions()[0]["ms"] == pytest.approx(950)
-
-    def test_an_agent_that_does_not_read_gains_no_time_by_it(self) -> None:
-        table = Table(plan_of(clock="0+10/10"), send_seconds=9)
-        table.wait(10.2)
-        assert table.actions()[0]["by"] == "clock"
-
-    def test_what_an_answer_waited_to_be_read_is_not_charged(self) -> None:
-        table = cargo_noir("0+10/10")
-        table.now += 12
-        table.answer(0, 0, waited=5)
-        [line] = table.actions()
-        assert (line["by"], line["ms"], line["wall_ms"], line["lag_ms"]) == ("agent", 7000, 12_000, 5000)
-
-    def test_nothing_but_the_wait_of_that_answer_is_given_back(self) -> None:
-        table = cargo_noir("0+10/10")
-        for _ in range(100):
-            table.now += 0.1
-            table.match.lagged(0.09, table.now)
-        table.answer(0, 0, waited=0.25)
-        [line] = table.actions()
-        assert (line["ms"], line["wall_ms"], line["lag_ms"]) == (9750, pytest.approx(10_000), pytest.approx(9000))
-
-    def test_an_answer_that_arrived_too_late_is_late_however_long_it_waited(self) -> None:
-        table = cargo_noir("0+10/10")
-        number = table.open[0].number
-        table.now += 15
-        table.answer(0, 0, number, waited=4.999)
-        assert table.actions()[0]["by"] == "clock"
-        assert table.said(Reject)[0].refusal is Refusal.STALE
-
-    def test_a_late_answer_ends_only_its_own_decision_for_others_may_have_arrived_in_time(self) -> None:
-        table = sealed(3, clock="0+10/10")
-        numbers = {seat: table.open[seat].number for seat in range(3)}
-        table.now += 10.5
-        table.answer(0, 0, numbers[0], waited=0.1)
-        table.answer(1, 0, numbers[1], waited=0.6)
-        assert [(line["seat"], line["by"]) for line in table.actions()] == [(0, "clock"), (1, "agent")]
-
-    def test_a_time_out_is_charged_what_the_decision_had(self) -> None:
-        table = cargo_noir("5+2/6")
-        table.wait(6.1)
-        [line] = table.actions()
-        assert (line["by"], line["ms"], line["wall_ms"]) == ("clock", 6000, 6000)
-        assert table.open[0].bank == 3
-
-    def test_an_answer_counts_until_the_transit_is_over_but_what_it_used_is_missing_afterwards(self) -> None:
-        for late, by in ((0.049, "agent"), (0.051, "clock")):
-            table = Table(plan_of(clock="0+1/1", options={"first_player": 0}), transit=0.05)
-            table.now += 1 + late
-            table.answer(0, 0, table.open[0].number)
-            assert table.actions()[0]["by"] == by
-            assert table.actions()[0]["ms"] == pytest.approx(1049 if by == "agent" else 1000)
-            assert table.open[0].budget == pytest.approx(0.951 if by == "agent" else 1)
-
-    def test_a_seat_without_any_time_left_gets_none_for_the_way_either(self) -> None:
-        table = Table(plan_of(clock="1+0/1", options={"first_player": 0}), transit=0.05)
-        table.now += 1.04
-        table.answer(0, 0)
-        assert table.open[0].budget == 0
-        table.now += 0.001
-        table.answer(0, 0, table.open[0].number)
-        assert [line["by"] for line in table.actions()] == ["agent", "clock"]
-
-    def test_time_is_called_only_for_what_would_have_been_read(self) -> None:
-        table = cargo_noir("0+10/10")
-        table.now += 11
-        assert table.match.tick(table.now, read_until=table.now - 1.001) == []
-        table.answer(0, 0, waited=1.001)
-        assert table.actions()[0]["by"] == "agent"
-
-    @settings(deadline=None)
-    @given(
-        sending=st.floats(0, 0.2),
-        steps=st.lists(st.tuples(st.floats(0, 0.5), st.floats(0, 1)), max_size=5),
-        waited=st.floats(0, 3),
-    )
-    def test_what_is_charged_lies_between_the_wall_less_the_lag_and_the_wall(
-        self, sending: float, steps: list[tuple[float, float]], waited: float
-    ) -> None:
-        table = Table(plan_of(clock="600+0/600"), send_seconds=sending)
-        table.now += sending
-        for seconds, late in steps:
-            table.now += seconds
-            table.match.lagged(late, table.now)
-        table.answer(min(table.open), 0, waited=min(waited, table.now - 100))
-        line = table.actions()[0]
-        assert line["wall_ms"] - line["lag_ms"] - 0.01 <= line["ms"] <= line["wall_ms"] + 0.01
-        assert 0 <= line["lag_ms"] <= line["wall_ms"] + 0.01
-
-    def test_a_referee_that_is_late_by_a_moment_is_not_flagged_however_fast_the_bots_are(self) -> None:
-        table = cargo_noir("60+10/60")
-        while table.match.result is None:
-            table.now += 0.002
-            table.answer(min(table.open), 0, waited=0.001)
-        assert table.match.result.lag_share > MAX_LAG_SHARE
-        assert not table.match.result.lagged
-
-    def test_a_match_whose_referee_was_late_too_much_of_the_time_is_flagged(self) -> None:
-        shares = {}
-        for late in (0.09, 0.11):
-            table = cargo_noir("60+10/60")
-            while table.match.result is None:
-                seat = min(table.open)
-                table.now += 1
-                table.answer(seat, 0, waited=late)
-            assert table.match.result.lag_share == pytest.approx(late)
-            shares[late] = table.match.result.lagged
-        assert shares == {0.09: False, 0.11: True}
-
-    def test_the_next_deadline_is_told(self) -> None:
-        table = cargo_noir("0+10/10")
-        assert table.match.next_deadline() == pytest.approx(110)
-
-    def test_a_seat_that_is_not_asked_is_not_charged(self) -> None:
-        table = cargo_noir()
-        table.wait(9)
-        table.answer(0, [CASINO] * 3)
-        table.answer(1, [CASINO] * 3)
-        result = table.play_out()
-        assert result.seats[0].think_seconds == pytest.approx(9)
-        assert result.seats[1].think_seconds == 0
-
-
 class TestFaults:
     def test_a_seat_that_crashes_is_out_and_the_others_match_still_counts(self) -> None:
         table = Table(plan_of(seats=3, options={"first_player": 0}))
@@ -377,6 +245,14 @@ class TestFaults:
         table.fault(1, CRASH)
         assert list(table.open) == [0]
         assert table.play_out().seats[1].outcome is Outcome.CRASH
+
+    def test_who_is_asked_because_another_crashed_is_asked_from_that_moment(self) -> None:
+        table = cargo_noir()
+        table.now += 5
+        table.fault(0, CRASH)
+        table.now += 2
+        table.answer(1, 0)
+        assert (table.actions()[-1]["ms"], table.actions()[-1]["wall_ms"]) == (2000, 2000)
 
     def test_who_is_out_first_is_last(self) -> None:
         table = Table(plan_of(seats=4, options={"first_player": 0}))
@@ -419,6 +295,19 @@ class TestFaults:
         assert final_ranks([1, 2, 2, 4], [1, None, 0, None]) == [3, 1, 4, 2]
 
 
+class TestEnd:
+    def test_the_seed_is_revealed(self) -> None:
+        table = Table(plan_of(seed=7))
+        assert table.play_out().seed == 7
+        assert [line["type"] for line in table.lines[-2:]] == ["result", "seed"]
+        assert table.lines[-1]["seed"] == 7
+
+    def test_a_seed_that_other_matches_need_is_kept(self) -> None:
+        table = Table(replace(plan_of(seed=7), reveals_seed=False))
+        assert table.play_out().seed is None
+        assert table.lines[-1]["type"] == "result"
+
+
 class TestRemoteSeats:
     def test_a_lost_seat_that_comes_back_is_asked_the_same_again(self) -> None:
         table = cargo_noir("0+10/10")
@@ -440,11 +329,21 @@ class TestRemoteSeats:
             table.back(0)
         assert table.match.is_out(0)
 
+    def test_a_seat_that_has_come_back_and_is_late_gets_a_strike_like_any_other(self) -> None:
+        table = cargo_noir("0+10/10")
+        table.match.lost(0)
+        table.wait(3)
+        table.back(0)
+        table.wait(7.001)
+        assert (table.match.is_out(0), table.match.strikes(0)) == (False, 1)
+
     def test_a_lost_seat_that_stays_away_until_its_deadline_is_out(self) -> None:
         table = cargo_noir("0+10/10")
         table.match.lost(0)
         table.wait(10.001)
         assert table.said(Dismiss)[0].fault.outcome is Outcome.DISCONNECT
+        assert [line["by"] for line in table.actions()] == ["default"] * 3
+        assert [line["type"] for line in table.lines if line["type"] in ("strike", "out")] == ["out"]
 
     def test_a_seat_may_be_away_while_it_is_not_its_turn(self) -> None:
         table = cargo_noir("0+10/10")
@@ -460,17 +359,26 @@ class TestSimultaneousDecisions:
     def test_all_seats_to_act_are_asked_at_once(self) -> None:
         assert list(sealed(3).open) == [0, 1, 2]
 
-    def test_nobody_is_told_of_a_secret_decision(self) -> None:
+    def test_nobody_but_its_own_seat_is_told_of_a_secret_decision(self) -> None:
         table = sealed(2)
+        lay = table.open[0].actions[0]
         table.answer(0, 0)
         assert list(table.open) == [1, 0]
         assert table.open[1].played == []
+        assert table.open[0].played == [Played(0, lay)]
         table.answer(0, [Commit()])
         table.answer(1, [Commit()])
         assert [(entry.seat, type(entry.action)) for entry in table.open[1].played] == [
             (0, Commit),
             (1, Commit),
         ]
+
+    def test_spectators_are_shown_every_action_but_told_of_public_ones_only(self) -> None:
+        table = sealed(2)
+        table.answer(0, 0)
+        assert [effect.played for effect in table.said(Show)] == [()]
+        table.answer(0, [Commit()])
+        assert [effect.played for effect in table.said(Show)] == [(Played(0, Commit()),)]
 
     def test_a_decision_is_not_taken_back_because_others_have_decided(self) -> None:
         table = sealed(3)
@@ -497,98 +405,61 @@ class TestSimultaneousDecisions:
         assert not table.open[1].observation.seats[0].committed  # type: ignore[attr-defined]
 
 
-class TestWindows:
-    """Rule T4: the first seat that commits starts a sand timer for the others."""
+class TestOvertakenDecisions:
+    """What one seat does changes what another, which has been asked, may do. No game that comes with Dogana does it."""
 
-    def test_the_window_opens_for_all_others_and_they_are_told_the_new_deadline(self) -> None:
-        table = sealed(3, timer=20, clock="600+0/600")
-        table.wait(30)
-        numbers = [table.open[seat].number for seat in (1, 2)]
-        table.answer(0, [Commit()])
-        told = [effect.decision for effect in table.said(NewDeadline)]
-        assert [(decision.seat, decision.number) for decision in told] == [(1, numbers[0]), (2, numbers[1])]
-        assert [decision.deadline for decision in told] == [table.now + 20] * 2
-        assert not table.said(Withdraw)
+    def test_a_decision_whose_legal_actions_change_is_withdrawn_and_put_anew(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        legal = SealedState.legal_actions
 
-    def test_a_question_whose_legal_list_is_unchanged_stays_open_when_the_window_opens(self) -> None:
-        table = sealed(2, timer=20, clock="600+0/600")
-        number = table.open[1].number
-        table.answer(0, [Commit()])
-        table.now += 1
-        table.answer(1, [Commit()], number)
-        assert [line["by"] for line in table.actions()] == ["agent", "agent"]
-        assert not table.said(Reject)
+        def fewer_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
+            return legal(state, seat)[-2:] if any(state.committed) else legal(state, seat)
 
-    @pytest.mark.parametrize(("seconds", "by"), [(19.999, "agent"), (20.0, "agent"), (20.001, "clock")])
-    def test_a_plan_counts_until_exactly_the_end_of_the_window(self, seconds: float, by: str) -> None:
-        table = sealed(2, timer=20, clock="600+0/600")
+        monkeypatch.setattr(SealedState, "legal_actions", fewer_after_a_commit)
+        table = sealed(3, clock="60+0/60")
+        table.answer(2, [Lay(table.match.state.hands[2][0])])  # type: ignore[attr-defined]
+        table.now += 3
         table.answer(0, [Commit()])
-        table.now += seconds
-        table.answer(1, [Commit()], table.open[1].number)
-        assert table.actions()[1]["by"] == by
+        assert [(effect.seat, effect.number, effect.reason) for effect in table.said(Withdraw)] == [
+            (1, 1, Withdrawal.OVERTAKEN),
+            (2, 2, Withdrawal.OVERTAKEN),
+        ]
+        assert [(ask.decision.seat, ask.decision.number) for ask in table.said(Ask)] == [(1, 2), (2, 3)]
+        assert [len(table.open[seat].actions) for seat in (1, 2)] == [2, 2]
+        withdrawn = [line for line in table.lines if line["type"] == "withdrawn"]
+        assert [(line["seat"], line["ms"], line["wall_ms"], line["lag_ms"]) for line in withdrawn] == [
+            (1, 3000, 3000, 0),
+            (2, 3000, 3000, 0),
+        ]
+        assert [table.open[seat].bank for seat in (1, 2)] == [57, 57]
+        assert [table.match.strikes(seat) for seat in (1, 2)] == [0, 0]
 
-    def test_at_its_end_the_rules_close_every_plan_and_nobody_is_at_fault(self) -> None:
-        table = sealed(3, timer=20, clock="600+0/600")
-        table.answer(0, [Commit()])
-        table.answer(1, 0)
-        table.wait(20.001)
-        assert {effect.reason for effect in table.said(Withdraw)} == {Withdrawal.WINDOW}
-        assert [line["by"] for line in table.actions()[2:]] == ["clock", "clock"]
-        assert table.match.strikes(1) == table.match.strikes(2) == 0
-        assert sorted(table.open) == [0, 1, 2]
-        assert table.open[0].window is None
+    def test_what_is_then_the_only_legal_action_is_played_without_asking(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        legal = SealedState.legal_actions
 
-    def test_a_seats_own_clock_goes_on_inside_the_window(self) -> None:
-        table = sealed(2, timer=20, clock="0+5/5")
-        table.answer(0, [Commit()])
-        table.wait(5.001)
-        assert table.match.strikes(1) == 1
-        assert table.actions()[1]["by"] == "clock"
+        def commit_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
+            return legal(state, seat)[-1:] if any(state.committed) else legal(state, seat)
 
-    def test_a_window_that_ends_together_with_a_clock_is_no_fault(self) -> None:
-        table = sealed(2, timer=5, clock="0+5/5")
+        monkeypatch.setattr(SealedState, "legal_actions", commit_after_a_commit)
+        table = sealed(2)
         table.answer(0, [Commit()])
-        table.wait(5.001)
-        assert table.match.strikes(1) == 0
+        assert [(line["seat"], line["by"]) for line in table.actions()] == [(0, "agent"), (1, "forced")]
+        assert [table.open[seat].number for seat in (0, 1)] == [2, 2]
 
-    def test_two_seats_that_finish_together_are_both_in_time(self) -> None:
-        table = sealed(3, timer=20, clock="600+0/600")
+    def test_a_seat_that_is_not_to_act_any_more_is_not_asked_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(SealedState, "legal_actions", lambda state, seat: [Lay(state.hands[seat][0]), Commit()])
+        monkeypatch.setattr(SealedState, "seats_to_act", lambda state: (1,) if state.committed[0] else (0, 1, 2))
+        table = sealed(3)
         table.answer(0, [Commit()])
-        table.now += 20
-        table.answer(1, [Commit()])
-        table.answer(2, [Commit()])
-        assert [line["by"] for line in table.actions()] == ["agent"] * 3
+        assert [(effect.seat, effect.number) for effect in table.said(Withdraw)] == [(2, 1)]
+        assert [(seat, decision.number) for seat, decision in table.open.items()] == [(1, 1)]
 
-    def test_a_seat_that_crashes_inside_the_window_is_out_and_the_others_plan_on(self) -> None:
-        table = sealed(3, timer=20, clock="600+0/600")
+    def test_a_match_that_ends_withdraws_what_is_open(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(SealedState, "is_over", lambda state: any(state.committed))
+        table = sealed(2, clock="60+0/60")
+        table.now += 3
         table.answer(0, [Commit()])
-        table.fault(1, CRASH)
-        assert 2 in table.open
-        table.now += 1
-        table.answer(2, [Commit()])
-        assert [line["by"] for line in table.actions()[:3]] == ["agent", "default", "agent"]
-
-    def test_each_window_is_one_of_its_own(self) -> None:
-        table = sealed(2, timer=20, clock="600+0/600")
-        table.answer(0, [Commit()])
-        table.wait(20.001)
-        table.wait(50)
-        table.answer(1, [Commit()])
-        assert table.open[0].deadline == table.now + 20
-
-    def test_the_referees_lag_does_not_lengthen_the_window(self) -> None:
-        table = sealed(2, timer=20, clock="600+0/600")
-        table.answer(0, [Commit()])
-        for _ in range(200):
-            table.now += 0.1
-            table.match.lagged(0.1, table.now)
-        assert table.match.next_deadline() == pytest.approx(table.now)
-        table.wait(0.001)
-        assert table.actions()[1]["by"] == "clock"
-
-    def test_a_plan_that_arrived_before_the_end_of_the_window_counts_however_late_it_is_read(self) -> None:
-        table = sealed(2, timer=20, clock="600+0/600")
-        table.answer(0, [Commit()])
-        table.now += 24
-        table.answer(1, [Commit()], waited=4.001)
-        assert table.actions()[1]["by"] == "agent"
+        assert [(effect.seat, effect.reason) for effect in table.said(Withdraw)] == [(1, Withdrawal.OVERTAKEN)]
+        assert [line["type"] for line in table.lines][-4:] == ["action", "withdrawn", "result", "seed"]
+        assert [seat.think_seconds for seat in table.said(Finish)[0].result.seats] == [3, 3]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -10,12 +11,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
+from referee.live.driver import MatchVoid
 from referee.live.play import Command, House, MatchReport, Player, StartFailed, play_match
 from referee.live.server import RefereeServer
 from referee.match.result import Outcome
@@ -33,11 +36,15 @@ def hostile(sin: str, join_seconds: float = 20.0) -> Command:
     return command(str(ROOT / "agents" / "hostile.py"), sin, join_seconds=join_seconds)
 
 
-def play(*players: Player, clock: str = "60+0.5/10", all_must_start: bool = False) -> MatchReport:
+def play(
+    *players: Player, clock: str = "60+0.5/10", all_must_start: bool = False, starved_is_void: bool = False
+) -> MatchReport:
     async def match() -> MatchReport:
         async with RefereeServer() as server:
             plan = plan_of(seats=len(players), options={"last_turn": 4, "first_player": 0}, clock=clock)
-            return await play_match(plan, players, server=server, all_must_start=all_must_start)
+            return await play_match(
+                plan, players, server=server, all_must_start=all_must_start, starved_is_void=starved_is_void
+            )
 
     return asyncio.run(asyncio.wait_for(match(), 90))
 
@@ -72,6 +79,49 @@ def test_a_bot_that_fails_is_out_for_the_right_reason_and_the_others_play_on(
     assert [seat.outcome for seat in report.result.seats] == [outcome, Outcome.PLAYED, Outcome.PLAYED]
     assert detail in report.result.seats[0].detail
     assert report.result.seats[0].rank == 3
+
+
+def on_one_processor() -> int:
+    return min(os.sched_getaffinity(0))
+
+
+STARVED = f"""
+import os
+os.sched_setaffinity(0, {{{on_one_processor()}}})
+while True:
+    pass
+"""
+"""Wants a processor all the time, and gets what busy neighbours leave of it."""
+NEIGHBOURS = 7
+"""So many leave an eighth; Linux may share processors out to sessions, so each has its own."""
+
+
+@pytest.fixture
+def neighbours() -> Iterator[None]:
+    """Other programs that use the processor of `STARVED`."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(NEIGHBOURS):
+            process = stack.enter_context(
+                subprocess.Popen([sys.executable, "-I", "-S", "-c", STARVED], start_new_session=True)
+            )
+            stack.callback(process.kill)
+        yield
+
+
+@pytest.mark.usefixtures("neighbours")
+def test_a_start_that_others_have_kept_from_a_processor_is_void_if_the_match_may_be() -> None:
+    starved = command("-c", STARVED, join_seconds=3)
+    with pytest.raises(
+        MatchVoid, match=r"seat 0 did not join within 3 s; others used the processors: it had one for 0\."
+    ):
+        play(starved, House(RandomBot), starved_is_void=True)
+    assert play(starved, House(RandomBot)).result.seats[0].outcome is Outcome.START
+
+
+def test_a_bot_that_sleeps_is_not_starved() -> None:
+    late = Command(["sh", "-c", "sleep 600"], ENVIRONMENT, join_seconds=4)
+    report = play(late, House(RandomBot), starved_is_void=True)
+    assert report.result.seats[0].outcome is Outcome.START
 
 
 def test_the_traceback_of_a_crash_is_kept_for_the_author() -> None:

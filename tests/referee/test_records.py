@@ -18,11 +18,12 @@ from house_bots.random_bot import RandomBot
 from referee.files import write_file
 from referee.game import Game
 from referee.live.play import House, play_match
-from referee.match.plan import MatchPlan
+from referee.match.effects import Finish
+from referee.match.plan import MatchPlan, canonical
 from referee.records.record import FIRST_HASH, RecordError, RecordWriter, read_lines
 from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
-from tests.tables import Table, plan_of
+from tests.tables import Table, plan_of, sealed
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay
 
@@ -80,6 +81,36 @@ def test_the_digest_has_no_names_and_no_times(tmp_path: Path) -> None:
     slow, quick = (Table(plan_of(options={"last_turn": 2})) for _ in range(2))
     slow.wait(3)
     assert slow.play_out().digest == quick.play_out().digest
+
+
+def test_the_digest_tells_different_actions_apart_whatever_comes_of_them() -> None:
+    digests = set()
+    for order in (slice(0, 2), slice(1, None, -1)):
+        table = sealed()
+        table.answer(0, table.open[0].actions[order])
+        digests.add(table.play_out().digest)
+    assert len(digests) == 2
+
+
+def test_the_digest_tells_different_draws_apart_whatever_comes_of_them() -> None:
+    digests = set()
+    for seed in (1, 2):
+        table = sealed(seed=seed)
+        while not table.finished:
+            table.answer(min(table.open), [Commit()])  # nobody plays for the pots
+        digests.add(table.said(Finish)[0].result.digest)
+    assert len(digests) == 2
+
+
+def test_what_is_hashed_is_written_in_one_way_only() -> None:
+    assert canonical({"b": [1, None], "a": {"d": "ü", "c": True}}) == b'{"a":{"c":true,"d":"\\u00fc"},"b":[1,null]}'
+
+
+def test_every_32nd_action_comes_with_the_digest_of_the_state() -> None:
+    table = Table(plan_of(seats=3))
+    decisions = table.play_out().decisions
+    assert decisions > 64
+    assert [line["n"] for line in table.actions() if "state" in line] == list(range(32, decisions + 1, 32))
 
 
 def test_every_changed_byte_of_every_line_is_noticed(record: Path, tmp_path: Path) -> None:

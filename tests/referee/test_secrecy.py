@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from referee.contract.secrecy import overhear
-from referee.game import Action, Game, Observation, Seat, State
+from referee.game import Action, Game, Observation, Scene, Seat, State
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
@@ -106,9 +106,11 @@ def test_drawings_are_made_of_observations_that_plans_do_not_change() -> None:
     for action in hidden_plan(state, 0, random.Random(1))[:2]:
         planned.apply(0, action, FastChance(0))
     for viewer in (1, None):
-        assert VENEZIA.draw(state.setup, planned.observation(viewer)) == VENEZIA.draw(
-            state.setup, state.observation(viewer)
-        )
+        before = state.observation(viewer)
+        for scene in (None, Scene(("one", "two"), step=9, before=before, seat=0)):
+            assert VENEZIA.draw(state.setup, planned.observation(viewer), scene) == VENEZIA.draw(
+                state.setup, state.observation(viewer), scene
+            )
 
 
 def venezia(seats: int = 2) -> Table:

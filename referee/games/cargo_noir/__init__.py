@@ -7,8 +7,8 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Chance, Game, Observation, Option, OptionValue, Setup, State
-from referee.games.cargo_noir import drawing, rules
+from referee.game import Chance, Criterion, Game, Observation, Option, OptionValue, Points, Scene, Setup, State
+from referee.games.cargo_noir import breakdown, drawing, rules
 from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
 from referee.games.cargo_noir.observation import CargoNoirObservation, restore
@@ -94,8 +94,16 @@ class CargoNoir(Game):
         return state
 
     @override
-    def draw(self, setup: Setup, observation: Observation) -> str:
-        return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation))
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        return breakdown.breakdown(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation))
+
+    @override
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        return breakdown.criteria(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation))
+
+    @override
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
+        return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene)
 
 
 GAME = CargoNoir()

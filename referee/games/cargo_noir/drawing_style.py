@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from referee.games.cargo_noir.names import Kind
-from referee.kit.svg import BRASS, DARK, DIM, LAMP, SEAT_COLOURS, box, element, figure, group, path, short, text
+from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind
+from referee.kit.svg import (
+    BRASS,
+    DARK,
+    DIM,
+    LAMP,
+    PARCHMENT,
+    SEAT_COLOURS,
+    STEEL,
+    box,
+    element,
+    figure,
+    group,
+    path,
+    short,
+    text,
+)
 
 # Colour and pictogram of each kind of goods; a pictogram fits a box from -10 to 10.
 _GOODS = {
@@ -35,7 +51,7 @@ def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = Fal
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
     parts = [
         path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
-        figure(0, 8.5, seat, 12.5, DARK),
+        figure(0, 9, seat, 15, DARK),
     ]
     if waiting:
         parts += [element("circle", cx=15, cy=-9, r=r, fill=LAMP, opacity=dim) for r, dim in ((8, 0.3), (4, 1))]
@@ -63,7 +79,7 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int) -> str:
     """Draw the goods on some spaces: token by token, or as counts if there are more than `most` spaces."""
     if max(spaces, sum(goods)) > most:
-        return counted(goods, [kind for kind in Kind if goods[kind]], x, y - 7, 5, step * most / 5, 21.5)
+        return counted(goods, x, y - 7, 5, step * most / 5, 21.5)
     tokens = [kind for kind in Kind for _ in range(goods[kind])]
     size = step * 0.88
     parts = [token(x + size / 2 + step * place, y, kind, size) for place, kind in enumerate(tokens)]
@@ -72,14 +88,16 @@ def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, mo
     return "".join(parts)
 
 
-def counted(
-    goods: Sequence[int], kinds: Sequence[Kind], x: float, y: float, columns: int, step: float, line: float
-) -> str:
-    """Draw a table of kinds with their counts; a kind with a count of 0 is a shadow."""
+def counted(goods: Sequence[int], x: float, y: float, columns: int, step: float, line: float) -> str:
+    """Draw a table of the kinds that are there, with their counts."""
     parts = []
-    for place, kind in enumerate(kinds):
+    for place, kind in enumerate([kind for kind in Kind if goods[kind]]):
         left, middle = x + step * (place % columns), y + line * (place // columns)
-        parts.append(token(left + 10, middle, kind, 20, 1 if goods[kind] else 0.16))
-        if goods[kind]:
-            parts.append(text(left + 22.5, middle + 4.5, short(goods[kind]), 13, bold=True, fit=step - 26))
+        parts.append(token(left + 10, middle, kind, 20))
+        parts.append(text(left + 22.5, middle + 4.5, short(goods[kind]), 13, bold=True, fit=step - 26))
     return "".join(parts)
+
+
+def card_colour(board: CargoNoirBoard, card: Card) -> str:
+    """Return the colour of Smuggler cards, common cards or unique cards."""
+    return STEEL if card in SMUGGLER_CARDS else BRASS if board.copies[card] == 1 else PARCHMENT

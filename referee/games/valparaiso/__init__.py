@@ -7,9 +7,21 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
+from referee.game import (
+    Chance,
+    Criterion,
+    Distinct,
+    Game,
+    Observation,
+    Option,
+    OptionValue,
+    Points,
+    Scene,
+    Setup,
+    State,
+)
 from referee.games.valparaiso import actions as act
-from referee.games.valparaiso import drawing, set_up
+from referee.games.valparaiso import breakdown, drawing, set_up
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
 from referee.games.valparaiso.names import Colour
 from referee.games.valparaiso.observation import ValparaisoObservation, restore
@@ -108,9 +120,19 @@ class Valparaiso(Game):
         return state
 
     @override
-    def draw(self, setup: Setup, observation: Observation) -> str:
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        return breakdown.breakdown(cast("ValparaisoBoard", setup.board), cast("ValparaisoObservation", observation))
+
+    @override
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        return breakdown.criteria(cast("ValparaisoObservation", observation))
+
+    @override
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         side = cast("ValparaisoBoard", setup.board).side(setup.seats)
-        return drawing.draw(cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation))
+        return drawing.draw(
+            cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation), scene
+        )
 
 
 GAME = Valparaiso()

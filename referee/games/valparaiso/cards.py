@@ -11,7 +11,7 @@ from typing import NamedTuple
 from referee.game import Seat
 from referee.games.valparaiso import holdings, moving, trading
 from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Amount, level_of
-from referee.games.valparaiso.names import Card, Effect, Location, Mode, PayTo, Phase, Sector, Slot
+from referee.games.valparaiso.names import Card, Effect, Location, Mode, PayTo, Phase, Sector, Slot, Source
 from referee.games.valparaiso.table import NONE, Table
 
 
@@ -82,14 +82,14 @@ def build(table: Table, location: Location, space: int) -> None:
     """Build a house of the seat on turn, which has been paid (V4.5)."""
     seat = table.seat
     if location is Location.V:
-        table.vp[seat] += table.side.row[len(table.row)].built
+        holdings.score(table, seat, Source.CITY, table.side.row[len(table.row)].built)
         table.row = (*table.row, seat)
     else:
-        table.vp[seat] += table.side.spaces[location][space]
+        holdings.score(table, seat, Source.VILLAGES, table.side.spaces[location][space])
         table.houses[location, space] = seat
     table.houses_left[seat] -= 1
     if not table.houses_left[seat]:
-        table.vp[seat] += table.board.last_house_vp
+        holdings.score(table, seat, Source.LAST_HOUSE, table.board.last_house_vp)
 
 
 def _can_build_or_hire(table: Table, money: int) -> bool:

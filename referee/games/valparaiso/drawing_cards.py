@@ -41,22 +41,32 @@ def achievement(width: float, height: float, card: Card, board: ValparaisoBoard)
     return "".join(parts)
 
 
-def action_cards(planned: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float) -> str:
-    """Draw the action cards that all seats have, each with the seat's alternative; those that lie in its plan are faint."""
-    step, parts = (width + 5) / 4, []
+def action_cards(
+    planned: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float, *, brief: bool
+) -> str:
+    """Draw the action cards that all seats have, each with the seat's alternative; those that lie in its plan are struck out.
+
+    In brief, they are in one line, without what they do.
+    """
+    columns = len(ACTION_CARDS) if brief else 4
+    step, parts = (width + 5) / columns, []
     for at, card in enumerate(ACTION_CARDS):
         inside = [
             box(0, 0, step - 5, height, "none", LINE, 1, 4),
-            text(5, height / 2 + 4.5, card.name, 12, bold=True),
-            text(27, height / 2 + 4.5, name_of(board, board.cards[card].main, brief=True), 11, fit=step - 55),
+            text(5, height / 2 + 5, card.name, 13.5, bold=True, fit=20),
         ]
+        if not brief:
+            main = name_of(board, board.cards[card].main, brief=True)
+            inside.append(text(29, height / 2 + 5, main, 13.5, fit=step - 57))
+        if card in planned:
+            inside.append(path(f"M3 {height / 2:g}H{step - 8:g}", stroke=INK, thick=1.5))
         other = board.cards[card].alternatives[colour]
         if symbol := _symbol(board, other):
             inside.append(group(step - 16, height / 2, symbol))
         elif other is not None:
-            inside.append(text(step - 8, height / 2 + 4, name_of(board, other, brief=True), 9, FADED, "end", fit=22))
-        where = (step * (at % 4), (height + 4) * (at // 4))
-        parts.append(group(*where, "".join(inside), opacity=0.35 if card in planned else 1))
+            inside.append(text(step - 8, height / 2 + 4, name_of(board, other, brief=True), 12, FADED, "end", fit=22))
+        where = (step * (at % columns), (height + 4) * (at // columns))
+        parts.append(group(*where, "".join(inside), opacity=0.4 if card in planned else 1))
     return "".join(parts)
 
 
@@ -64,7 +74,7 @@ def owned_cards(cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, w
     """Draw the achievement cards of a seat: as many words for each as there is room for."""
     count, rows = len(cards), max(2, int(height // 20))
     if not count:
-        return text(0, 14, "no achievement cards", 11.5, DIM)
+        return text(0, 14, "no achievement cards", 14, DIM)
     columns = -(-count // rows)
     if columns > 3:  # then their names and points are all
         columns = max(8, -(-count // rows))
@@ -79,14 +89,14 @@ def owned_cards(cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, w
         ]
         inside = [
             box(0, 0, room, 18, DEEP, LINE, 1, 4),
-            text(5, 13, card.name, 12, bold=True, fit=room * 0.53 - 5),
+            text(5, 14, card.name, 13.5, bold=True, fit=room * 0.53 - 5),
         ]
         if columns > 3:
             inside.append(text(room - 4, 13, short(kind.vp), 12, BRASS, "end", bold=True, fit=room * 0.47 - 5))
         else:
             inside.append(points(50, 9, kind.vp, 9.5))
             words = " / ".join(effects[: 2 if columns < 3 else 1])
-            inside.append(text(72, 13, words, 11, FADED, fit=room - 76))
+            inside.append(text(72, 13, words, 13.5, FADED, fit=room - 76))
         parts.append(group(step * (at % columns), 20 * (at // columns), "".join(inside)))
     return "".join(parts)
 
@@ -128,9 +138,9 @@ def plan_slot(width: float, height: float, slot: Slot, board: ValparaisoBoard) -
         words = f"{board.slot_houses} houses" if slot.shut else "–"
         return (
             box(0, 0, width, height, "none", LINE, 1, 5, stroke_dasharray="4 4")
-            + text(5, 12, slot.label, 9.5, DIM)
-            + text(width - 5, 12, price, 9.5, DIM, "end", fit=width / 2 - 6)
-            + text(width / 2, height / 2 + 9, words, 10, DIM, "middle", fit=width - 8)
+            + text(5, 14, slot.label, 12.5, DIM, fit=width * 0.6)
+            + text(width - 5, 14, price, 12.5, DIM, "end", fit=width / 2 - 6)
+            + text(width / 2, height / 2 + 12, words, 13, DIM, "middle", fit=width - 8)
         )
     kind = board.cards[card]
     fill, ink, faint = (DEEP, INK, FADED) if slot.hidden else (PARCHMENT, DARK, _BARK)
@@ -138,11 +148,11 @@ def plan_slot(width: float, height: float, slot: Slot, board: ValparaisoBoard) -
     other = kind.alternatives[slot.colour]
     parts = [
         box(0, 0, width, height, fill, DIM if slot.hidden else DARK, 1, 5),
-        text(5, 12, slot.label, 9.5, faint),
-        text(width - 5, 12, price, 10, faint, "end", bold=True, fit=width / 2 - 6),
-        text(5, 28 + extra / 5, card.name, 14, ink, bold=True),
-        text(5, 42 + extra / 3, name_of(board, kind.main, brief=True), 11, ink, fit=width - 10),
+        text(5, 14, slot.label, 12.5, faint, fit=width * 0.6),
+        text(width - 5, 14, price, 12.5, faint, "end", bold=True, fit=width / 2 - 6),
+        text(5, 30 + extra / 5, card.name, 15, ink, bold=True),
+        text(5, 44 + extra / 3, name_of(board, kind.main, brief=True), 13.5, ink, fit=width - 10),
     ]
     if symbol := _symbol(board, other):
-        parts.append(group(width - 12, 23 + extra / 5, symbol))
+        parts.append(group(width - 12, 25 + extra / 5, symbol))
     return "".join(parts)

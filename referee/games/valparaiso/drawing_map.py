@@ -27,6 +27,8 @@ from referee.games.valparaiso.drawing_style import (
 )
 from referee.games.valparaiso.names import Location, Phase, Sector
 from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.kit.scene import arrow as trail
+from referee.kit.scene import brackets, halo
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -55,21 +57,25 @@ Places = dict[Location, tuple[float, float]]
 """For each location, the middle of its box on the map."""
 
 
-def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> str:
-    """Draw sea and land, and on the land roads, rivers, the way of the merchant in motion, and the locations."""
+def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
+    """Draw sea and land, and on the land roads, rivers, the way of the merchant in motion, and the locations.
+
+    What differs from `was`, which was seen before the last action, is marked.
+    """
     places = places_of(side)
     parts = [
         box(0, 0, MAP_WIDTH, MAP_HEIGHT, GROUND),
-        _sea(board, seen),
+        _sea(board, seen, was),
         _ways(side, places),
         _motion(seen, places),
-        *(_village(board, side, seen, village, *places[village]) for village in side.villages),
-        _city(side, seen, *places[Location.V]),
+        *(_village(board, side, seen, was, village, *places[village]) for village in side.villages),
+        _city(side, seen, was, *places[Location.V]),
+        _moved(seen, was, places),
     ]
     return "".join(parts)
 
 
-def _sea(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
+def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
     """Draw the sectors: the outer ones from the west to the east, the harbour below; beside it the pile, and what was scrapped."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
     for step in range(7):
@@ -81,17 +87,17 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
     ]
     west_to_east = sorted(OUTER, key=lambda sector: (board.sector_places[sector], sector))
     for at, sector in enumerate(west_to_east):
-        parts.append(group(14 + (_SECTOR_WIDTH + 8) * at, 10, _outer(board, seen, sector)))
-    parts.append(group((MAP_WIDTH - _SECTOR_WIDTH) / 2, 182, _harbour(board, seen)))
+        parts.append(group(14 + (_SECTOR_WIDTH + 8) * at, 10, _outer(board, seen, was, sector)))
+    parts.append(group((MAP_WIDTH - _SECTOR_WIDTH) / 2, 182, _harbour(board, seen, was)))
     parts += [
         box(16 + 4 * at, 188 + 3 * at, 26, 34, DEEP, BRASS, 1.2, 4) for at in range(3 if seen.deck > 2 else seen.deck)
     ]
-    parts.append(text(60, 206, f"{seen.deck} card{'' if seen.deck == 1 else 's'} in the pile", 13, bold=True))
+    parts.append(text(60, 200, f"{seen.deck} card{'' if seen.deck == 1 else 's'} in the pile", 15, bold=True))
     below = "a space left empty ends the match" if seen.deck < 4 else "of achievements"
-    parts.append(text(60, 222, below, 11, FADED, fit=196))
+    parts.append(text(60, 218, below, 14, FADED, fit=196))
     words = " ".join(card.name for card in seen.scrapped) or "none"
-    for row, line in enumerate(textwrap.wrap(f"Scrapped: {words}", 44)[:3]):
-        parts.append(text(668, 197 + 13 * row, line, 11.5, FADED, fit=296))
+    for row, line in enumerate(textwrap.wrap(f"Scrapped: {words}", 38)[:3]):
+        parts.append(text(668, 196 + 15 * row, line, 14, FADED, fit=296))
     return "".join(parts)
 
 
@@ -100,18 +106,18 @@ def _rim_of(seen: ValparaisoObservation, lit: bool) -> tuple[str, float]:
     return (owner_of(seen, seen.seat).rim, 3) if lit and seen.seat is not None else (LINE, 1)
 
 
-def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, sector: Sector) -> str:
+def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sector) -> str:
     """Draw an outer sector: what it asks for, its pesos, the cards, and the ships."""
     at = OUTER.index(sector)
     lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
     parts = [
         box(0, 0, _SECTOR_WIDTH, _SECTOR_HEIGHT, DEEP, *_rim_of(seen, lit)),
-        text(9, 21, sector.name, 12, DIM, bold=True),
+        text(9, 21, sector.name, 13, FADED, bold=True),
         name_text(38, 21, board.sector_names[sector], 15, 116),
         text(198, 20, f"{board.overseas_goods} ×", 14, INK, "end", bold=True),
         cube(211, 15, board.sector_goods[at], 18),
         coin(254, 15, seen.sea_money[at], 11),
-        text(269, 20, "pesos", 12, FADED),
+        text(269, 20, "pesos", 13.5, FADED, fit=40),
     ]
     for place in range(SLOTS_OF_A_SECTOR):
         card, x = seen.slots[at * SLOTS_OF_A_SECTOR + place].card, 5 + (_CARD_WIDTH + 4) * place
@@ -120,23 +126,30 @@ def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, sector: Sector) 
             parts.append(gone + text(x + _CARD_WIDTH / 2, 77, "empty", 12, DIM, "middle"))
         else:
             parts.append(group(x, 31, achievement(_CARD_WIDTH, _CARD_HEIGHT, card, board)))
-    parts.append(_ships(seen, sector, 30, 142))
+        if card is not was.slots[at * SLOTS_OF_A_SECTOR + place].card:
+            parts.append(brackets(x - 3, 28, _CARD_WIDTH + 6, _CARD_HEIGHT + 6))
+    if seen.sea_money[at] != was.sea_money[at]:
+        parts.append(brackets(238, 1, 32, 28))
+    parts.append(_ships(seen, was, sector, 30, 142))
     return "".join(parts)
 
 
-def _harbour(board: ValparaisoBoard, seen: ValparaisoObservation) -> str:
+def _harbour(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
     parts = (
         box(0, 0, _SECTOR_WIDTH, 44, DEEP, LINE, 1, 8),
-        text(9, 27, Sector.H.name, 12, DIM, bold=True),
+        text(9, 27, Sector.H.name, 13, FADED, bold=True),
         name_text(24, 27, board.sector_names[Sector.H], 15, 88),
-        _ships(seen, Sector.H, 136, 25),
+        _ships(seen, was, Sector.H, 136, 25),
     )
     return "".join(parts)
 
 
-def _ships(seen: ValparaisoObservation, sector: Sector, x: float, y: float) -> str:
+def _ships(seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sector, x: float, y: float) -> str:
+    """Draw the ships in a sector; one that has just come is marked."""
     there = [seat for seat, has in enumerate(seen.seats) if has.ship is sector]
-    return "".join(ship(x + 38 * at, y, owner_of(seen, seat)) for at, seat in enumerate(there))
+    parts = [ship(x + 38 * at, y, owner_of(seen, seat)) for at, seat in enumerate(there)]
+    parts += [halo(x + 38 * at, y - 2, 15) for at, seat in enumerate(there) if was.seats[seat].ship is not sector]
+    return "".join(parts)
 
 
 # --- the land -------------------------------------------------------------------------------------
@@ -176,14 +189,20 @@ def _sign(side: Side, location: Location, width: float, river: tuple[float, floa
     """Draw the name of a location, and the mark of a river if it is at one."""
     left = 24 if location is Location.V else 33
     parts = [
-        text(8, 19, location.name, 11, FADED, bold=True),
+        text(8, 19, location.name, 12.5, FADED, bold=True),
         name_text(left, 19, side.names[location], 14.5, width - left - 8),
     ]
     return "".join([*parts, waves(*river)] if location in side.river_locations else parts)
 
 
 def _village(
-    board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, village: Location, x: float, y: float
+    board: ValparaisoBoard,
+    side: Side,
+    seen: ValparaisoObservation,
+    was: ValparaisoObservation,
+    village: Location,
+    x: float,
+    y: float,
 ) -> str:
     """Draw a village: its building spaces with their points, merchants and, at a market, the column of tiles, the bottom one in use."""
     width, height = size_of(village)
@@ -193,16 +212,18 @@ def _village(
     parts = [
         box(0, 0, width, height, LAND, *rim, 8 if is_market(village) else 22),
         _sign(side, village, width - 20 * is_market(village), (width - 15, 14 if is_market(village) else 40)),
-        _sites(side, seen, village, room if is_market(village) else room - 20),
-        _merchants(seen, village, 7, 77, room / per_row, per_row),
+        _sites(side, seen, was, village, room if is_market(village) else room - 20),
+        _merchants(seen, was, village, 7, 80, room / per_row, per_row),
     ]
     if is_market(village):
         tiles = [board.tiles[kind] for kind in seen.markets[village - Location.M1].tiles]
         parts.append(group(96, 27, column(89, tiles, lit=seen.village is village)))
+        if seen.markets[village - Location.M1] != was.markets[village - Location.M1]:
+            parts.append(brackets(93, 24, 95, 117))
     return group(x - width / 2, y - height / 2, "".join(parts))
 
 
-def _sites(side: Side, seen: ValparaisoObservation, village: Location, room: float) -> str:
+def _sites(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, village: Location, room: float) -> str:
     """Draw the building spaces of a village, with the points for building there, and the houses."""
     built = {house.space: house.seat for house in seen.houses if house.location is village}
     spaces = side.spaces[village]
@@ -212,12 +233,16 @@ def _sites(side: Side, seen: ValparaisoObservation, village: Location, room: flo
         x = 8 + step * (space + 0.5)
         owner = owner_of(seen, built[space]) if space in built else None
         parts.append(house(x, 39, owner, min(1, step / 26)))
-        parts.append(figure(x, 59, f"{short(vp)} VP", 9.5, BRASS if vp and owner is None else DIM, fit=step - 2))
+        if vp:
+            parts.append(figure(x, 63, f"+{short(vp)}", 14, BRASS if owner is None else DIM, fit=step - 2))
+        if owner is not None and not any(old.location is village and old.space == space for old in was.houses):
+            parts.append(halo(x, 39, 15))
     return "".join(parts)
 
 
 def _merchants(
     seen: ValparaisoObservation,
+    was: ValparaisoObservation,
     location: Location,
     x: float,
     y: float,
@@ -236,12 +261,14 @@ def _merchants(
         parts.append(merchant(left - 8 * beside, middle, owner_of(seen, seat), 0.95, waiting=waiting))
         if count > 1:
             parts.append(
-                figure(left + (15 if beside else 0), middle + (5 if beside else 24), f"×{short(count)}", 12, fit=26)
+                figure(left + (15 if beside else 0), middle + (5 if beside else 25), f"×{short(count)}", 13.5, fit=26)
             )
+        if count > was.seats[seat].merchants[location]:
+            parts.append(halo(left - 8 * beside, middle - 1, 15))
     return "".join(parts)
 
 
-def _city(side: Side, seen: ValparaisoObservation, x: float, y: float) -> str:
+def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x: float, y: float) -> str:
     """Draw Valparaíso: the building row from the lighthouse on, each space with its revenue and points, and the merchants."""
     width, height = size_of(Location.V)
     lit = seen.path[-1:] == (Location.V,)
@@ -258,10 +285,28 @@ def _city(side: Side, seen: ValparaisoObservation, x: float, y: float) -> str:
         inside = [
             box(0, 0, 46, 39, DEEP, LAMP if free else owner.rim if owner else LINE, 2 if free or owner else 1, 5),
             in_a_row(symbols_of(space.revenue), 23, 11.5, 40),
-            house(11.5, 28, owner, 0.75, bid=free),
-            text(44, 33, f"{short(space.built)} VP", 9.5, BRASS if space.built else DIM, "end", bold=True, fit=22.5),
+            house(12 if space.built else 23, 28, owner, 0.75, bid=free),
         ]
+        if space.built:
+            points = f"+{short(space.built)}"
+            inside.append(text(43, 34, points, 14, DIM if owner else BRASS, "end", bold=True, fit=20))
+        if owner is not None and at >= len(was.row):
+            inside.append(brackets(-3, -3, 52, 45))
         where = (8 + step * (at % columns), 28 + 42 * (at // columns))
         parts.append(group(*where, "".join(inside), min(1, step / 50)))
-    parts.append(_merchants(seen, Location.V, 6, 132, (width - 12) / 5, 5, beside=True))
+    parts.append(_merchants(seen, was, Location.V, 6, 132, (width - 12) / 5, 5, beside=True))
     return group(x - width / 2, y - height / 2, "".join(parts))
+
+
+def _moved(seen: ValparaisoObservation, was: ValparaisoObservation, places: Places) -> str:
+    """Draw an arrow for each seat of which one merchant has just moved from one location to another."""
+    parts = []
+    for has, had in zip(seen.seats, was.seats, strict=True):
+        left = [where for where in places if has.merchants[where] < had.merchants[where]]
+        come = [where for where in places if has.merchants[where] > had.merchants[where]]
+        if len(left) == len(come) == 1:
+            (x, y), (to_x, to_y) = places[left[0]], places[come[0]]
+            away, there = (share_within(size_of(where), to_x - x, to_y - y) for where in (left[0], come[0]))
+            east, south = to_x - x, to_y - y
+            parts.append(trail(x + east * away, y + south * away, to_x - east * there, to_y - south * there))
+    return "".join(parts)

@@ -9,6 +9,7 @@ from referee.game import Seat
 from referee.games.valparaiso.board import MAX_AT_ONCE, Amount, TileType
 from referee.games.valparaiso.names import Colour, Good
 from referee.games.valparaiso.observation import SeatView, ValparaisoObservation
+from referee.kit.scene import brackets, halo, signed
 from referee.kit.svg import (
     ALARM,
     BRASS,
@@ -249,22 +250,33 @@ def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: fl
     return "".join(parts)
 
 
-def holdings(has: SeatView, owner: Owner, spaces: int) -> str:
-    """Draw pesos, what is on the repository board, and the goods, around y 0 with words below."""
-    parts = (
+def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int) -> str:
+    """Draw pesos, what is on the repository board, and the goods, around y 0 with words below; `had` is what it was before."""
+    parts = [
         coin(25, 0, radius=10),
-        text(39, 6, short(has.money), 17, BRASS, bold=True, fit=38),
+        text(39, 6, short(has.money), 18, BRASS, bold=True, fit=38),
         merchant(91, 1, owner, 0.85),
-        text(103, 6, has.merchants_reserve, 15, bold=True, fit=16),
+        text(103, 6, has.merchants_reserve, 16, bold=True, fit=16),
         house(134, 1, owner, 0.85),
-        text(147, 6, has.houses_left, 15, bold=True, fit=16),
+        text(147, 6, has.houses_left, 16, bold=True, fit=16),
         counted_goods(172, 0, has.warehouse, 39),
         loaded_hold(292, 0, has.hold, spaces, 112),
-        text(14, 22, "pesos", 10.5, FADED),
-        text(82, 22, "still to come", 10.5, FADED),
-        text(172, 22, "warehouse", 10.5, FADED),
-        text(292, 22, f"hold {sum(has.hold)} of {spaces}", 10.5, FADED),
+        text(82, 24, "to come", 14, FADED, fit=84),
+        text(172, 24, "warehouse", 14, FADED),
+        text(292, 24, f"hold {sum(has.hold)} of {spaces}", 14, FADED, fit=112),
+    ]
+    change = has.money - had.money
+    said = (
+        text(14, 24, f"{signed(change)}p", 15, LAMP, bold=True, fit=62) if change else text(14, 24, "pesos", 14, FADED)
     )
+    parts.append(said)
+    if (has.merchants_reserve, has.houses_left) != (had.merchants_reserve, had.houses_left):
+        parts.append(brackets(78, -14, 84, 28))
+    for good, (now, then) in enumerate(zip(has.warehouse, had.warehouse, strict=True)):
+        if now != then:
+            parts.append(brackets(170 + 39 * good, -13, 38, 26))
+    if has.hold != had.hold:
+        parts.append(brackets(289, -13, 118, 26))
     return "".join(parts)
 
 
@@ -272,20 +284,23 @@ def legend(owner: Owner) -> str:
     """Draw pieces and marks and what they mean, 490 wide, the first of them around (0, 0)."""
     frame = box(-17, -10.5, 34, 21, "none", BRASS, 1.5, 4)
     pieces = (
-        (merchant(0, 0, owner), "merchant of a seat"),
-        (merchant(0, 0, owner, 0.9, waiting=True), "may still be moved"),
-        (house(0, 0, owner), "house of a seat"),
+        (merchant(0, 0, owner), "merchant"),
+        (merchant(0, 0, owner, 0.9, waiting=True), "may still move"),
+        (house(0, 0, owner), "house"),
         (house(0, 0, None), "space for a house"),
-        (house(0, 0, None, bid=True), "next space in the row"),
+        (house(0, 0, None, bid=True), "next in the row"),
         (frame, "tile that is in use"),
-        (waves(0, 0), "location at a river"),
-        (circle(0, 0, 9, BRASS) + figure(0, 4, "5", 11, DARK), "pesos, in words: p"),
+        (waves(0, 0), "at a river"),
+        (circle(0, 0, 9, BRASS) + figure(0, 4, "5", 11, DARK), "pesos (p)"),
         (
             cube(-14, 0, Good.SILVER, 14) + cube(0, 0, Good.COPPER, 14) + cube(14, 0, Good.WHEAT, 14),
             "silver, copper, wheat",
         ),
+        (figure(0, 5, "+1", 15, BRASS), "VP for building"),
+        (halo(0, 0, 9), "has just come"),
+        (brackets(-15, -10, 30, 20), "has just changed"),
     )
     parts = []
     for at, (piece, words) in enumerate(pieces):
-        parts.append(group(163 * (at % 3), 36 * (at // 3), piece + text(25, 4.5, words, 11.5, FADED, fit=108)))
+        parts.append(group(163 * (at % 3), 38 * (at // 3), piece + text(25, 5.5, words, 14.5, FADED, fit=118)))
     return "".join(parts)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from referee.game import Seat
-from referee.games.valparaiso.board import MAX_AT_ONCE, Amount, TileType, ValparaisoBoard
-from referee.games.valparaiso.names import Effect, Good, Phase
-from referee.kit.svg import short
+from referee.game import Action, Scene, Seat
+from referee.games.valparaiso import actions as act
+from referee.games.valparaiso.board import MAX_AT_ONCE, Amount, Side, TileType, ValparaisoBoard
+from referee.games.valparaiso.breakdown import breakdown
+from referee.games.valparaiso.drawing_style import owner_of
+from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Mode, PayTo, Phase, Sector, Store
+from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.kit.scene import Strip, gains, strip_in_words
+from referee.kit.svg import printable, short
 
 _EFFECTS: dict[Effect, tuple[str, str]] = {
     Effect.TRANSFER: ("transfer", "Load, unload"),
@@ -98,11 +103,6 @@ def seats_in_words(seats: Sequence[Seat]) -> str:
     return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
-def ordinal(place: int) -> str:
-    """Return a place among the seats."""
-    return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
-
-
 def in_words(kind: TileType) -> str:
     """Return what a tile does, for those who hear it."""
     gain = f"two goods, {kind.choose}" if kind.choose else _said(kind.gain)
@@ -124,3 +124,208 @@ def goods_in_words(goods: Sequence[int]) -> str:
 def goods_in_letters(goods: Sequence[int]) -> str:
     """Return goods by kind, where there is little room."""
     return " ".join(f"{good.name[0]}{short(count)}" for good, count in zip(Good, goods, strict=True))
+
+
+# --- what is to be done, and the picture for those who hear it ----------------------------------------
+
+
+def described(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, told: Strip | None) -> str:
+    """Return the picture for those who hear it."""
+    said = [] if told is None else strip_in_words(told)
+    said += [f"Round {seen.round}", who(seen), DOING[seen.phase], *notes(board, side, seen)]
+    for seat, has in enumerate(seen.seats):
+        there = [
+            f"{count} in {place_name(side, where)}"
+            for where, count in zip(Location, has.merchants, strict=True)
+            if count
+        ]
+        said.append(
+            f"{owner_of(seen, seat).name.capitalize()}: {has.vp} VP on the track, {has.final_vp} were it to end now, {has.money} pesos, "
+            f"warehouse {goods_in_words(has.warehouse)}, hold {goods_in_words(has.hold)}, {has.merchants_reserve} merchants in reserve, "
+            f"{has.houses_left} houses left, ship in {printable(board.sector_names[has.ship])}, merchants: {', '.join(there) or 'none'}, "
+            f"achievements: {' '.join(card.name for card in has.achievements) or 'none'}"
+        )
+    for village, market in zip(side.markets, seen.markets, strict=True):
+        said += [f"Market of {place_name(side, village)}: {in_words(board.tiles[kind])}" for kind in market.tiles[:1]]
+    said += [f"House of seat {built.seat} in {place_name(side, built.location)}" for built in seen.houses]
+    return ". ".join(said) + "."
+
+
+def place_name(side: Side, location: Location) -> str:
+    """Return what people call a location."""
+    return printable(side.names[location])
+
+
+def to_act(seen: ValparaisoObservation) -> list[Seat]:
+    """Return the seats whose decisions are open."""
+    if seen.phase is Phase.PLAN:
+        return [seat for seat, has in enumerate(seen.seats) if not has.committed]
+    return [] if seen.seat is None else [seen.seat]
+
+
+def who(seen: ValparaisoObservation) -> str:
+    """Say who is to act, or who has won."""
+    if seen.phase is Phase.OVER:
+        return f"Seat {[has.rank for has in seen.seats].index(1)} wins"
+    seats = to_act(seen)
+    return f"{seats_in_words(seats)} {'is' if len(seats) == 1 else 'are'} to act"
+
+
+def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> list[str]:
+    """Return the action in progress, and what else holds now."""
+    notes = [] if seen.effect is None else [f"Action: {name_of(board, seen.effect, brief=False)}"]
+    if seen.phase is Phase.PLAN:
+        done = [seat for seat, has in enumerate(seen.seats) if has.committed]
+        notes.append(f"{seats_in_words(done)}: planning is finished" if done else "Nobody has finished planning yet")
+    if seen.first_finisher is not None:
+        notes.append(f"Seat {seen.first_finisher} has finished first, and gets a good")
+    if seen.plan is not None:
+        left = f"warehouse: {goods_in_words(seen.plan.warehouse)}; hold: {goods_in_words(seen.plan.hold)}"
+        notes.append(f"Your plan leaves {seen.plan.money} pesos; {left}")
+    if seen.path:
+        way = " → ".join(location.name for location in seen.path)
+        notes.append(f"Merchant in motion: {way}; counted steps: {seen.steps} of {len(board.move_costs)}")
+    if any(seen.unmoved):
+        still = zip(Location, seen.unmoved, strict=True)
+        notes.append(
+            "May still move: " + ", ".join(f"{count} in {place_name(side, where)}" for where, count in still if count)
+        )
+    if seen.village is not None:
+        bottom = seen.markets[seen.village - Location.M1].tiles[:1]
+        notes += [f"{place_name(side, seen.village)}: {in_words(board.tiles[kind])}" for kind in bottom]
+    if seen.phase is Phase.EXCHANGE:
+        notes.append(f"Uses of the tile left: {seen.left}")
+    if seen.phase is Phase.BUY:
+        notes.append(f"Goods that can still be bought: {seen.left}")
+    if seen.villages:
+        notes.append("Still to be resolved: " + ", ".join(place_name(side, village) for village in seen.villages))
+    if seen.phase is Phase.USE:
+        notes.append("The card in slot #1 and the mayor's cost nothing more")
+    if seen.phase is not Phase.OVER and _is_last(board, seen):
+        notes.append("This is the last round")
+    return notes
+
+
+def _is_last(board: ValparaisoBoard, seen: ValparaisoObservation) -> bool:
+    """Return whether the match ends with this round as things are (V7.1)."""
+    on_track = max(has.vp for has in seen.seats)
+    return on_track >= board.end_vp or any(slot.card is None for slot in seen.slots) or seen.round >= seen.last_round
+
+
+def order_of(seen: ValparaisoObservation) -> list[Seat]:
+    """Return the seats in this round's order."""
+    seats = len(seen.seats)
+    return [(seen.start_seat + step) % seats for step in range(seats)]
+
+
+# --- what has just happened -------------------------------------------------------------------------
+
+
+def happened(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene) -> Strip:
+    """Return what the strip says."""
+    before = scene.before
+    if scene.seat is None or not isinstance(before, ValparaisoObservation):
+        return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
+    gained = gains(breakdown(board, before), breakdown(board, seen))
+    action = act.Commit() if scene.action is None else scene.action  # the others learn of no other secret action
+    what = _done(board, side, before, seen, scene.seat, action)
+    if seen.round > before.round:
+        what += f"; round {seen.round} begins"
+    elif before.phase is Phase.PLAN and seen.phase is not Phase.PLAN:
+        what += "; all plans are revealed"
+    return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, gained)
+
+
+def _done(
+    board: ValparaisoBoard,
+    side: Side,
+    before: ValparaisoObservation,
+    seen: ValparaisoObservation,
+    seat: Seat,
+    action: Action,
+) -> str:
+    """Say what a seat did: `builds a house in Quintero`."""
+    had, has = before.seats[seat], seen.seats[seat]
+    places: Mapping[Location, str] = {location: printable(side.names[location]) for location in side.locations}
+    match action:
+        case act.Goods(first, second, third):
+            return f"begins with {_goods(first, second, third)}"
+        case act.PlaceMerchant(village):
+            return f"places a merchant in {places[village]}"
+        case act.Place(card):
+            return f"plans {card.name}, {name_of(board, board.cards[card].main, brief=False)}"
+        case act.Mayor(card):
+            return f"plans {card.name} for the mayor, {name_of(board, board.cards[card].main, brief=False)}"
+        case act.Commit() | act.Close():
+            return "finishes its plan"
+        case act.Bonus(good):
+            return f"takes {_goods(good)} for having finished first"
+        case act.UseMayor(mode):
+            return _used(board, "the mayor's card", had.mayor, has.colour, mode)
+        case act.Use(slot, mode):
+            used = had.plan[slot - 1] if 0 < slot <= len(had.plan) else None
+            return _used(board, "a card", used, has.colour, mode)
+        case act.Transfer(silver, copper, wheat):
+            return f"loads the ship: {goods_in_words((silver, copper, wheat))} in the hold"
+        case act.SellFor(good):
+            return f"sells {_goods(good)} for {has.money - had.money} pesos"
+        case act.Start(start, end) | act.River(start, end):
+            return f"moves a merchant from {places[start]} to {places[end]}"
+        case act.Step(end):
+            return f"moves the merchant on to {places[end]}"
+        case act.Stop():
+            return "stops there"
+        case act.Build(location, _):
+            return f"builds a house in {places[location]}"
+        case act.BuildForGood(location, _, good):
+            return f"builds a house in {places[location]} for {_goods(good)}"
+        case act.Hire():
+            return "hires a merchant"
+        case act.Trade(village, times):
+            tile = before.markets[village - Location.M1].tiles[0]
+            often = f", {times} times" if times > 1 else ""
+            return f"trades in {places[village]}: {in_words(board.tiles[tile]).partition(', up to')[0]}{often}"
+        case act.Skip(village):
+            return f"does not trade in {places[village]}"
+        case act.Take(first, second):
+            return f"takes {_goods(first, second)}"
+        case act.Give(good):
+            return f"gives {_goods(good)}"
+        case act.GiveTwo(first, second):
+            return f"gives {_goods(first, second)}"
+        case act.Pay():
+            return f"pays {had.money - has.money} pesos"
+        case act.Buy(good):
+            return f"buys {_goods(good)}"
+        case act.Sail(sector):
+            return f"sails to {printable(board.sector_names[sector])}"
+        case act.Acquire(slot, pay_to):
+            taken = before.slots[slot].card
+            to = "the supply" if pay_to == PayTo.SUPPLY else printable(board.sector_names[Sector(pay_to)])
+            paid = "" if pay_to == PayTo.NONE else f", compensation to {to}"
+            return f"acquires {'a card' if taken is None else taken.name}{paid}"
+        case act.Scrap(card):
+            return f"scraps {card.name}"
+        case act.Pass():
+            return "scraps no card"
+        case act.Recall(location):
+            return f"calls a merchant back from {places[location]}"
+        case act.Done():
+            return "ends the action" if before.phase is not Phase.RETURN else "leaves its merchants where they are"
+        case act.Sell(store, good):
+            return f"sells {_goods(good)} from the {Store(store).name.lower()} for {has.money - had.money} pesos"
+    return "acts"
+
+
+def _used(board: ValparaisoBoard, what: str, card: Card | None, colour: Colour, mode: Mode) -> str:
+    """Say which card is used, and how."""
+    if card is None:
+        return f"uses {what}"
+    kind = board.cards[card]
+    effect = kind.main if mode == Mode.MAIN else kind.alternatives[colour] if mode == Mode.ALT else None
+    how = "without effect" if effect is None else name_of(board, effect, brief=False)
+    return f"uses {what}, {card.name}: {how}"
+
+
+def _goods(*goods: Good) -> str:
+    return goods_in_words([goods.count(good) for good in Good])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.game import Seat
 from referee.games.valparaiso import holdings, planning, scoring
 from referee.games.valparaiso.board import Amount
-from referee.games.valparaiso.names import Location, Phase
+from referee.games.valparaiso.names import Location, Phase, Source
 from referee.games.valparaiso.table import NO_PLAN, NONE, Table
 
 
@@ -54,7 +54,7 @@ def _next_turn(table: Table, seats: list[Seat]) -> None:
 def _end_use(table: Table) -> None:
     table.plans = [NO_PLAN] * table.setup.seats
     for seat, space in zip(table.row, table.side.row, strict=False):  # V6.1
-        holdings.exchange(table, seat, Amount(), space.revenue)
+        holdings.exchange(table, seat, Amount(), space.revenue, source=Source.REVENUE)
     residents = sorted(set(table.row), key=lambda seat: (table.row.count(seat), _last_built(table, seat)), reverse=True)
     for seat, pesos in zip(residents, table.board.city_bonus, strict=False):  # V6.2
         table.money[seat] += pesos

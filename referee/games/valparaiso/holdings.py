@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from referee.game import Seat
 from referee.games.valparaiso.board import Amount
-from referee.games.valparaiso.names import Good
+from referee.games.valparaiso.names import Good, Source
 from referee.games.valparaiso.table import Table
 
 
@@ -20,13 +20,24 @@ def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
     return has[0] >= times * silver and has[1] >= times * copper and has[2] >= times * wheat
 
 
-def exchange(table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1) -> None:
-    """Pay to the supply and gain from it, a number of times."""
+def exchange(
+    table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1, source: Source = Source.CARDS
+) -> None:
+    """Pay to the supply and gain from it, a number of times; `source` is what victory points are for."""
     table.money[seat] += times * (gain.money - pay.money)
     has = table.warehouse[seat]
     for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
         has[good] += times * (gained - paid)
-    table.vp[seat] += times * gain.vp
+    if gain.vp:
+        score(table, seat, source, times * gain.vp)
+
+
+def score(table: Table, seat: Seat, source: Source, points: int) -> None:
+    """Move a seat on the track of victory points, and note what for."""
+    table.vp[seat] += points
+    earned = list(table.earned[seat])
+    earned[source] += points
+    table.earned[seat] = tuple(earned)
 
 
 def goods_of(*goods: Good) -> Amount:

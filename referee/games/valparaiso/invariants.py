@@ -84,6 +84,8 @@ def _seat_problems(table: Table, seat: Seat) -> list[str]:
         found.append(f"I3: it has {houses} houses, not {table.board.houses}")
     if sum(table.hold[seat]) > table.board.hold:
         found.append(f"I4: {sum(table.hold[seat])} goods are in the hold; {table.board.hold} fit")
+    if sum(table.earned[seat]) > table.vp[seat]:
+        found.append(f"it has earned {sum(table.earned[seat])} on the track, but is at {table.vp[seat]}")
     return found + _plan_problems(table, seat)
 
 

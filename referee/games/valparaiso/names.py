@@ -239,6 +239,27 @@ class Effect(IntEnum):
     """Takes 5 pesos."""
 
 
+class Source(IntEnum):
+    """What moves a seat on the track of victory points."""
+
+    HOLD = 0
+    """A full hold (V4.1)."""
+    CITY = 1
+    """Houses in Valparaíso (V4.5)."""
+    VILLAGES = 2
+    """Houses in villages (V4.5)."""
+    LAST_HOUSE = 3
+    """The last house (V4.5)."""
+    MARKET = 4
+    """Market tiles (V4.7)."""
+    CARDS = 5
+    """The actions of cards (V4.2, V4.11)."""
+    REVENUE = 6
+    """The revenue of houses in Valparaíso (V6.1)."""
+    SCRAP = 7
+    """Scrapped cards (V6.3)."""
+
+
 class Phase(IntEnum):
     """Which decision is open (section 5)."""
 

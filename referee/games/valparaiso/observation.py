@@ -7,7 +7,7 @@ from typing import Annotated, NamedTuple
 
 from referee.game import CountedBy, Observation, Seat
 from referee.games.valparaiso import scoring
-from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Store, Tile
+from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Source, Store, Tile
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
 _CARDS = tuple(Card)
@@ -36,6 +36,7 @@ class SeatView(NamedTuple):
     final_vp: int
     rest_money: int
     rank: int
+    earned: Annotated[tuple[int, ...], CountedBy(Source)]
 
 
 class MarketView(NamedTuple):
@@ -156,6 +157,7 @@ def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
         plan.mayor,
         *scoring.final(table, seat),
         rank,
+        table.earned[seat],
     )
 
 
@@ -177,6 +179,7 @@ def restore(table: Table, seen: ValparaisoObservation) -> None:
         table.warehouse[seat] = list(has.warehouse)
         table.hold[seat] = list(has.hold)
         table.vp[seat] = has.vp
+        table.earned[seat] = has.earned
         table.merchants[seat] = list(has.merchants)
         table.merchants_reserve[seat] = has.merchants_reserve
         table.houses_left[seat] = has.houses_left

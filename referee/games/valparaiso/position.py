@@ -8,7 +8,19 @@ from typing import TypeVar
 
 from referee.game import JsonObject
 from referee.games.valparaiso.board import ACHIEVEMENTS, LEVELS
-from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
+from referee.games.valparaiso.names import (
+    Card,
+    Colour,
+    Effect,
+    Good,
+    Location,
+    Phase,
+    Sector,
+    Slot,
+    Source,
+    Store,
+    Tile,
+)
 from referee.games.valparaiso.table import NONE, USE_PHASES, Plan, Table
 from referee.kit.document import Document
 
@@ -25,6 +37,7 @@ _GOODS, _STORES, _COLOURS, _SECTORS = _by_name(Good), _by_name(Store), _by_name(
 _LOCATIONS, _SLOTS, _TILES, _CARDS = _by_name(Location), _by_name(Slot), _by_name(Tile), _by_name(Card)
 _ACHIEVEMENTS = _by_name(ACHIEVEMENTS)
 _EFFECTS = _by_name(Effect)
+_SOURCES = _by_name(Source)
 _OUTER = tuple(_SECTORS)[1:]
 _PHASES = {phase.name: phase for phase in Phase}
 _SALES = tuple(f"sold_{store}" for store in _STORES)
@@ -44,6 +57,7 @@ def to_json(table: Table) -> JsonObject:
         "warehouse": [_counts(_GOODS, goods) for goods in table.warehouse],
         "hold": [_counts(_GOODS, goods) for goods in table.hold],
         "vp": list(table.vp),
+        "earned": [_counts(_SOURCES, earned) for earned in table.earned],
         "merchants": [_counts(_LOCATIONS, row) for row in table.merchants],
         "merchants_reserve": list(table.merchants_reserve),
         "houses_left": list(table.houses_left),
@@ -130,6 +144,9 @@ def read(table: Table, document: Document) -> None:
         table.colours = tuple(Colour)[:seats]
     table.money = document.integers("money", 0, _MOST, seats)
     table.vp = document.integers("vp", 0, _MOST, seats, none)
+    if document.has("earned"):
+        rows = _tables(document, "earned", seats)
+        table.earned = [tuple([row.integer(name, 0, _MOST, 0) for name in _SOURCES]) for row in rows]
     for key, target in (("warehouse", table.warehouse), ("hold", table.hold)):
         if document.has(key):
             target[:] = [_goods(row) for row in _tables(document, key, seats)]

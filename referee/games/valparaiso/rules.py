@@ -13,7 +13,7 @@ from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards, flow, holdings, legal, moving, planning, trading
 from referee.games.valparaiso.board import Amount
-from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Phase, Sector, Slot, Store
+from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Phase, Sector, Slot, Source, Store
 from referee.games.valparaiso.table import NONE, Table
 
 
@@ -132,7 +132,7 @@ def _play_transfer(table: Table, action: act.Transfer) -> None:
         warehouse[good] += hold[good] - new
         hold[good] = new
     if not was_full and table.hold_is_full(seat):
-        table.vp[seat] += table.board.full_hold_vp
+        holdings.score(table, seat, Source.HOLD, table.board.full_hold_vp)
     flow.end_turn(table)
 
 
@@ -258,7 +258,7 @@ def _play_trade(table: Table, action: act.Trade) -> None:
         table.begun = False
         table.phase = Phase.EXCHANGE
         return
-    holdings.exchange(table, table.seat, tile.pay, tile.gain, action.times)
+    holdings.exchange(table, table.seat, tile.pay, tile.gain, action.times, Source.MARKET)
     _resolve(table, village)
 
 
@@ -366,7 +366,7 @@ def _play_scrap(table: Table, action: act.Scrap) -> None:
         raise IllegalAction(f"{card.name} is not an achievement card of this seat", "V6.3")
     table.owned[seat] = tuple(other for other in table.owned[seat] if other is not card)
     table.scrapped = (*table.scrapped, card)
-    table.vp[seat] += table.board.cards[card].vp
+    holdings.score(table, seat, Source.SCRAP, table.board.cards[card].vp)
     flow.end_scrap(table)
 
 

@@ -8,11 +8,24 @@ from typing_extensions import override
 
 from referee.game import Seat, Setup, State
 from referee.games.valparaiso.board import Side, ValparaisoBoard
-from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Phase, Sector, Slot, Store, Tile
+from referee.games.valparaiso.names import (
+    Card,
+    Colour,
+    Effect,
+    Good,
+    Location,
+    Phase,
+    Sector,
+    Slot,
+    Source,
+    Store,
+    Tile,
+)
 
 NONE = -1
 """Stands for no seat, no card or no location."""
 _NOTHING = (0, 0, 0)
+_NO_POINTS = (0,) * len(Source)
 
 
 class Plan(NamedTuple):
@@ -63,6 +76,8 @@ class Table(State):
     """Goods in each cargo hold, by kind; likewise without what plans change."""
     vp: list[int]
     """Victory points of each seat on the track."""
+    earned: list[tuple[int, ...]]
+    """What each seat has moved on the track since the match or the position began, by source."""
     merchants: list[list[int]]
     """Merchants of each seat on the board, by location."""
     merchants_reserve: list[int]
@@ -133,6 +148,7 @@ class Table(State):
         new.warehouse = [[0, 0, 0] for _ in range(seats)]
         new.hold = [[0, 0, 0] for _ in range(seats)]
         new.vp = [0] * seats
+        new.earned = [_NO_POINTS] * seats
         new.merchants = [[0] * len(Location) for _ in range(seats)]
         new.merchants_reserve = [0] * seats
         new.houses_left = [0] * seats
@@ -229,6 +245,7 @@ class Table(State):
         new.warehouse = [goods[:] for goods in self.warehouse]
         new.hold = [goods[:] for goods in self.hold]
         new.vp = self.vp[:]
+        new.earned = self.earned[:]
         new.merchants = [row[:] for row in self.merchants]
         new.merchants_reserve = self.merchants_reserve[:]
         new.houses_left = self.houses_left[:]

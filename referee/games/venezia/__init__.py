@@ -6,8 +6,8 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Chance, Game, Observation, Option, Setup, State
-from referee.games.venezia import drawing, rules
+from referee.game import Chance, Criterion, Game, Observation, Option, Points, Scene, Setup, State
+from referee.games.venezia import breakdown, drawing, rules
 from referee.games.venezia.actions import ACTION_TYPES
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
 from referee.games.venezia.observation import VeneziaObservation, restore
@@ -92,8 +92,17 @@ class Venezia(Game):
         return state
 
     @override
-    def draw(self, setup: Setup, observation: Observation) -> str:
-        return drawing.draw(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation))
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        return breakdown.breakdown(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation))
+
+    @override
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        return breakdown.criteria(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation))
+
+    @override
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
+        board, has_tower = cast("VeneziaBoard", setup.board), bool(setup.options["campanile"])
+        return drawing.draw(board, cast("VeneziaObservation", observation), scene, has_tower=has_tower)
 
 
 GAME = Venezia()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from referee.game import Seat
+from referee.kit.scene import brackets
 from referee.kit.svg import (
     DARK,
     DEEP,
@@ -79,7 +80,7 @@ def house(x: float, y: float, seat: Seat, scale: float = 1) -> str:
     """Draw the home marker of a seat, 26 wide and 24 high."""
     parts = (
         path("M-13-1l13-11l13 11h-4v12h-18v-12z", SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
-        figure(0, 8, seat, 12.5, DARK),
+        figure(0, 8.5, seat, 14, DARK),
     )
     return group(x, y, "".join(parts), scale)
 
@@ -89,7 +90,7 @@ def flag(x: float, y: float, seat: Seat, scale: float = 1) -> str:
     parts = (
         path("M-11-12v25", stroke=INK, thick=2.5),
         path("M-10-12h24l-5 8l5 8h-24z", SEAT_COLOURS[seat], DARK, 1, paint_order="stroke"),
-        figure(-1, 0.5, seat, 12.5, DARK),
+        figure(-1, 1, seat, 14, DARK),
     )
     return group(x, y, "".join(parts), scale)
 
@@ -127,14 +128,22 @@ def tower(x: float, y: float, size: float) -> str:
     return group(x, y, "".join(parts), size / 46)
 
 
-def flock(pigeons: Sequence[int], y: float) -> str:
-    """Draw the pigeons of each seat, two seats to a row; a seat that has none is a shadow."""
+def cross(x: float, y: float, seat: Seat, scale: float = 1) -> str:
+    """Draw a pigeon that has just gone: a shadow that is crossed out."""
+    strokes = path("M-14-14L14 14M14-14L-14 14", stroke=RAPTOR, thick=4, stroke_linecap="round")
+    return group(x, y, pigeon(0, 2, seat, 1, 0.4) + strokes, scale)
+
+
+def flock(pigeons: Sequence[int], before: Sequence[int], y: float) -> str:
+    """Draw the pigeons of each seat, two seats to a row; a seat that has none is a shadow, and what has changed is marked."""
     parts = []
     for seat, count in enumerate(pigeons):
-        left, middle = 14 + 68 * (seat % 2), y + 14 + 33 * (seat // 2)
-        parts.append(pigeon(left + 16, middle, seat, 0.9, 1 if count else 0.22))
+        left, middle = 14 + 68 * (seat % 2), y + 14 + 34 * (seat // 2)
+        parts.append(pigeon(left + 16, middle, seat, 0.9, 1 if count else 0.3))
         if count:
             parts.append(text(left + 37, middle + 6, count, 18, bold=True, fit=28))
+        if count != before[seat]:
+            parts.append(brackets(left - 5, middle - 16, 66, 31))
     return "".join(parts)
 
 
@@ -164,15 +173,15 @@ def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
     tall = height > 110
     name = card.name or ("?" if there else "…" if card.now else "none")
     lines = wrapped(name, 8)
-    size = min(22 if name == "?" else 13.5, *((width - 8) / max(width_of(line), 1) for line in lines))
-    y = (height if tall else height - 16) / 2 + 5 - 7 * (len(lines) - 1)
+    size = min(22 if name == "?" else 15, *((width - 8) / max(width_of(line), 1) for line in lines))
+    y = (height if tall else height - 16) / 2 + 5 - 8 * (len(lines) - 1)
     for line in lines:
         parts.append(text(width / 2, y, line, size, ink if there else DIM, "middle"))
-        y += 15
+        y += 16
     if tall or card.pigeons is None:
-        parts.append(text(width / 2, 15 if tall else height - 6, card.label, 11, faint, "middle", fit=width - 8))
+        parts.append(text(width / 2, 15 if tall else height - 6, card.label, 13.5, faint, "middle", fit=width - 8))
     elif width > 60:
-        parts.append(text(width - 5, height - 6, card.label, 10.5, faint, "end", fit=width - 48))
+        parts.append(text(width - 5, height - 6, card.label, 13, faint, "end", fit=width - 48))
     if card.pigeons is not None and width < 60:
         parts.append(figure(width / 2, height - 6, card.pigeons, 14, ink, fit=width - 8))
     elif card.pigeons is not None:

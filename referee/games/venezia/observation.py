@@ -38,6 +38,7 @@ class SeatView(NamedTuple):
     piles: tuple[int, ...]
     pile_places: tuple[Place, ...]
     rank: int
+    earned: PlaceCounts
 
 
 class PlanView(NamedTuple):
@@ -163,6 +164,7 @@ def _seat_view(table: Table, seat: Seat, rank: int) -> SeatView:
         tuple(table.piles[seat]),
         plan.slots if phase in _AFTER_CARDS else (),
         rank,
+        table.earned[seat],
     )
 
 
@@ -182,6 +184,7 @@ def restore(table: Table, seen: VeneziaObservation) -> None:
     table.seat = seen.first_seat if seen.seat is None else seen.seat
     for seat, has in enumerate(seen.seats):
         table.score[seat] = has.score
+        table.earned[seat] = has.earned
         table.home[seat] = _number(has.home)
         table.supply[seat] = has.supply
         table.reserve[seat] = has.reserve

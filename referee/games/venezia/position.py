@@ -31,6 +31,9 @@ def to_json(table: Table) -> JsonObject:
         "first_seat": table.first_seat,
         "phase": table.phase.name,
         "score": list(table.score),
+        "earned": [
+            {name: points for name, points in zip(_PLACES, earned, strict=False) if points} for earned in table.earned
+        ],
         "home": [None if home == NONE else _PLACE_NAMES[home] for home in table.home],
         "supply": list(table.supply),
         "reserve": list(table.reserve),
@@ -100,6 +103,10 @@ def read(table: Table, document: Document) -> None:
     else:
         table.seat = document.integer("seat", 0, seats - 1)
     table.score = document.integers("score", 0, _MOST, seats, none)
+    if document.has("earned"):
+        districts = _PLACE_NAMES[: len(DISTRICTS)]
+        earned = _tables(document, "earned", seats)
+        table.earned = [tuple([row.integer(name, 0, _MOST, 0) for name in districts]) for row in earned]
     table.home = _homes(document, seats)
     table.reserve = document.integers("reserve", 0, _MOST, seats)
     table.nest = document.integers("nest", 0, _MOST, seats, none)

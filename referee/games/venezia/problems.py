@@ -190,6 +190,10 @@ def _score_problems(table: Table) -> list[str]:
         most = scorings * (best * enemies + board.majority_points * (len(DISTRICTS) - enemies))
         if score % step if step else score:
             found.append(f"I7: the score of seat {seat}, {score}, is not a multiple of {step}")
+        if sum(table.earned[seat]) > score:
+            found.append(
+                f"I7: seat {seat} has earned {sum(table.earned[seat])} in the districts, but its score is {score}"
+            )
         if score > most:
             found.append(f"I7: the score of seat {seat} is {score}; {scorings} scorings give at most {most}")
     if table.phase in _AFTER_CARDS:

@@ -32,7 +32,11 @@ def score_districts(table: Table) -> None:
         seat = table.majority[district] = majority_in(table, district)
         if seat != NONE:
             enemy = district in table.home and table.home[seat] != district
-            table.score[seat] += table.board.enemy_home_points if enemy else table.board.majority_points
+            points = table.board.enemy_home_points if enemy else table.board.majority_points
+            table.score[seat] += points
+            earned = list(table.earned[seat])
+            earned[district] += points
+            table.earned[seat] = tuple(earned)
 
 
 def dominator(table: Table) -> Seat:

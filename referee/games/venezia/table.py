@@ -52,6 +52,8 @@ class Table(State):
     """The seat whose decision is open; while all plan, and at the end, it means nothing."""
     score: list[int]
     """Points of each seat."""
+    earned: list[tuple[int, ...]]
+    """What each seat has scored since the match or the position began, by district."""
     home: list[int]
     """The place of each seat's home, or NONE."""
     supply: list[int]
@@ -121,6 +123,7 @@ class Table(State):
         new.phase = Phase.HOME
         new.seat = 0
         new.score = [0] * seats
+        new.earned = [(0,) * len(DISTRICTS)] * seats
         new.home = [NONE] * seats
         new.supply = [0] * seats
         new.reserve = [0] * seats
@@ -160,6 +163,7 @@ class Table(State):
         new.phase = self.phase
         new.seat = self.seat
         new.score = self.score[:]
+        new.earned = self.earned[:]
         new.home = self.home[:]
         new.supply = self.supply[:]
         new.reserve = self.reserve[:]

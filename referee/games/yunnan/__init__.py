@@ -8,8 +8,20 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Chance, Distinct, Game, Observation, Option, OptionValue, Setup, State
-from referee.games.yunnan import drawing, rules
+from referee.game import (
+    Chance,
+    Criterion,
+    Distinct,
+    Game,
+    Observation,
+    Option,
+    OptionValue,
+    Points,
+    Scene,
+    Setup,
+    State,
+)
+from referee.games.yunnan import breakdown, drawing, rules
 from referee.games.yunnan.actions import ACTION_TYPES
 from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
 from referee.games.yunnan.names import Colour
@@ -107,8 +119,16 @@ class Yunnan(Game):
         return state
 
     @override
-    def draw(self, setup: Setup, observation: Observation) -> str:
-        return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation))
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        return breakdown.breakdown(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation))
+
+    @override
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        return breakdown.criteria(cast("YunnanObservation", observation))
+
+    @override
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
+        return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene)
 
 
 GAME = Yunnan()

@@ -1,47 +1,64 @@
 """A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
 
-Left, the map: provinces with what stands in them, the road, the bridge sites. Right, from the top: the two orders, whose turn it
-is or who has won, the progress buildings, the bank. Below, a panel for each seat. Every piece carries its colour's letter.
+Below the title line, on the left: the map with what explains its pieces, and the tracks of levels; on the right: the two orders,
+what is being done, the progress buildings and the bank. Below both the score track, and a panel for each seat. Pieces differ in
+shape, and each carries its colour's letter.
 """
 
 from __future__ import annotations
 
+import textwrap
+from functools import lru_cache
 from html import escape
-from itertools import pairwise
+from typing import cast
 
-from referee.game import Seat
+from referee.game import Scene, Seat
 from referee.games.yunnan.board import YunnanBoard
-from referee.games.yunnan.drawing_style import (
+from referee.games.yunnan.breakdown import breakdown
+from referee.games.yunnan.drawing_changes import has_other_holdings, told
+from referee.games.yunnan.drawing_end import final_table
+from referee.games.yunnan.drawing_land import MAP_HEIGHT, MAP_WIDTH
+from referee.games.yunnan.drawing_map import draw_map
+from referee.games.yunnan.drawing_pieces import (
     COLOUR_NAMES,
+    FILLS,
     LETTERS,
+    SMALLEST,
     bridge,
-    chip,
-    empty_space,
     gift,
-    horse,
+    marker,
+    merchant,
     post,
+    space,
     teahouse,
 )
-from referee.games.yunnan.names import Building, Colour, Phase, Province, Site, Space, Structure
-from referee.games.yunnan.observation import ColourView, ProvinceView, YunnanObservation
+from referee.games.yunnan.drawing_tracks import LEVELS_HEIGHT, ORDERS_HEIGHT, SCORE_HEIGHT, levels, orders, score
+from referee.games.yunnan.drawing_words import (
+    BUILDINGS,
+    PHASES,
+    bank_in_words,
+    colours_of,
+    described,
+    notes,
+    reach_of,
+)
+from referee.games.yunnan.names import Colour, Phase, Space
+from referee.games.yunnan.observation import ColourView, YunnanObservation
+from referee.kit.scene import Strip, clock, gains, halo, strip, strip_height, strip_in_words
 from referee.kit.svg import (
-    ALARM,
     BRASS,
     DARK,
     DIM,
     FADED,
     INK,
-    LAMP,
     LAND,
     LINE,
     LIT,
     NIGHT,
-    PARCHMENT,
     SANS,
-    SEA,
-    STEEL,
     box,
     crown,
+    cut,
     element,
     figure,
     group,
@@ -51,306 +68,254 @@ from referee.kit.svg import (
     text,
 )
 
-_WIDTH, _MARGIN, _TOP = 1200, 16, 64
-_MAP_WIDTH, _MAP_HEIGHT = 716, 708
-_PROVINCE_WIDTH, _PROVINCE_HEIGHT = 200, 108
-_SIDE, _SIDE_WIDTH = 748, 436
-_PANELS_TOP, _BLOCK_HEIGHT = 788, 106
-
-_PHASES = {
-    Phase.AUCTION: "auction: place a Merchant, or pass",
-    Phase.YARD: "Construction Yard: choose a structure",
-    Phase.TRAVEL: "travel: move and build",
-    Phase.DISPLACE: "displace a Merchant, or nobody",
-    Phase.CONVERT: "convert income into victory points",
-    Phase.OVER: "the match is over",
-}
-_BUILDINGS = {
-    Building.SCHOOL: ("School of Merchants", "a Merchant more"),
-    Building.CUSTOMS: ("Customs Office", "a border pass more"),
-    Building.HORSE: ("Horse Market", "the next province"),
-    Building.DRAGON: ("House of the Dragon", "a dragon head more"),
-    Building.YARD: ("Construction Yard", "Post, Bridge or Teahouse"),
-}
+_WIDTH, _MARGIN, _TOP, _GAP = 1200, 16, 56, 8
+_SIDE = _MARGIN + MAP_WIDTH + _GAP
+_SIDE_WIDTH = _WIDTH - _MARGIN - _SIDE
+_LEVELS = _TOP + MAP_HEIGHT + _GAP
+_DECISION = _TOP + ORDERS_HEIGHT + _GAP
+_DECISION_HEIGHT, _BUILDINGS_HEIGHT = 170, 298
+_BUILDINGS = _DECISION + _DECISION_HEIGHT + _GAP
+_BANK = _BUILDINGS + _BUILDINGS_HEIGHT + _GAP
+_SCORE = _LEVELS + LEVELS_HEIGHT + _GAP
+_BANK_HEIGHT = _SCORE - _GAP - _BANK
+_END_HEIGHT = _SCORE - _GAP - _DECISION
+_PANELS = _SCORE + SCORE_HEIGHT + _GAP
+_PANEL_HEIGHT = 152
+_HEIGHT = _PANELS + _PANEL_HEIGHT + _MARGIN
 
 
-def draw(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Return an SVG document that shows all of an observation; equal observations give equal documents."""
-    height = _PANELS_TOP + 44 + _BLOCK_HEIGHT + _MARGIN
+def draw(
+    board: YunnanBoard,
+    seen: YunnanObservation,
+    scene: Scene | None = None,
+) -> str:
+    """Return an SVG document that shows all of an observation and of its scene; equal ones give equal documents."""
+    travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
+    reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
+    before = None if scene is None else cast("YunnanObservation | None", scene.before)
+    said = None if scene is None else _said(board, before, seen, scene)
+    above = 0.0 if said is None else strip_height(_WIDTH)
+    over = seen.phase is Phase.OVER
+    who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
+    marks = [_mark(seen, seat) for seat in range(len(seen.seats))]
     parts = [
         element("title", f"Yunnan, turn {seen.turn}"),
-        element("desc", escape(_described(seen))),
-        element("rect", width=_WIDTH, height=height, fill=NIGHT),
+        element(
+            "desc",
+            escape(
+                " ".join(
+                    [*(f"{line}." for line in strip_in_words(said)), described(board, seen)]
+                    if said
+                    else [described(board, seen)]
+                )
+            ),
+        ),
+        element("rect", y=-above, width=_WIDTH, height=_HEIGHT + above, fill=NIGHT),
+        "" if said is None else strip(_WIDTH, said, marks),
         _header(seen),
-        group(_MARGIN, _TOP, _map(board, seen)),
-        group(_SIDE, _TOP, _orders(seen)),
-        group(_SIDE, _TOP + 110, _standing(seen) if seen.phase is Phase.OVER else _decision(board, seen)),
-        group(_SIDE, _TOP + 256, _buildings(board, seen)),
-        group(_SIDE, _TOP + 574, _bank(board, seen)),
-        group(_MARGIN, _PANELS_TOP, _panels(seen)),
+        group(_MARGIN, _TOP, draw_map(board, seen, reach, before)),
+        group(_MARGIN, _LEVELS, levels(board, seen, before, MAP_WIDTH)),
+        group(_SIDE, _TOP, orders(seen, before, _SIDE_WIDTH)),
+        group(
+            _SIDE,
+            _DECISION,
+            final_table(board, seen, who, list(zip(marks, names, strict=False)), _SIDE_WIDTH, _END_HEIGHT)
+            if over
+            else _decision(board, seen),
+        ),
+        "" if over else group(_SIDE, _BUILDINGS, _buildings(board, seen, before)),
+        "" if over else group(_SIDE, _BANK, _bank(board, seen, before)),
+        group(_MARGIN, _SCORE, score(board, seen, before, _WIDTH - 2 * _MARGIN)),
+        group(_MARGIN, _PANELS, _panels(seen, before, scene)),
     ]
     return element(
         "svg",
         "\n" + "\n".join(parts) + "\n",
         xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 0 {_WIDTH} {height}",
+        viewBox=f"0 {-above:g} {_WIDTH} {_HEIGHT + above:g}",
         role="img",
+        direction="ltr",
         font_family=SANS,
     )
 
 
-def _described(seen: YunnanObservation) -> str:
-    scores = ", ".join(f"seat {seat} has {view.vp} points" for seat, view in enumerate(seen.seats))
-    return f"Turn {seen.turn}, {_PHASES[seen.phase]}; {scores}"
+def _said(board: YunnanBoard, before: YunnanObservation | None, seen: YunnanObservation, scene: Scene) -> Strip:
+    """Return what has just happened."""
+    if before is None or scene.action is None:
+        what = "The match begins" if scene.seat is None else "acts"
+        return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
+    found = gains(breakdown(board, before), breakdown(board, seen))
+    gained = [gain for gain in found if gain.source != "money"]  # it is counted at the end
+    return Strip(scene.step, scene.steps, scene.bots, scene.seat, told(board, before, scene.action, seen), gained)
+
+
+def _mark(seen: YunnanObservation, seat: Seat) -> str:
+    """Draw a seat's letters side by side, 36 wide and 24 high: strip and table make them smaller."""
+    colours = colours_of(seen, seat)
+    width = 36 / len(colours)
+    return "".join(
+        box(width * place - 18, -12, width, 24, FILLS[colour], DARK, 1, 3)
+        + figure(width * (place + 0.5) - 18, 6.2, LETTERS[colour], 17.5, DARK)
+        for place, colour in enumerate(colours)
+    )
 
 
 def _header(seen: YunnanObservation) -> str:
     acting = seen.acting_colour
     parts = [
-        text(_MARGIN, 42, "Yunnan", 30, PARCHMENT, bold=True, serif=True),
-        text(_MARGIN + 146, 42, f"turn {seen.turn}", 20, BRASS, bold=True),
-        text(_MARGIN + 240, 42, _PHASES[seen.phase], 16, FADED),
+        text(_MARGIN, 40, "YUNNAN", 28, BRASS, serif=True, bold=True, fit=150),
+        text(182, 38, f"Turn {seen.turn}", 18, bold=True),
+        path("M268 20v26", stroke=LINE, thick=2),
+        text(284, 38, PHASES[seen.phase], 18, fit=430),
     ]
     if acting is not None:
-        seat = seen.colours[acting].owner
-        parts.append(text(_WIDTH - 56, 42, f"seat {seat}, {COLOUR_NAMES[acting]}, to act", 16, INK, "end", bold=True))
-        parts.append(chip(_WIDTH - 34, 36, acting))
-    return "".join(parts)
-
-
-# --- the map --------------------------------------------------------------------------------------------
-
-
-def _place(x: int, y: int) -> tuple[float, float]:
-    """Convert a point of the board file to one of the map, which leaves room for the provinces."""
-    half, tall = _PROVINCE_WIDTH / 2 + 8, _PROVINCE_HEIGHT / 2 + 8
-    return half + (x - 22) * (_MAP_WIDTH - 2 * half) / 62, tall + (y - 12) * (_MAP_HEIGHT - 2 * tall) / 72
-
-
-def _map(board: YunnanBoard, seen: YunnanObservation) -> str:
-    centres = [_place(*place) for place in board.province_places]
-    parts = [box(0, 0, _MAP_WIDTH, _MAP_HEIGHT, SEA)]
-    for (x, y), (to_x, to_y) in pairwise(centres):
-        parts.append(path(f"M{x:g} {y:g}L{to_x:g} {to_y:g}", stroke="#7c6437", thick=12, stroke_linecap="round"))
-    for site in Site:
-        parts.append(_site(board, seen, site, centres))
-    for province in Province:
-        x, y = centres[province]
-        drawn = _province(board, seen, province)
-        parts.append(group(x - _PROVINCE_WIDTH / 2, y - _PROVINCE_HEIGHT / 2, drawn))
-    return "".join(parts)
-
-
-def _site(board: YunnanBoard, seen: YunnanObservation, site: Site, centres: list[tuple[float, float]]) -> str:
-    (x, y), (to_x, to_y) = (centres[end] for end in board.bridge_sites[site])
-    middle_x, middle_y = _place(*board.site_places[site])
-    line = f"M{x:g} {y:g}L{middle_x:g} {middle_y:g}L{to_x:g} {to_y:g}"
-    owners = [colour for colour in Colour if colour < len(seen.colours) and site in seen.colours[colour].bridges]
-    width = 30 + 24 * max(1, len(owners))
-    parts = [
-        path(line, stroke=STEEL, thick=3 if owners else 1.5, stroke_dasharray="2 7", stroke_linecap="round"),
-        box(middle_x - width / 2, middle_y - 15, width, 30, DARK, STEEL if owners else DIM, 1, 15),
-        text(middle_x - width / 2 + 9, middle_y + 4, site.name.lower(), 11, FADED),
-    ]
-    parts += [bridge(middle_x - width / 2 + 38 + 24 * place, middle_y, owner) for place, owner in enumerate(owners)]
-    return "".join(parts)
-
-
-def _province(board: YunnanBoard, seen: YunnanObservation, province: Province) -> str:
-    view: ProvinceView = seen.provinces[province]
-    inspected = seen.last_inspector is province
-    outline = LAMP if seen.pending_displace is province else ALARM if inspected else LINE
-    values = f"{board.merchant_value[province]}"
-    if province is not Province.PUE:
-        values += f" / {board.post_value[province]}"
-    parts = [
-        box(0, 0, _PROVINCE_WIDTH, _PROVINCE_HEIGHT, LIT if province is Province.PUE else LAND, outline, 2),
-        name_text(10, 20, board.province_names[province], 16, 112),
-        text(_PROVINCE_WIDTH - 10, 20, values, 14, BRASS, "end", bold=True),
-    ]
-    if inspected:
-        banned = "" if seen.last_banned is None else f" took {LETTERS[seen.last_banned]}"
-        parts.append(text(_PROVINCE_WIDTH / 2, -5, f"inspector{banned}", 11, ALARM, "middle", bold=True))
-    acting = seen.acting_colour
-    x = 8.0
-    for colour, has in zip(Colour, seen.colours, strict=False):
-        count = has.merchants[province]
-        if count:
-            waiting = bool(seen.unmoved) and colour == acting and seen.unmoved[province] > 0
-            parts.append(chip(x + 17, 42, colour, count, waiting=waiting))
-            x += 37
-    x = 8.0
-    for colour, has in zip(Colour, seen.colours, strict=False):
-        if has.posts[province]:
-            parts.append(post(x + 15, 67, colour, has.posts[province]))
-            x += 35
-    if province is not Province.PUE:
-        parts.append(_goods_of(board, view, province))
-    ends_here = [colour for colour, has in zip(Colour, seen.colours, strict=False) if has.horse is province]
-    parts += [horse(106 + 20 * place, 91, colour) for place, colour in enumerate(ends_here)]
-    return "".join(parts)
-
-
-def _goods_of(board: YunnanBoard, view: ProvinceView, province: Province) -> str:
-    parts = []
-    if board.gifts[province]:
-        parts += [gift(18, 91), text(31, 95.5, f"{view.gifts}", 14, INK if view.gifts else DIM, bold=True)]
-    if board.teahouse_space[province]:
-        parts.append(teahouse(70, 91, view.teahouse))
+        who = f"Seat {seen.colours[acting].owner}, {COLOUR_NAMES[acting]}, to act"
+        parts.append(text(_WIDTH - 58, 38, who, 18, BRASS, "end", bold=True, fit=380))
+        parts.append(group(_WIDTH - 32, 32, marker(acting), 1.25))
+    else:
+        first = next(seat for seat, view in enumerate(seen.seats) if view.rank == 1)
+        parts.append(text(_WIDTH - 58, 38, f"Seat {first} wins", 18, BRASS, "end", bold=True, fit=380))
+        parts.append(crown(_WIDTH - 32, 32))
     return "".join(parts)
 
 
 # --- the side -------------------------------------------------------------------------------------------
 
 
-def _orders(seen: YunnanObservation) -> str:
-    parts = [box(0, 0, _SIDE_WIDTH, 100)]
-    for row, (name, order) in enumerate((("auction order", seen.auction_order), ("travel order", seen.travel_order))):
-        y = 28 + 44 * row
-        parts.append(text(14, y + 5, name, 13, FADED))
-        for place, colour in enumerate(order):
-            x = 150 + 58 * place
-            parts.append(chip(x, y, colour, opacity=0.4 if row == 0 and colour in seen.passed else 1))
-            note = "" if row else "bank" if colour in seen.banked else "passed" if colour in seen.passed else ""
-            parts.append(text(x, y + 24, note, 10, DIM, "middle"))
-    return "".join(parts)
-
-
 def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
     acting = seen.acting_colour
     assert acting is not None  # noqa: S101 somebody is to act until the match is over
-    has = seen.colours[acting]
     parts = [
-        box(0, 0, _SIDE_WIDTH, 136, LIT, BRASS),
-        chip(34, 34, acting),
-        text(60, 40, f"{COLOUR_NAMES[acting].capitalize()}, seat {has.owner}", 18, bold=True, serif=True),
-        text(16, 72, _PHASES[seen.phase], 14, INK),
+        box(0, 0, _SIDE_WIDTH, _DECISION_HEIGHT, LIT, BRASS, 1.5),
+        group(28, 28, marker(acting), 1.25),
+        text(
+            52,
+            35,
+            f"{COLOUR_NAMES[acting].capitalize()}, seat {seen.colours[acting].owner}",
+            19,
+            BRASS,
+            serif=True,
+            bold=True,
+        ),
+        text(14, 63, PHASES[seen.phase], 15.5, bold=True, fit=_SIDE_WIDTH - 28),
     ]
-    for row, line in enumerate(_decision_lines(board, seen, has)):
-        parts.append(text(16, 97 + 20 * row, line, 13, FADED, fit=_SIDE_WIDTH - 32))
+    lines = [line for note in notes(board, seen) for line in textwrap.wrap(note, 42)]
+    for row, line in enumerate(lines[:5]):
+        parts.append(text(14, 85 + 18 * row, line, 14, FADED, fit=_SIDE_WIDTH - 28))
     return "".join(parts)
 
 
-def _decision_lines(board: YunnanBoard, seen: YunnanObservation, has: ColourView) -> list[str]:
-    if seen.phase is Phase.AUCTION:
-        return [f"{has.money} Yuan, {has.committed} of them bid; {has.reserve} Merchants in the reserve"]
-    if seen.phase is Phase.CONVERT:
-        return [f"income {has.income}, of which any part becomes points"]
-    if seen.phase is Phase.YARD:
-        left = zip(Structure, has.struct_general, strict=True)
-        return ["left: " + ", ".join(f"{count} {structure.name.capitalize()}" for structure, count in left)]
-    lines = [f"{seen.passes_left} border passes left; {sum(seen.unmoved)} Merchants may still journey"]
-    if seen.pending_displace is not None:
-        lines.append(f"may displace somebody in {board.province_names[seen.pending_displace]}")
-    return lines
+def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
+    """Draw the spaces of each building, and who bids there."""
+    known = seen.bids if before is None else before.bids
+    parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
+    for bid in seen.bids:
+        where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)
+        parts.append(group(*where, merchant(bid.colour) + _NEW * (bid not in known)))
+    return "".join(parts)
 
 
-def _standing(seen: YunnanObservation) -> str:
-    order = sorted(range(len(seen.seats)), key=lambda seat: seen.seats[seat].rank)
+@lru_cache(maxsize=8)
+def _free_spaces(values: tuple[int, ...], small: int) -> str:
+    """Draw the buildings without bids; the first `small` spaces of each can be outbid."""
+    parts = [box(0, 0, _SIDE_WIDTH, _BUILDINGS_HEIGHT)]
+    for building, (name, gain) in BUILDINGS.items():
+        y = 4 + 58 * building
+        parts.append(text(12, y + 26, name, 14.5, bold=True, fit=178))
+        parts.append(text(12, y + 45, gain, SMALLEST, FADED, fit=178))
+        parts += [group(212 + 37 * at, y + 29, space(value, small=at < small)) for at, value in enumerate(values)]
+    return "".join(parts)
+
+
+def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
+    """Draw the two spaces of the bank: what they pay as bids stand now, or what they have paid in this turn."""
+    pays = seen.phase is Phase.AUCTION
+    payments = board.bank_payment(sum(bid.value for bid in seen.bids)) if pays else seen.last_bank_pay
     parts = [
-        box(0, 0, _SIDE_WIDTH, 136, LIT, BRASS),
-        text(16, 30, "Final scores", 18, PARCHMENT, bold=True, serif=True),
+        box(0, 0, _SIDE_WIDTH, _BANK_HEIGHT),
+        text(12, 32, "Bank", 14.5, bold=True),
+        text(12, 51, "pays now" if pays else "has paid", SMALLEST, FADED),
     ]
-    for row, seat in enumerate(order):
-        view = seen.seats[seat]
-        y = 50 + 18 * row
-        names = " and ".join(COLOUR_NAMES[colour] for colour in _colours_of(seen, seat))
-        if view.rank == 1:
-            parts.append(crown(28, y - 4))
-        parts.append(text(48, y, f"seat {seat}, {names}", 13, INK, bold=view.rank == 1))
-        parts.append(text(_SIDE_WIDTH - 16, y, f"{view.score}", 14, BRASS, "end", bold=True))
-    return "".join(parts)
-
-
-def _colours_of(seen: YunnanObservation, seat: Seat) -> list[Colour]:
-    return [colour for colour, has in zip(Colour, seen.colours, strict=False) if has.owner == seat]
-
-
-def _buildings(board: YunnanBoard, seen: YunnanObservation) -> str:
-    bidders = {(bid.building, bid.value): bid.colour for bid in seen.bids}
-    parts = [box(0, 0, _SIDE_WIDTH, 308)]
-    for building, (name, gain) in _BUILDINGS.items():
-        y = 12 + 58 * building
-        parts += [text(14, y + 24, name, 14, bold=True, fit=160), text(14, y + 41, gain, 11, FADED, fit=160)]
-        for space, value in enumerate(board.bid_spaces):
-            x = 206 + 50 * space
-            parts.append(empty_space(x, y + 27, value, small=space < board.small_spaces))
-            if (building, value) in bidders:
-                parts.append(chip(x, y + 27, bidders[building, value]))
-                parts.append(figure(x, y + 52, value, 11, BRASS))
-    return "".join(parts)
-
-
-def _bank(board: YunnanBoard, seen: YunnanObservation) -> str:
-    total = sum(bid.value for bid in seen.bids)
-    payments = board.bank_payment(total)
-    parts = [box(0, 0, _SIDE_WIDTH, 134), text(14, 28, "Bank", 14, bold=True)]
-    for space, owner in ((Space.LEFT, seen.bank_left), (Space.RIGHT, seen.bank_right)):
-        x = 206 + 100 * space
-        parts.append(empty_space(x, 34, payments[space], small=False))
+    old = seen if before is None else before
+    spaces = ((Space.LEFT, seen.bank_left, old.bank_left), (Space.RIGHT, seen.bank_right, old.bank_right))
+    for place, owner, was in spaces:
+        x = 104 + 140 * place
+        amount = f"{short(payments[place])} Yuan" if payments[place] or pays else "nobody"
+        parts.append(box(x, 12, 128, 44, NIGHT, DIM, 1, 4))
+        parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
+        parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
-            parts.append(chip(x, 34, owner))
-        parts.append(text(x + 28, 39, f"pays {payments[space]}", 12, BRASS))
-    left, right = seen.last_bank_pay
-    parts += [
-        text(14, 80, f"bids now: {total} Yuan in all", 13, INK),
-        text(14, 104, f"last time: {seen.last_total} bid, {left} paid left, {right} right", 13, FADED),
-        text(14, 124, "Merchant / Post values stand beside each province's name", 11, DIM),
-    ]
+            parts.append(group(x + 20, 35, merchant(owner) + _NEW * (owner is not was)))
+    for row, line in enumerate((bank_in_words(seen), "Spaces in dashes can be outbid.")):
+        parts.append(text(12, 80 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
     return "".join(parts)
 
 
 # --- the seats ------------------------------------------------------------------------------------------
 
 
-def _panels(seen: YunnanObservation) -> str:
+def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Scene | None) -> str:
+    """Draw what each seat has, side by side, with its bot and what is left on its clock."""
     seats = len(seen.seats)
     width = (_WIDTH - 2 * _MARGIN + 8) / seats - 8
     parts = []
     for seat, view in enumerate(seen.seats):
-        colours = _colours_of(seen, seat)
+        colours = colours_of(seen, seat)
         acting = seen.acting_colour in colours
+        ended = f"{short(view.score)} {'in the end' if seen.phase is Phase.OVER else 'if it ended'}"
         inside = [
-            box(0, 0, width, 44 + _BLOCK_HEIGHT, LAND, BRASS if acting else LINE, 2 if acting else 1),
-            text(12, 28, f"seat {seat}", 15, INK, bold=True),
-            text(width - 12, 28, f"{view.vp} VP", 18, BRASS, "end", bold=True),
-            text(
-                width - 12,
-                43,
-                f"{view.score} in the end" if seen.phase is Phase.OVER else f"{view.score} if it ended now",
-                10,
-                DIM,
-                "end",
-            ),
+            box(0, 0, width, _PANEL_HEIGHT, LIT if acting else LAND, BRASS if acting else LINE, 2 if acting else 1),
+            text(12, 24, f"Seat {seat}", 16, INK, bold=True, serif=True),
+            text(width - 12, 24, f"{short(view.vp)} VP", 18, BRASS, "end", bold=True),
+            text(width - 12, 43, ended, SMALLEST, FADED, "end"),
         ]
+        if scene is not None:
+            room = width - 24 - 8.2 * len(ended)
+            inside.append(name_text(12, 43, cut(scene.bots[seat], SMALLEST, room), SMALLEST, room, FADED))
+            if scene.clocks is not None:
+                inside.append(text(76, 24, clock(scene.clocks[seat]), SMALLEST, FADED))
         if seen.phase is Phase.OVER and view.rank == 1:
-            inside.append(crown(86, 22))
-        block = (width - 12) / len(colours)
+            inside.append(crown(width / 2 + 20, 18))
+        block = (width - 8) / len(colours)
         for place, colour in enumerate(colours):
-            inside.append(group(8 + block * place, 46, _block(seen.colours[colour], colour, block - 4)))
+            new = before is not None and has_other_holdings(before, seen, colour)
+            inside.append(group(6 + block * place, 44, _block(seen.colours[colour], colour, block - 4, new=new)))
         parts.append(group((width + 8) * seat, 0, "".join(inside)))
     return "".join(parts)
 
 
-def _block(has: ColourView, colour: Colour, width: float) -> str:
+_NEW, _NEW_HOLDINGS = halo(0, 0, 17), halo(0, 0, 13)
+"""Mark a Merchant that has just come, and the marker of a colour that has gained or spent something."""
+
+
+def _block(has: ColourView, colour: Colour, width: float, *, new: bool) -> str:
+    """Draw what a colour has: money, gifts, what of its pieces is in its reserve and in the supply; marked if that is new."""
     money = f"{short(has.money)} Yuan"
     if has.committed:
-        money += f" ({has.committed} bid)"
+        money += f" ({short(has.committed)} bid)"
     if has.income:
-        money += f" +{has.income}"
-    structures = [
-        f"{in_reserve} {name}" for name, in_reserve in zip(_STRUCTURES, has.struct_reserve, strict=True) if in_reserve
+        money += f" +{short(has.income)}"
+    step = min(50, (width - 66) / 5)
+    parts = [
+        _heads(step),
+        group(18, 16, marker(colour) + _NEW_HOLDINGS * new),
+        text(38, 22, money, 15, INK, bold=True, fit=width - 42),
     ]
-    lines = (
-        f"passes {has.passes} · heads {has.influence} · gifts {has.gifts_taken}",
-        f"Merchants: {has.reserve} reserve, {has.general} supply",
-        "to build: " + (", ".join(structures) or "nothing"),
-        "in supply: "
-        + " ".join(f"{count} {name}" for name, count in zip(_STRUCTURES, has.struct_general, strict=True)),
+    counted = (
+        (79, INK, (has.reserve, *has.struct_reserve, has.gifts_taken)),
+        (99, FADED, (has.general, *has.struct_general)),
     )
-    parts = [chip(16, 12, colour), text(38, 17, money, 14, INK, bold=True, fit=width - 42)]
-    parts += [text(2, 40 + 18 * row, line, 12, FADED, fit=width - 6) for row, line in enumerate(lines)]
+    for y, ink, counts in counted:
+        parts += [
+            figure(66 + step * (at + 0.5), y, count, 15, ink if count else DIM) for at, count in enumerate(counts)
+        ]
     return "".join(parts)
 
 
-_STRUCTURES = ("Post", "Bridge", "Tea")
+@lru_cache(maxsize=16)
+def _heads(step: float) -> str:
+    """Draw what is counted in a panel: the kinds of pieces side by side, and the reserve above the supply."""
+    kinds = (merchant(None), post(None), bridge(None), teahouse(None), gift())
+    parts = [group(66 + step * (at + 0.5), 48, kind, 0.72) for at, kind in enumerate(kinds)]
+    parts += [text(6, 79, "reserve", SMALLEST, FADED, fit=58), text(6, 99, "supply", SMALLEST, FADED, fit=58)]
+    return "".join(parts)

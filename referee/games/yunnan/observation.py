@@ -54,6 +54,8 @@ class SeatView(NamedTuple):
     vp: int
     score: int
     rank: int
+    converted: int
+    debts: int
 
 
 class ProvinceView(NamedTuple):
@@ -116,7 +118,7 @@ def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
         bank_left=_colour(table.bank[Space.LEFT]),
         bank_right=_colour(table.bank[Space.RIGHT]),
         colours=tuple([_colour_view(table, colour, bid) for colour, bid in enumerate(table.committed())]),
-        seats=tuple(map(SeatView, table.vp, scoring.scores(table), scoring.ranks(table))),
+        seats=tuple(map(SeatView, table.vp, scoring.scores(table), scoring.ranks(table), table.converted, table.debts)),
         provinces=tuple(
             [ProvinceView(gifts, _colour(owner)) for gifts, owner in zip(table.gifts, table.teahouse, strict=True)]
         ),
@@ -171,6 +173,8 @@ def restore(table: Table, seen: YunnanObservation) -> None:
         table.bids[building][table.board.bid_spaces.index(value)] = int(colour)
     table.bank = [_number(seen.bank_left), _number(seen.bank_right)]
     table.vp = [seat.vp for seat in seen.seats]
+    table.converted = [seat.converted for seat in seen.seats]
+    table.debts = [seat.debts for seat in seen.seats]
     for number, has in enumerate(seen.colours):
         table.money[number] = has.money
         table.passes[number] = has.passes

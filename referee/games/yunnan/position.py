@@ -48,6 +48,8 @@ def to_json(table: Table) -> JsonObject:
         },
         "money": list(table.money),
         "vp": list(table.vp),
+        "converted": list(table.converted),
+        "debts": list(table.debts),
         "passes": list(table.passes),
         "horse": [_PROVINCE_NAMES[province] for province in table.horse],
         "influence": list(table.influence),
@@ -122,7 +124,10 @@ def read(table: Table, document: Document) -> None:
         table.bank = [_chosen(bank, name, known) for name in _SPACE_NAMES]
 
     table.money = document.integers("money", 0, _MOST, colours)
-    table.vp = document.integers("vp", -_MOST, _MOST, table.setup.seats, [0] * table.setup.seats)
+    nothing = [0] * table.setup.seats
+    table.vp = document.integers("vp", -_MOST, _MOST, table.setup.seats, nothing)
+    table.converted = document.integers("converted", 0, _MOST, table.setup.seats, nothing)
+    table.debts = document.integers("debts", 0, _MOST, table.setup.seats, nothing)
     first, last = board.first_passes, board.max_passes
     table.passes = document.integers("passes", first, last, colours, [first] * colours)
     table.horse = [Province.YUN] * colours

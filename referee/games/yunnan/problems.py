@@ -24,6 +24,13 @@ def problems(table: Table) -> list[str]:
     found += _map_problems(table)
     if not table.setup.options["expert"]:
         found += [f"I6: the score of seat {seat} is below 0" for seat, vp in enumerate(table.vp) if vp < 0]
+        found += [
+            f"I6: seat {seat} has converted {converted} without debts, but its score is {vp}"
+            for seat, (vp, converted) in enumerate(zip(table.vp, table.converted, strict=True))
+            if converted > vp
+        ]
+        if any(table.debts):
+            found.append("debts are made in the expert game only (Y13.3)")
     found += _building_problems(table)
     found += _order_problems(table)
     found += _last_turn_problems(table)

@@ -408,6 +408,7 @@ def _play_convert(table: Table, action: act.Convert) -> None:
     if not 0 <= action.points <= income:
         raise IllegalAction(f"the income to convert is {income}", "Y10.1")
     table.vp[table.owner[colour]] += action.points
+    table.converted[table.owner[colour]] += action.points
     table.money[colour] += income - action.points
     table.income[colour] = 0
     turns.next_in_conversion(table)

@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from referee.games.yunnan.board import YunnanBoard
+from referee.games.yunnan.routes import Reach
 from referee.games.yunnan.table import Table
+
+
+class Earnings(NamedTuple):
+    """What a colour's income is made of, in Yuan (Y8)."""
+
+    merchants: int
+    """What its Merchants earn."""
+    posts: int
+    """What its connected Posts earn."""
+    transport: int
+    """What transport to unconnected Merchants costs."""
+
+    @property
+    def income(self) -> int:
+        """What is left."""
+        return self.merchants + self.posts - self.transport
+
+
+def earnings(board: YunnanBoard, reach: Reach, merchants: Sequence[int], posts: Sequence[int]) -> Earnings:
+    """Return what a colour earns with Merchants and Posts in some provinces (Y8)."""
+    connected, gaps = reach
+    sold, from_posts, transport = 0, 0, 0
+    for province, count in enumerate(merchants):
+        if count:
+            sold += count * board.merchant_value[province]
+            if not connected >> province & 1:
+                transport += count * gaps[province] * board.transport_cost
+    for province, count in enumerate(posts):
+        if count and connected >> province & 1:
+            from_posts += count * board.post_value[province]
+    return Earnings(sold, from_posts, transport)
 
 
 def income(table: Table, colour: int) -> int:
     """Return what a colour's Merchants and connected Posts earn, less the cost of transport (Y8)."""
-    board = table.board
-    connected, gaps = table.reach(colour)
-    total = 0
-    for province, count in enumerate(table.merchants[colour]):
-        if count:
-            total += count * board.merchant_value[province]
-            if not connected >> province & 1:
-                total -= count * gaps[province] * board.transport_cost
-    for province, count in enumerate(table.posts[colour]):
-        if count and connected >> province & 1:
-            total += count * board.post_value[province]
-    return total
+    return earnings(table.board, table.reach(colour), table.merchants[colour], table.posts[colour]).income
 
 
 def tea(table: Table) -> list[int]:

@@ -53,6 +53,10 @@ class Table(State):
     """Yuan of each colour."""
     vp: list[int]
     """Victory points on the score track, by seat."""
+    converted: list[int]
+    """Income that became victory points since the match or the position began, by seat (Y10.1)."""
+    debts: list[int]
+    """Victory points paid for missing Yuan since then, by seat (Y13.3)."""
     passes: list[int]
     """Border-pass level of each colour."""
     horse: list[int]
@@ -118,6 +122,8 @@ class Table(State):
         new.bank = [NOBODY] * len(Space)
         new.money = [0] * colours
         new.vp = [0] * setup.seats
+        new.converted = [0] * setup.seats
+        new.debts = [0] * setup.seats
         new.passes = [new.board.first_passes] * colours
         new.horse = [int(Province.YUN)] * colours
         new.influence = [0] * colours
@@ -160,6 +166,8 @@ class Table(State):
         new.bank = self.bank[:]
         new.money = self.money[:]
         new.vp = self.vp[:]
+        new.converted = self.converted[:]
+        new.debts = self.debts[:]
         new.passes = self.passes[:]
         new.horse = self.horse[:]
         new.influence = self.influence[:]

@@ -87,7 +87,9 @@ def _resolve_buildings(table: Table, colours: list[int]) -> None:
 def _pay(table: Table, colour: int, price: int) -> None:
     paid = min(price, table.money[colour])
     table.money[colour] -= paid
-    table.vp[table.owner[colour]] -= (price - paid) * table.board.debt(table.turn)  # Y13.3; 0 in the base game
+    debt = (price - paid) * table.board.debt(table.turn)  # Y13.3; 0 in the base game
+    table.vp[table.owner[colour]] -= debt
+    table.debts[table.owner[colour]] += debt
 
 
 # --- travel (2a) ----------------------------------------------------------------------------------------

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import copy
+import random
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from typing import cast
 
 import pytest
 
+from referee.game import Action, Scene, label
 from referee.games.cargo_noir import GAME
+from referee.games.cargo_noir import actions as act
+from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.observation import CargoNoirObservation
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, do, place, setup
+from referee.games.cargo_noir.worth import worth
 from referee.kit.chance import FastChance
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -101,3 +107,132 @@ def test_the_drawing_shows_what_the_observation_says_not_the_state() -> None:
     seen = cast("CargoNoirObservation", state.observation(None))
     state.goods[1] = [0] * 10
     assert GAME.draw(state.setup, seen) != drawn(state)
+
+
+# --- in a match -----------------------------------------------------------------------------------
+
+BOTS = ("gondoliere", "tidewater", "paloma", "kestrel", "monkey")
+
+
+def shown(before: CargoNoirState, after: CargoNoirState, seat: int, action: str) -> str:
+    """The picture after an action, with its scene."""
+    scene = Scene(
+        BOTS[: after.setup.seats], 7, 99, before.observation(None), seat, GAME.parse_action(action), (61.5,) * 5
+    )
+    return GAME.draw(after.setup, after.observation(None), scene)
+
+
+def after(state: CargoNoirState, action: str) -> str:
+    """The picture after the seat to act has played an action."""
+    before = state.clone()
+    return shown(before, do(state, action), before.seat, action)
+
+
+def test_a_scene_names_the_bots_the_step_and_what_was_done_and_scored() -> None:
+    state = place(phase="P2", credit=6, goods={0: {"gold": 1}})
+    words = texts(after(state, "buy(villa)"))
+    for said in ("gondoliere", "tidewater", "Step 7 of 99", "buys Villa for 6", "+6 points: Villa", "1:01 left"):
+        assert said in words, said
+
+
+def test_what_an_action_changed_is_marked_and_nothing_else() -> None:
+    state = place(phase="P2", credit=6, goods={0: {"gold": 1}})
+    still = GAME.draw(state.setup, state.observation(None), Scene(BOTS[:2]))
+    corners = 'stroke-linejoin="round"'
+    assert still.count(corners) == 1  # that of the legend
+    assert after(state, "buy(villa)").count(corners) == 5  # legend, points, credit, the card on offer and in the panel
+
+
+def test_every_action_of_a_match_is_told_in_words() -> None:
+    told: set[type[Action]] = set()
+    for seed in range(50):
+        chance, dice = FastChance(seed), random.Random(seed)
+        state = GAME.start(setup(3), chance)
+        assert isinstance(state, CargoNoirState)
+        while not state.is_over():
+            before = state.clone()
+            action = dice.choice(state.legal_actions(state.seat))
+            state.apply(state.seat, action, chance)
+            if type(action) not in told:
+                told.add(type(action))
+                assert " acts" not in texts(shown(before, state, before.seat, label(action)))
+        if told == set(GAME.action_types) - {act.Wait}:
+            return
+    pytest.fail(f"only {told} were played")
+
+
+def test_the_end_says_what_all_points_were_for_and_what_decided() -> None:
+    cards = {0: {"villa": 1, "yacht": 1}, 1: {"dive_bar": 1}}
+    words = texts(drawn(place(2, phase="OVER", turn=11, seat=1, cards=cards)))
+    table = words.rpartition("Final standing")[2]
+    assert "Villa 0 6 Yacht 0 10 Dive Bar 16 0 total 16 16 best single card 16 10" in table
+    assert "1st and 2nd: decided by best single card" in table
+
+
+def test_the_worth_of_sets_and_of_holdings_and_the_discard_pile_are_shown() -> None:
+    state = place(phase="P2", goods={0: {"gold": 3, "art": 1, "cars": 1}, 1: {"wild": 2}}, discard={"ivory": 5})
+    words = texts(drawn(state))
+    assert "2 4 3 3 9 6 4 16 10" in words  # of 2 goods, of 3, of 4: equal ones, different ones
+    assert "worth 12" in words
+    assert "worth 4" in words
+    assert "discarded: 5" in words
+
+
+def best_by_trying(board: CargoNoirBoard, goods: tuple[int, ...]) -> int:
+    """The most that goods (the last are wilds) are worth: every set is tried, and what is left after it."""
+    kinds, wilds, found = goods[:-1], goods[-1], 0
+    for used in range(wilds + 1):
+        for kind, count in enumerate(kinds):
+            for n in range(1, count + 1):
+                left = (*kinds[:kind], count - n, *kinds[kind + 1 :], wilds - used)
+                found = max(found, board.same[n + used] + best_by_trying(board, left))
+        for several in range(1, 1 << len(kinds)):
+            if all(kinds[kind] for kind in range(len(kinds)) if several >> kind & 1):
+                left = (*(count - (several >> kind & 1) for kind, count in enumerate(kinds)), wilds - used)
+                found = max(found, board.different[several.bit_count() + used] + best_by_trying(board, left))
+    return max(found, board.same[wilds])
+
+
+@pytest.mark.parametrize("goods", [(2, 1, 1, 1), (3, 1, 1, 0), (2, 2, 1, 0), (1, 1, 1, 1), (4, 0, 1, 1), (2, 2, 2, 0)])
+def test_c4_3_goods_are_worth_the_best_way_to_hand_them_in(goods: tuple[int, ...]) -> None:
+    board = cast("CargoNoirBoard", setup().board)
+    assert worth(board, [*goods[:-1], *([0] * 6), goods[-1]]) == best_by_trying(board, goods)
+
+
+def test_c4_2_wilds_are_worth_most_in_the_largest_set() -> None:
+    board = cast("CargoNoirBoard", setup().board)
+    assert worth(board, [3, 1, 0, 0, 0, 0, 0, 0, 0, 1]) == 17
+    assert worth(board, [9, 0, 0, 0, 0, 0, 0, 0, 0, 1]) == 82
+    assert worth(board, [14] * 9 + [5]) > 0  # a hoard is looked at in no time
+
+
+def test_a_set_of_one_kind_cannot_be_handed_in_yet() -> None:
+    state = place(phase="P2", goods={0: {"gold": 1, "art": 1}})
+    assert "one more is needed" in texts(drawn(do(state, "diff_start(art)")))
+    assert "worth 3" in texts(drawn(do(state, "diff_add(gold)")))
+
+
+def test_there_is_no_credit_while_goods_are_discarded() -> None:
+    state = place(phase="P2_DISCARD", goods={0: {"gold": 8}})
+    assert "Credit" not in texts(drawn(state))
+
+
+def test_text_is_legible_when_the_picture_is_shown_800_pixels_wide() -> None:
+    state = place(5, phase="P2", credit=6, goods={0: {"gold": 2}}, cards={1: {"villa": 2, "cargo_ship": 1}})
+    root = ET.fromstring(after(state, "buy(villa)"))  # noqa: S314 our own drawing
+    small = [
+        (found.text, size)
+        for found, size in sizes(root, 800 / 1200)
+        if size < 8.9 and found.text and not found.text.isdigit()
+    ]
+    assert not small
+
+
+def sizes(element: ET.Element, scale: float) -> Iterator[tuple[ET.Element, float]]:
+    """All texts, and how high their letters are."""
+    scaled = re.search(r"scale\(([\d.]+)\)", element.get("transform", ""))
+    scale *= float(scaled[1]) if scaled else 1
+    if element.tag == f"{SVG}text":
+        yield element, float(element.get("font-size", "0")) * scale
+    for inner in element:
+        yield from sizes(inner, scale)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 
+from referee.game import Action, Scene, label
 from referee.games.valparaiso import GAME
 from referee.games.valparaiso.board import ACHIEVEMENTS
 from referee.games.valparaiso.drawing_words import DOING, name_of
@@ -94,13 +95,13 @@ def boxes(element: ET.Element, x: float = 0, y: float = 0, scale: float = 1) -> 
 def assert_readable(svg: str) -> None:
     """All text is within the picture, and none upon other text."""
     root = parsed(svg)
-    _, _, width, height = (float(number) for number in root.get("viewBox", "").split())
+    _, head, width, height = (float(number) for number in root.get("viewBox", "").split())
     found = sorted(boxes(root), key=lambda box: box.top)
     for at, box in enumerate(found):
         assert box.left >= 0, box
         assert box.right <= width, box
-        assert box.top >= 0, box
-        assert box.baseline <= height, box
+        assert box.top >= head, box
+        assert box.baseline <= head + height, box
         for other in found[at + 1 :]:
             if other.top >= box.baseline:
                 break
@@ -427,3 +428,90 @@ def test_a_market_can_have_many_tiles() -> None:
     svg = GAME.draw(state.setup, state.observation(None))
     assert "21 more" in lines(svg)
     assert_readable(svg)
+
+
+# --- in a match -----------------------------------------------------------------------------------
+
+BOTS = ("gondoliere", "W" * 64, "\u202eevil \x1b[2J", "漢字漢字漢字漢字漢字漢字", "</svg>")
+
+
+def shown(before: ValparaisoState, after: ValparaisoState, seat: int, action: Action | None, viewer: int | None) -> str:
+    """The picture after an action, with its scene."""
+    clocks = (61.5,) * after.setup.seats
+    scene = Scene(BOTS[: after.setup.seats], 7, 99, before.observation(viewer), seat, action, clocks)
+    return GAME.draw(after.setup, after.observation(viewer), scene)
+
+
+def after(state: ValparaisoState, action: str) -> str:
+    """The picture after the seat to act has played an action."""
+    before = state.clone()
+    seat = state.seats_to_act()[0]
+    return shown(before, do(state, action), seat, GAME.parse_action(action), None)
+
+
+def test_a_scene_names_the_bots_the_step_and_what_was_done_and_scored() -> None:
+    state = place(cards=["k1"], warehouse=[goods(1), {}], hold=[goods(5), {}])
+    words = lines(after(do(state, "use(1,main)"), "transfer(6,0,0)"))
+    for said in ("gondoliere", "Step 7 of 99", "loads the ship: 6 silver in the hold; round 4 begins", "1:01"):
+        assert said in words, said
+    assert "+1 point: full holds" in words
+
+
+@pytest.mark.parametrize("seats", [2, 5])
+def test_every_action_of_a_match_is_told_in_words_and_readable(seats: int) -> None:
+    chance, dice = FastChance(seats), random.Random(seats)
+    state = start(seats)
+    told: set[type[Action]] = set()
+    while not state.is_over():
+        before, seat = state.clone(), dice.choice(state.seats_to_act())
+        action = dice.choice(state.legal_actions(seat))
+        state.apply(seat, action, chance)
+        if type(action) not in told or state.is_over():
+            told.add(type(action))
+            svg = shown(before, state, seat, action, seat)
+            assert "acts" not in lines(svg)
+            assert_readable(svg)
+    assert len(told) > 15
+
+
+def test_what_an_action_changed_is_marked_and_nothing_else() -> None:
+    state = place(cards=["k5"], rows={"merchants": {0: {"v": 1, "m1": 1}}})
+    do(state, "use(1,main)")
+    rays, corners = 'stroke-linecap="round"', 'stroke-linejoin="round"'
+    still = GAME.draw(state.setup, state.observation(None), Scene(BOTS[:2]))
+    built = after(state, "build(m1,0)")
+    assert (still.count(corners), built.count(rays) - still.count(rays)) == (1, 1)  # the legend; the house
+    assert built.count(corners) > 1
+
+
+def test_the_end_says_what_all_points_were_for_and_what_decided() -> None:
+    state = place(3, phase="OVER", vp=[3, 18, 7], money=[45, 21, 59], rows={"achievements": {0: ["a1"]}})
+    words = texts(drawn(state)).rpartition("Final standing")[2]
+    totals = [str(state.scores()[seat]) for seat in (1, 2, 0)]
+    assert f"total {' '.join(totals)}" in words
+    assert "achievement cards 0 0 2" in words
+    assert "pesos left" in words
+    level = place(3, phase="OVER", vp=[5, 5, 5])
+    assert "decided by later in the round" in texts(drawn(level))
+
+
+def test_the_action_cards_are_shown_with_five_seats_too_and_planned_ones_are_struck_out() -> None:
+    state = place(5, cards=["k2", "k5"])
+    svg = drawn(state)
+    for card in ("K1", "K3", "K8"):
+        assert lines(svg).count(card) == 5
+    assert lines(svg).count("K2") == 6  # and once in the plan
+
+
+def test_in_the_set_up_seats_that_have_chosen_are_told_from_those_that_have_not() -> None:
+    state = start(3)
+    do(state, label(state.legal_actions(2)[0]), seat=2)
+    words = lines(drawn(state))
+    assert [words.count(said) for said in ("has chosen goods", "chooses goods now", "has still to choose goods")] == [
+        1, 1, 1,
+    ]  # fmt: skip
+
+
+def test_spaces_that_give_nothing_have_no_number_beside_the_house() -> None:
+    assert not [line for line in lines(drawn(place())) if line == "0 VP"]
+    assert "+1" in lines(drawn(place()))

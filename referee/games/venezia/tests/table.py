@@ -46,13 +46,16 @@ def place(
     options: Mapping[str, object] | None = None,
     plans: Mapping[int, Mapping[str, Any]] | None = None,
     discard: Mapping[int, Mapping[str, int]] | None = None,
+    board: Mapping[str, Mapping[str, int]] | None = None,
     **rest: Any,
 ) -> VeneziaState:
     """Return a position without problems.
 
     By default all have planned nothing, tourists and hunters stand where they change nothing, and any seat may be first.
+    `board` has the printed numbers that are not the shipped ones, by table.
     """
-    chosen = setup(seats, **({"first_player": "random"} | dict(options or {})))
+    numbers = {name: {**table, **(board or {}).get(name, {})} for name, table in BOARD.items()}
+    chosen = GAME.setup(seats, {"first_player": "random"} | dict(options or {}), numbers)
     planned = Phase[phase] not in (Phase.HOME, Phase.PLAN)
     data: dict[str, Any] = {
         "round": round,

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from referee.game import label
+from referee.game import Action, IllegalAction, label
 from referee.games.venezia import scoring
 from referee.games.venezia.names import ActionCard, Phase, Place
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import do, legal, pigeons, place, plan, refused
+from referee.kit.chance import ScriptedChance
 
 
 def cards(*actions: str, seats: int = 0, **arguments: Any) -> VeneziaState:
@@ -109,6 +110,13 @@ def test_z8_3_the_takeover_replaces_all_opposing_pigeons() -> None:
     assert state.reserve[0] == 3  # they were cleaned away again
 
 
+def test_z8_3_where_the_nest_has_more_than_are_replaced_none_need_come_from_the_reserve() -> None:
+    state = do(cards("ueb", "none", loc={"can": [0, 2]}, nest=[5, 0]), "reinforce(0)", "takeover(can)")
+    assert legal(state) == ["from_reserve(0)", "from_reserve(1)", "from_reserve(2)"]
+    assert refused(state, "from_reserve(-1)") == "Z8.3"
+    assert refused(state, "from_reserve(3)") == "Z8.3"
+
+
 def test_z8_3_a_takeover_without_opponents_has_no_effect() -> None:
     state = cards("ueb", "none", loc={"can": [2, 0], "sgm": [0, 1]})
     assert (state.phase, executed(state)[0]) == (Phase.PLAN, ["UEB"])
@@ -123,6 +131,12 @@ def test_z8_4_poison_removes_up_to_three_pigeons_of_anybody() -> None:
     state = cards("none", "gif")
     do(state, "done")
     assert executed(state)[1] == ["GIF"]
+
+
+def test_z8_4_on_an_empty_piazza_there_is_nothing_to_poison() -> None:
+    state = place(phase="RAPTOR", plans={0: plan(action="rau"), 1: plan(action="gif")}, waiting=[0, 1])
+    do(state, "raptor(can)")
+    assert (state.phase, executed(state)) == (Phase.PLAN, [["RAU"], ["GIF"]])
 
 
 def test_z8_5_where_the_bird_of_prey_is_nobody_scores() -> None:
@@ -241,10 +255,19 @@ def test_z0_1_an_action_of_another_phase_is_refused_by_its_rule(action: str, rul
         assert refused(state, action_of_moves) == rule_of_moves
 
 
+def test_z0_1_nobody_acts_for_another_and_only_with_actions_of_venezia() -> None:
+    state = place(seat=1, piazza={"d4": 1})
+    assert refused(state, "done", seat=0) == "Z0.1"
+    with pytest.raises(IllegalAction, match="is not an action of venezia"):
+        state.apply(1, Action(), ScriptedChance())
+
+
 def test_z9_1_the_district_cards_are_turned_and_the_pigeons_placed() -> None:
     piles = {0: plan("feint", ("dor", 2), ("sgm", 1)), 1: plan("feint", ("dor", 1))}
     state = cards(seats=2, plans=piles, loc={"can": [9, 0]}, round=1)
     assert (pigeons(state, "dor"), pigeons(state, "sgm")) == ([2, 1], [1, 0])
+    state = cards(seats=2, plans=piles, cemetery=[1, 0], round=1)
+    assert (state.phase, state.piles) == (Phase.MICHELE, [[0, 0], [0]])
 
 
 def test_z0_3_a_tie_is_no_majority() -> None:
@@ -268,6 +291,7 @@ def test_z10_2_when_the_match_ends_nothing_further_happens() -> None:
     state = cards("none", "none", loc={"can": [1, 0]}, round=4, cemetery=[0, 2])
     assert (state.phase, pigeons(state, "can")) == (Phase.OVER, [1, 0])
     assert state.majority[Place.CAN] == 0
+    assert refused(state, "michele(2)", seat=1) == "Z12.1"
 
 
 def test_z10_3_the_majority_on_san_giorgio_recovers_a_card_of_an_earlier_round() -> None:
@@ -293,6 +317,12 @@ def test_z10_4_the_majority_in_the_cemetery_takes_back_up_to_two() -> None:
     do(state, "michele(2)")
     assert (state.reserve[0], state.cemetery) == (14, [1, 1])
     assert cards("none", "none", cemetery=[1, 1]).phase is Phase.PLAN
+
+
+def test_z8_4_z8_8_z10_4_where_the_board_gives_nothing_to_decide_nothing_is_asked() -> None:
+    assert cards("none", "none", cemetery=[3, 1], board={"scoring": {"from_cemetery": 0}}).phase is Phase.PLAN
+    assert cards("gif", "none", board={"cards": {"poisoned": 0}}).phase is Phase.PLAN
+    assert cards("wei", "none", board={"cards": {"greys": 0}}).phase is Phase.PLAN
 
 
 def test_z11_1_the_fullest_places_are_emptied() -> None:

@@ -10,12 +10,15 @@ from typing import Any, cast
 
 import pytest
 
+from referee.game import Action, Scene
 from referee.games.venezia import GAME
 from referee.games.venezia.names import ActionCard, FirstCard, Phase
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
+from referee.games.venezia.table import NONE
 from referee.games.venezia.tests.table import BOARD, do, place, plan, setup
 from referee.kit.chance import FastChance
+from referee.kit.svg import width_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHAIN: dict[str, Any] = {"piazza": {"d5": 0, "d4": 1, "c2": 1, "h1": 0}, "hunters": ["h10"]}
@@ -158,9 +161,12 @@ def test_z12_2_z12_3_the_final_picture_places_seats_as_the_rules_do() -> None:
     five = {name: [1, 0] for name in ("can", "cas", "dor", "giu", "pol")}
     won = dict.fromkeys(five, 0)
     words = texts(drawn(place(phase="OVER", round=3, loc=five, majority=won, score=[15, 48])))
+    words, _, table = words.partition("Final standing")
+    assert "total 15 48 victory by majorities 1 0 Decided by victory by majorities" in table
     assert "Seat 0 wins" in words
     assert re.findall(r"(\d..) \d? ?seat (\d)", words) == [("1st", "0"), ("2nd", "1")]
-    words = texts(drawn(place(3, phase="OVER", round=4, score=[6, 9, 6])))
+    words, _, table = texts(drawn(place(3, phase="OVER", round=4, score=[6, 9, 6]))).partition("Final standing")
+    assert "seats 0 and 2 share the 2nd place" in table
     assert "Seat 1 wins" in words
     assert re.findall(r"(\d..) \d? ?seat (\d)", words) == [("1st", "1"), ("2nd", "0"), ("2nd", "2")]
     assert "Seats 0 and 1 share the victory" in texts(drawn(place(phase="OVER", round=4, score=[9, 9])))
@@ -177,7 +183,7 @@ def test_places_on_one_spot_are_drawn_apart() -> None:
     tiles = [
         group.get("transform")
         for group in root.iter(f"{SVG}g")
-        if group.find(f"{SVG}rect[@width='152'][@height='144']") is not None
+        if group.find(f"{SVG}rect[@width='152'][@height='150']") is not None
     ]
     assert len(tiles) == len(set(tiles)) == 9
 
@@ -193,3 +199,95 @@ def test_the_drawing_shows_what_the_observation_says_not_the_state() -> None:
     seen = cast("VeneziaObservation", state.observation(None))
     state.score[1] = 9
     assert GAME.draw(state.setup, seen) != drawn(state)
+
+
+# --- in a match -----------------------------------------------------------------------------------
+
+BOTS = ("gondoliere", "tidewater", "paloma", "kestrel")
+
+
+def shown(
+    before: VeneziaState, after: VeneziaState, seat: int, action: Action | None, viewer: int | None = None
+) -> str:
+    """The picture after an action, with its scene."""
+    clocks = (61.5,) * after.setup.seats
+    scene = Scene(BOTS[: after.setup.seats], 7, 99, before.observation(viewer), seat, action, clocks)
+    return GAME.draw(after.setup, after.observation(viewer), scene)
+
+
+def test_a_scene_names_the_bots_the_step_and_what_was_done() -> None:
+    state = place(phase="MOVE", piazza={"d5": 0})
+    before = state.clone()
+    words = texts(shown(before, do(state, "walk(d5,d6)"), 0, GAME.parse_action("walk(d5,d6)")))
+    for said in ("gondoliere", "tidewater", "Step 7 of 99", "walks from D5 to D6", "1:01 left"):
+        assert said in words, said
+
+
+def test_points_just_scored_are_told_with_their_districts() -> None:
+    state = place(phase="MOVE", piazza={"d5": 0}, plans={0: plan("feint", ("can", 2))}, reserve=[10, 12])
+    before = state.clone()
+    do(state, "done")
+    words = texts(shown(before, state, 0, GAME.parse_action("done")))
+    assert f"round {before.round} is scored" in words
+    assert f"+{state.score[0]} points: Cannaregio" in words
+
+
+def test_every_action_of_a_match_is_told_in_words() -> None:
+    told: set[type[Action]] = set()
+    for seed in range(30):
+        chance, dice = FastChance(seed), random.Random(seed)
+        state = GAME.start(setup(4), chance)
+        assert isinstance(state, VeneziaState)
+        while not state.is_over():
+            before, seat = state.clone(), dice.choice(state.seats_to_act())
+            action = dice.choice(state.legal_actions(seat))
+            state.apply(seat, action, chance)
+            if type(action) not in told:
+                told.add(type(action))
+                assert " acts" not in texts(shown(before, state, seat, action, seat))
+        if told == set(GAME.action_types):
+            return
+    pytest.fail(f"only {told} were played")
+
+
+def test_who_has_come_and_who_has_gone_is_marked_on_the_piazza() -> None:
+    state = place(phase="MOVE", piazza={"d5": 0, "d4": 1})
+    before = state.clone()
+    state.piazza[33] = NONE  # D4
+    gone = shown(before, state, 0, GAME.parse_action("done"))
+    still = shown(before, before, 0, GAME.parse_action("done"))
+    assert gone.count("M-14-14L14 14M14-14L-14 14") == still.count("M-14-14L14 14M14-14L-14 14") + 1
+
+
+def test_z7_1_a_cancelled_card_is_struck_out_and_the_executed_one_is_not() -> None:
+    plans = {0: plan("feint", ("can", 2), action="rau"), 1: plan("feint", ("can", 2), action="rau")}
+    arguments: dict[str, Any] = {
+        "phase": "MOVE",
+        "piazza": {"d5": 0},
+        "plans": plans,
+        "reserve": [10, 10],
+        "nest": [1, 0],
+    }
+    both, one = place(**arguments, score=[3, 3]), place(**arguments, score=[0, 3])
+    strike = 'stroke="#f08a6c" stroke-width="2"'
+    assert drawn(do(both, "done")).count(strike) == 2
+    assert drawn(do(one, "done")).count(strike) == 1
+
+
+def test_z3_3_without_the_campanile_there_is_no_tower() -> None:
+    tower = "M0-20l8 12h-16z"
+    assert tower in drawn(place(piazza={"d5": 0}))
+    assert tower not in drawn(place(piazza={"d5": 0}, options={"campanile": False}))
+
+
+def test_z10_2_the_worth_of_each_district_is_shown() -> None:
+    words = texts(drawn(place(home=["can", "mar"], piazza={"d5": 0})))
+    assert words.count("+3/6") == 3  # two homes and the legend
+    assert words.count(" +3 ") == 5
+
+
+def test_the_round_keeps_its_distance_from_what_is_open() -> None:
+    options = {"end_rule": "open", "max_rounds": 50}
+    root = ET.fromstring(drawn(place(round=37, piazza={"d5": 0}, options=options)))  # noqa: S314 our own drawing
+    [title] = [found for found in root.iter(f"{SVG}text") if found.text == "Round 37 of 50"]
+    assert width_of("Round 37 of 50") * 1.13 * float(title.get("font-size", "0")) <= 135

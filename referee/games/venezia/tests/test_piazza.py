@@ -107,6 +107,14 @@ def test_z5_1_z5_6_a_pigeon_moves_once_and_nobody_else_in_between() -> None:
     assert refused(state, "jump(g4,g6)") == "Z5.6"
 
 
+def test_z5_1_each_seat_in_turn_may_move_all_its_pigeons() -> None:
+    state = place(phase="PLACE", piazza={"d4": 0, "e5": 1, "f6": 1}, plans={0: plan("piazza", on_first=1)})
+    do(state, "done", tourist=["a9", "a10", "b10"], hunter=["h10"])
+    assert (state.phase, state.seat, set(state.unmoved)) == (Phase.MOVE, 0, {Square.D4})
+    do(state, "done")
+    assert (state.phase, state.seat, set(state.unmoved)) == (Phase.MOVE, 1, {Square.E5, Square.F6})
+
+
 def test_z5_2_e4_a_walk_to_a_free_neighbour_also_with_a_tourist() -> None:
     state = place(piazza={"e5": 0, "d4": 1}, tourists=["e6", "h1"], hunters=["a1"])
     assert refused(state, "walk(e5,d4)") == "Z5.2"

@@ -8,6 +8,7 @@ import pytest
 
 from referee.game import IllegalAction, SetupError
 from referee.games.venezia import GAME
+from referee.games.venezia.board import MAX_PIGEONS
 from referee.games.venezia.names import Phase, Step
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
@@ -206,6 +207,20 @@ def test_an_expired_plan_is_completed_by_the_rules_defaults() -> None:
         state.apply(0, state.default_action(0), chance)
     plan = state.plans[0]
     assert (plan.chosen, plan.counts, plan.step) == ((), (0,), Step.COMMITTED)
+
+
+def test_z2_2_one_pigeon_and_room_for_one_are_enough_for_the_card_piazza() -> None:
+    nine = {f"c{column}": 0 for column in range(1, 10)}
+    for state in (place(phase="PLAN", reserve=[1, 12], cemetery=[11, 0]), place(phase="PLAN", piazza=nine)):
+        do(state, "first(piazza)", "card(none)", "done", seat=0)
+        assert legal(state, 0) == ["count(1)"]
+
+
+def test_z2_5_all_pigeons_that_a_board_may_give_can_be_laid_on_one_card() -> None:
+    most = {"pigeons": {"per_seat": MAX_PIGEONS, "start_reserve": MAX_PIGEONS}}
+    state = place(phase="PLAN", round=1, board=most, reserve=[MAX_PIGEONS] * 2)
+    do(state, "first(feint)", "done", seat=0)
+    assert legal(state, 0) == [f"count({pigeons})" for pigeons in range(MAX_PIGEONS + 1)]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from referee.game import IllegalAction
+from referee.game import Action, IllegalAction
+from referee.games.yunnan.actions import PASS
 from referee.games.yunnan.names import Phase
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.tests.table import (
@@ -22,6 +23,7 @@ from referee.games.yunnan.tests.table import (
     place,
     refused,
 )
+from referee.kit.chance import ScriptedChance
 
 
 def bids_of(labels: list[str], building: str) -> list[int]:
@@ -36,6 +38,16 @@ def test_y2_1_colours_act_in_turn_with_one_merchant_or_a_pass() -> None:
     assert state.acting_colour == BLUE
     assert refused(state, "done") == "Y5.2"
     assert refused(state, "convert(0)") == "Y10.1"
+
+
+def test_y2_1_nobody_acts_for_another_and_only_with_actions_of_yunnan() -> None:
+    state = place(phase="AUCTION", acting="blue")
+    for seat in (0, 2):
+        with pytest.raises(IllegalAction, match=f"the turn of seat 1, not of seat {seat}") as caught:
+            state.apply(seat, PASS, ScriptedChance())
+        assert caught.value.rule == "Y2.1"
+    with pytest.raises(IllegalAction, match="is not an action of yunnan"):
+        state.apply(1, Action(), ScriptedChance())
 
 
 def test_y2_2_a_merchant_comes_from_the_reserve_or_if_that_is_empty_from_an_outer_province() -> None:
@@ -160,6 +172,14 @@ def test_y2_6_the_bank_sends_all_own_bids_to_the_market_and_ends_bidding() -> No
     state = place(phase="AUCTION", bank={"left": "blue"}, banked=["blue"], reserve={"blue": 2})
     assert refused(state, "bank(left,reserve)") == "Y2.6"
     assert "bank(right,reserve)" in legal(state)
+
+
+def test_y2_6_who_has_used_the_bank_neither_bids_nor_uses_it_again_whatever_its_colour() -> None:
+    for colour in ("red", "blue", "green"):
+        state = place(phase="AUCTION", acting=colour, bank={"left": colour}, banked=[colour], reserve={colour: 2})
+        assert legal(state) == ["market(reserve)", "pass"]
+        assert refused(state, "bid(school,9,reserve)") == "Y2.3a"
+        assert refused(state, "bank(right,reserve)") == "Y2.6"
 
 
 def test_y2_7_the_market_takes_any_number_of_merchants() -> None:

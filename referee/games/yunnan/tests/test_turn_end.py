@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from referee.games.yunnan import scoring
+from referee.games.yunnan.actions import Convert, converts
 from referee.games.yunnan.names import Phase, Province
 from referee.games.yunnan.state import YunnanState
 from referee.games.yunnan.table import NOBODY
@@ -199,8 +200,14 @@ def test_y10_1_e9_income_is_split_between_points_and_money() -> None:
     assert state.income == [21, 0, 0]
     assert legal(state) == [f"convert({points})" for points in range(22)]
     assert refused(state, "convert(22)") == "Y10.1"
+    assert refused(state, "convert(-1)") == "Y10.1"
     do(state, "convert(6)")
     assert (state.vp, state.money) == ([6, 0, 0], [65, 50, 50])
+
+
+def test_y10_1_an_income_of_any_size_is_split_as_the_seat_likes() -> None:
+    for income in (200, 201, 250):
+        assert converts(income) == [Convert(points) for points in range(income + 1)]
 
 
 @pytest.mark.parametrize(
@@ -280,3 +287,16 @@ def test_y11_3_ties_go_to_influence_then_to_the_travel_order() -> None:
     )
     assert state.scores() == [81, 81, 81]
     assert state.ranks() == [1, 3, 2]
+
+
+def test_y11_3_influence_decides_between_equal_scores_only() -> None:
+    no_money = dict.fromkeys(("red", "blue", "green"), 0)
+    state = place(
+        phase="OVER",
+        travel_order=["green", "blue", "red"],
+        money=no_money,
+        influence={"red": 2},
+        vp=[80, 84, 85],
+    )
+    assert state.scores() == [84, 84, 85]
+    assert state.ranks() == [2, 3, 1]

@@ -12,11 +12,14 @@ from referee.game import (
     Board,
     Chance,
     CountedBy,
+    Criterion,
     Game,
     IllegalAction,
     JsonObject,
     Observation,
     Option,
+    Points,
+    Scene,
     Seat,
     Setup,
     State,
@@ -310,7 +313,19 @@ class Sealed(Game):
         return state
 
     @override
-    def draw(self, setup: Setup, observation: Observation) -> str:
+    def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
+        past = [gains(revealed) for revealed in cast("SealedObservation", observation).rounds]
+        return tuple(
+            tuple(Points(f"round {number}", gained[seat]) for number, gained in enumerate(past, start=1))
+            for seat in range(setup.seats)
+        )
+
+    @override
+    def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
+        return (Criterion("points", tuple(view.score for view in cast("SealedObservation", observation).seats)),)
+
+    @override
+    def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         return '<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 

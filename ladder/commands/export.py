@@ -1,0 +1,37 @@
+"""`dogana ladder export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.chronicle import Chronicle
+from ladder.commands.options import AsJson, HomeOption
+from ladder.export import export as write
+from ladder.home import Home
+from referee.commands.output import out, print_json, target
+
+
+def export(
+    file: Annotated[Path, typer.Argument(help="The file to write: .csv or .json.", parser=target, metavar="FILE")],
+    home: HomeOption,
+    as_json: AsJson = False,
+) -> None:
+    """Write all matches that count into one file for other programs, a row for each seat. A run may go on meanwhile.
+
+    In .csv files a text that a spreadsheet could take for a formula begins with an apostrophe.
+
+    Examples:
+
+      dogana ladder export matches.csv
+
+      dogana ladder export matches.json --home ./ladder
+    """
+    with Chronicle(Home(home).database, create=False) as chronicle:
+        rows = write(chronicle, file)
+    if as_json:
+        print_json({"file": str(file), "rows": rows})
+    else:
+        out.print(f"{file} has {rows:,} rows, one for each seat of each match", soft_wrap=True)

@@ -1,0 +1,77 @@
+"""Conditions: what is played and how. A standing is of one of them, and no result counts for another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from referee.game import Game, OptionValue, Setup, SetupError
+from referee.registry import shipped_board
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A game, its options and a clock."""
+
+    id: int
+    """0 for a condition under which the ladder has never played."""
+    game: str
+    options: Mapping[str, OptionValue] = field(hash=False)
+    """Those that are not the game's defaults, in the order of their names."""
+    clock: str
+    """As `TimeControl` writes it."""
+
+    @property
+    def terms(self) -> str:
+        """The clock and the options, as tables show them."""
+        return ", ".join([self.clock, *(f"{name}={_text(value)}" for name, value in self.options.items())])
+
+    @property
+    def arguments(self) -> str:
+        """What a command needs to name this condition."""
+        options = "".join(f" --option {name}={_text(value)}" for name, value in self.options.items())
+        return f"--game {self.game} --clock {self.clock}{options}"
+
+
+def _text(value: OptionValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What is played, whatever the clock."""
+
+    game: Game
+    options: Mapping[str, OptionValue]
+    """Those that are not the game's defaults, in the order of their names."""
+    seat_counts: Sequence[int]
+    """The numbers of seats that can be played."""
+
+
+def agree(game: Game, options: Mapping[str, object], seats: int | None) -> Agreed:
+    """Settle what is played.
+
+    Args:
+        game: the game.
+        options: values by name, as themselves or as text.
+        seats: the only number of seats; None for all that the game and the options allow.
+
+    Raises:
+        SetupError: if nothing can be played so.
+    """
+    setups: dict[int, Setup] = {}
+    problems = []
+    for count in game.seat_counts if seats is None else [seats]:
+        try:
+            setups[count] = game.setup(count, options, shipped_board(game))
+        except SetupError as error:
+            problems += error.problems
+    if not setups:
+        raise SetupError(list(dict.fromkeys(problems)))
+    return Agreed(game, not_defaults(game, next(iter(setups.values())).options), list(setups))
+
+
+def not_defaults(game: Game, options: Mapping[str, OptionValue]) -> dict[str, OptionValue]:
+    """Return the options that are not the game's defaults, in the order of their names."""
+    defaults = {option.name: option.default for option in game.options}
+    return {name: options[name] for name in sorted(options) if options[name] != defaults[name]}

@@ -1,0 +1,135 @@
+"""What the record of a match says about its seats: strikes, faults, times, and the decision at which each was put out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.game import Seat, State, label
+from referee.match.plan import MatchPlan
+from referee.match.result import Result
+from referee.records.changes import describe
+from referee.records.record import Line, read_lines
+from referee.records.verify import Replay
+from referee.registry import find
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A strike, or what put a seat out."""
+
+    seat: Seat
+    at: int
+    """How many actions had been played; `dogana replay --at` shows the position."""
+    is_out: bool
+    """False for a strike."""
+    reason: str
+    detail: str
+    rule: str
+    """The number of the rule that was broken; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostDecision:
+    """Where a seat was put out."""
+
+    seat: Seat
+    at: int
+    """How many actions had been played."""
+    observation: tuple[str, ...]
+    """What the seat knew, in words, an entry for each field."""
+    legal: tuple[str, ...]
+    """The legal actions; none if it was not the seat's turn."""
+    refused: tuple[str, ...]
+    """Why each answer to this decision was refused."""
+    fault: str
+    """What put the seat out."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongestDecision:
+    """The decision for which a seat was charged most."""
+
+    seconds: float
+    at: int
+    """How many actions had been played when it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What a record that holds says about how its match went."""
+
+    plan: MatchPlan
+    result: Result
+    blames: tuple[Blame, ...]
+    """In the order in which they happened."""
+    lost: tuple[LostDecision, ...]
+    longest: dict[Seat, LongestDecision]
+    """For each seat that was charged for a decision."""
+
+
+def read_account(path: Path) -> Account:
+    """Play a record again, and note what went wrong for its seats.
+
+    Raises:
+        RecordError: if the record cannot be read or does not hold.
+    """
+    lines = read_lines(path)
+    blames = _blames(lines)
+    outs = {blame.seat: blame for blame in reversed(blames) if blame.is_out}  # a record that holds has one for a seat
+    replay = Replay(path, find)
+    lost = _lost(replay.state, 0, outs, blames)
+    for step in replay:
+        lost += _lost(replay.state, step.n, outs, blames)
+    assert replay.result is not None  # noqa: S101 the iteration came to its end
+    return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines))
+
+
+def _counted(lines: Iterable[Line]) -> Iterable[tuple[int, Line]]:
+    """Yield each line with the number of actions that were played before it."""
+    played = 0
+    for line in lines:
+        yield played, line
+        played += line.data.get("type") == "action"
+
+
+def _blames(lines: Iterable[Line]) -> list[Blame]:
+    """Return the strikes and outs of lines that nobody has checked yet."""
+    found = []
+    for at, line in _counted(lines):
+        data, seat = line.data, line.data.get("seat")
+        if data.get("type") in ("strike", "out") and type(seat) is int:
+            reason, detail, rule = (str(data.get(key) or "") for key in ("reason", "detail", "rule"))
+            found.append(Blame(seat, at, data["type"] == "out", reason, detail, rule))
+    return found
+
+
+def _lost(state: State, at: int, outs: Mapping[Seat, Blame], blames: Sequence[Blame]) -> list[LostDecision]:
+    """Return the decisions at which seats were put out in a state."""
+    return [
+        LostDecision(
+            seat=seat,
+            at=at,
+            observation=tuple(describe(state.observation(seat))),
+            legal=tuple(map(label, state.legal_actions(seat))) if seat in state.seats_to_act() else (),
+            refused=tuple(
+                blame.detail + (f" ({blame.rule})" if blame.rule else "")
+                for blame in blames
+                if (blame.seat, blame.at, blame.is_out, blame.reason) == (seat, at, False, "illegal")
+            ),
+            fault=f"{out.reason}: {out.detail}",
+        )
+        for seat, out in outs.items()
+        if out.at == at and 0 <= seat < state.setup.seats  # the replay has not checked this line yet
+    ]
+
+
+def _longest(lines: Iterable[Line]) -> dict[Seat, LongestDecision]:
+    found: dict[Seat, LongestDecision] = {}
+    for at, line in _counted(lines):
+        if "ms" in line.data:
+            seat, seconds = line.data["seat"], line.data["ms"] / 1000
+            if seat not in found or seconds > found[seat].seconds:
+                found[seat] = LongestDecision(seconds, at)
+    return found

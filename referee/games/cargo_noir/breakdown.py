@@ -1,0 +1,27 @@
+"""What points are for, and what decides the places, as far as an observation tells (RULES.md, C8)."""
+
+from __future__ import annotations
+
+from referee.game import Criterion, Points
+from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.names import Card
+from referee.games.cargo_noir.observation import CargoNoirObservation
+
+
+def breakdown(board: CargoNoirBoard, seen: CargoNoirObservation) -> tuple[tuple[Points, ...], ...]:
+    """Return the victory points of each seat by card (C8.2)."""
+    return tuple(
+        tuple([Points(title(card), board.vp[card] * count) for card, count in zip(Card, has.cards, strict=True)])
+        for has in seen.seats
+    )
+
+
+def criteria(board: CargoNoirBoard, seen: CargoNoirObservation) -> tuple[Criterion, ...]:
+    """Return the score and the best single card (C8.3)."""
+    best = [max(vp if count else 0 for count, vp in zip(has.cards, board.vp, strict=True)) for has in seen.seats]
+    return Criterion("points", tuple([has.score for has in seen.seats])), Criterion("best single card", tuple(best))
+
+
+def title(card: Card) -> str:
+    """Return the name of a card for people: `Cargo Ship`."""
+    return card.name.replace("_", " ").title()

@@ -1,0 +1,131 @@
+"""The panel of a seat in a picture of Valparaíso: all that it has, its plan as far as it may be known, and what has changed."""
+
+from __future__ import annotations
+
+from referee.game import Scene, Seat
+from referee.games.valparaiso.board import ValparaisoBoard
+from referee.games.valparaiso.drawing_cards import Slot, action_cards, owned_cards, plan_slot
+from referee.games.valparaiso.drawing_style import holdings, owner_of, ship
+from referee.games.valparaiso.drawing_words import goods_in_letters, order_of, to_act
+from referee.games.valparaiso.names import Card, Phase
+from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
+from referee.kit.scene import brackets, ordinal, signed
+from referee.kit.svg import (
+    BRASS,
+    DEEP,
+    DIM,
+    FADED,
+    INK,
+    LAMP,
+    LAND,
+    LINE,
+    LIT,
+    box,
+    group,
+    name_text,
+    path,
+    short,
+    text,
+)
+
+
+def panel(
+    board: ValparaisoBoard,
+    seen: ValparaisoObservation,
+    was: ValparaisoObservation,
+    scene: Scene | None,
+    seat: Seat,
+    width: float,
+    height: float,
+) -> str:
+    """Draw all that a seat has; where there are few seats, with more room between, and more said of its cards."""
+    has, had, over, owner = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER, owner_of(seen, seat)
+    active, winner = seat in to_act(seen), over and has.rank == 1
+    name = "you" if seat == seen.viewer else ""
+    title = f"Seat {seat}{' (you)' if name else ''}" if scene is None else scene.bots[seat]
+    remarks = [] if scene is None else [f"seat {seat}{', you' if name else ''}"]
+    remarks.append(owner.colour.name.lower())
+    remarks += ["start player"] * (seat == seen.start_seat) + ["finished first"] * (seat == seen.first_finisher)
+    remarks += ["to act"] * active + [ordinal(has.rank)] * over
+    roomy = height > 250
+    gap = min(32, max(0, height - 226 - 42 * roomy) / 6)
+    parts = [
+        box(0, 0, width, height, LIT if active or winner else LAND, owner.rim if active else BRASS if winner else LINE),
+        box(12, 0, width - 24, 5, owner.fill, owner.rim, 0.8, 2),
+        ship(34, 34, owner, 1.15),
+        name_text(62, 29, title, 18, width - 244),
+        text(62, 49, " · ".join(remarks), 14.5, BRASS if active or winner else FADED, fit=width - 214),
+        text(width - 88, 31, short(has.vp), 26, BRASS, "end", bold=True, fit=50),
+        text(width - 88, 49, "on track", 14.5, FADED, "end", fit=60),
+        text(width - 12, 31, short(has.final_vp), 21, INK, "end", bold=True, fit=52),
+        text(width - 12, 49, "in the end" if over else "if it ended", 14.5, FADED, "end", fit=72),
+    ]
+    if active or winner:
+        parts[0] = box(0, 0, width, height, LIT, owner.rim if active else BRASS, 2.5)
+    if has.vp != had.vp:
+        parts.append(text(width - 146, 29, signed(has.vp - had.vp), 17, LAMP, "end", bold=True, fit=34))
+        parts.append(brackets(width - 140, 5, 58, 32))
+    y = 72 + gap
+    parts.append(group(0, y, holdings(has, had, owner, board.hold)))
+    y += 32 + gap
+    if seat == seen.viewer and seen.plan is not None:
+        left = f"warehouse {goods_in_letters(seen.plan.warehouse)} · hold {goods_in_letters(seen.plan.hold)}"
+        parts.append(text(14, y + 9, f"plan leaves {short(seen.plan.money)}p · {left}", 14, INK, fit=width - 28))
+        y += 15
+    slot_height = min(76.0, 48 + gap)
+    parts.append(group(14, y, _plan(board, seen, seat, width - 28, slot_height)))
+    if (has.plan, has.mayor, has.committed) != (had.plan, had.mayor, had.committed):
+        parts.append(brackets(10, y - 3, width - 20, slot_height + 6))
+    y += slot_height + 6 + gap / 2
+    cards, mayor = _known_plan(seen, seat)
+    planned = cards if mayor is None else (*cards, mayor)
+    line = 20 + gap / 3
+    parts.append(group(14, y, action_cards(planned, board, has.colour, width - 28, line, brief=not roomy)))
+    y += (2 * line + 12 if roomy else line + 6) + gap / 2
+    parts.append(group(14, y, owned_cards(has.achievements, board, has.colour, width - 28, height - y - 6)))
+    if has.achievements != had.achievements:
+        parts.append(brackets(10, y - 3, width - 20, height - y - 2))
+    return "".join(parts)
+
+
+def _known_plan(seen: ValparaisoObservation, seat: Seat) -> tuple[tuple[Card, ...], Card | None]:
+    """Return the cards in the slots of a seat and in its mayor's slot, as far as the observer may know them."""
+    if seat == seen.viewer and seen.plan is not None:
+        return seen.plan.cards, seen.plan.mayor
+    return seen.seats[seat].plan, seen.seats[seat].mayor
+
+
+def _set_up(seen: ValparaisoObservation, seat: Seat) -> tuple[str, bool]:
+    """Say how far a seat is in the set-up, and whether it has chosen; seats choose from the last to the first (S6, S8)."""
+    what = "goods" if seen.phase is Phase.SETUP_GOODS else "the place of its merchant"
+    order = order_of(seen)[::-1]
+    if seat == seen.seat:
+        return f"chooses {what} now", False
+    done = seen.seat is not None and order.index(seat) < order.index(seen.seat)
+    return (f"has chosen {what}" if done else f"has still to choose {what}"), done
+
+
+def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width: float, height: float) -> str:
+    """Draw the plan of a seat, as far as the observer may know it."""
+    has, hidden = seen.seats[seat], is_secret(seen.phase)
+    if seen.phase < Phase.PLAN or (hidden and seat != seen.viewer):
+        if seen.phase < Phase.PLAN:
+            words, done = _set_up(seen, seat)
+        else:
+            words, done = "finished" if has.committed else "planning", has.committed
+        frame = box(0, 0, width, height, DEEP, DIM if done else LINE, 1, 6, stroke_dasharray="none" if done else "5 5")
+        sign = text(width / 2, height / 2 + 6, words, 16, INK if done else FADED, "middle")
+        return frame + sign + (_tick(width - 30, height / 2) if done else "")
+    cards, mayor = _known_plan(seen, seat)
+    open_slots = board.open_slots + (board.houses - has.houses_left >= board.slot_houses)
+    slots = []
+    for at, price in enumerate(board.surcharges[: board.open_slots + 1]):
+        card = cards[at] if at < len(cards) else None
+        slots.append(Slot(f"#{at + 1}", price, card, has.colour, hidden, at >= open_slots))
+    slots.append(Slot("mayor", 0, mayor, has.colour, hidden))
+    step = (width + 5) / len(slots)
+    return "".join(group(step * at, 0, plan_slot(step - 5, height, slot, board)) for at, slot in enumerate(slots))
+
+
+def _tick(x: float, y: float) -> str:
+    return path(f"M{x - 9:g} {y:g}l6 7 12-15", stroke=BRASS, thick=3)

@@ -1,0 +1,296 @@
+"""What pictures of a match say about it besides the board, in the same way for all games.
+
+A strip at the top tells what has just happened: the step, the bot that acted and what it did, and the points that were
+scored by it and why. A table at the end tells what all points were for, and what decided the places. Marks show what has
+just changed on the board: by their form, which nothing else has, and not by their colour alone.
+
+Drawings give each seat a *mark*: its piece, drawn around (0, 0), about 36 wide and 24 high. Sizes follow the width of the
+picture, so that the smallest text is legible when it is shown 800 pixels wide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from referee.kit.svg import (
+    BRASS,
+    DEEP,
+    DIM,
+    FADED,
+    INK,
+    LAMP,
+    LINE,
+    NIGHT,
+    box,
+    group,
+    name_text,
+    path,
+    printable,
+    text,
+    width_of,
+)
+
+Breakdown = Sequence[Sequence[tuple[str, int]]]
+"""For each seat its points, as (what for, how many); the same sources in the same order for all."""
+Criteria = Sequence[tuple[str, Sequence[int]]]
+"""What decides the places, first things first, as (name, value of each seat); the larger is the better."""
+
+
+class Gain(NamedTuple):
+    """Points that a seat has just scored, or lost."""
+
+    seat: int
+    source: str
+    points: int
+
+
+def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
+    """Return what has changed from one breakdown to the next one, seat by seat."""
+    return [
+        Gain(seat, source, new - old)
+        for seat, (olds, news) in enumerate(zip(before, after, strict=True))
+        for (_, old), (source, new) in zip(olds, news, strict=True)
+        if new != old
+    ]
+
+
+def signed(points: int) -> str:
+    """Write points as a change: `+3`, `−2`."""
+    return f"+{points}" if points >= 0 else f"−{-points}"
+
+
+def clock(seconds: float) -> str:
+    """Write what is left on a clock: `1:05`, and below ten seconds `9.5 s`."""
+    if seconds < 10:
+        return f"{max(seconds, 0):.1f} s"
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+# --- the strip --------------------------------------------------------------------------------------
+
+
+class Strip(NamedTuple):
+    """What the strip says; the words are the game's."""
+
+    step: int
+    """How many actions have been played."""
+    steps: int | None
+    """How many there are in all, if that is known."""
+    bots: Sequence[str]
+    """Who sits in each seat, as strangers wrote it."""
+    seat: int | None
+    """Who acted; None at the beginning."""
+    what: str
+    """What that seat did."""
+    gained: Sequence[Gain]
+    """The points that were scored by it."""
+
+
+def strip_height(width: float, said: Strip | None = None) -> float:
+    """Return how high the strip of a picture of this width is; higher if more is scored than one line has room for."""
+    lines = 1 if said is None else len(_lines(width, said))
+    return round(width * (0.057 + 0.02 * (max(lines, 1) - 1)), 1)
+
+
+def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
+    """Draw the strip above the picture: from `-strip_height(width, said)` to 0, so that nothing else has to move."""
+    height, unit = strip_height(width, said), width / 84
+    upper, left = -height + 2.15 * unit, 11.5 * unit
+    count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
+    parts = [
+        box(0, -height, width, height + 1, NIGHT, "none", 0, 0),
+        box(0.8 * unit, -height + 0.4 * unit, width - 1.6 * unit, height - 0.6 * unit, DEEP, LAMP, 1.5),
+        text(1.8 * unit, -height + 2.85 * unit, count, 1.25 * unit, FADED, fit=9 * unit),
+    ]
+    if said.seat is None:
+        parts.append(text(left, upper, said.what, 1.35 * unit, bold=True, fit=width - left - 2 * unit))
+        return "".join(parts)
+    name = min(width_of(printable(said.bots[said.seat])) * 1.1, 15) * 1.35 * unit
+    parts.append(group(left + 1.4 * unit, upper - 0.4 * unit, marks[said.seat], unit / 15))
+    parts.append(name_text(left + 3.2 * unit, upper, said.bots[said.seat], 1.35 * unit, name))
+    after = left + 4 * unit + name
+    parts.append(text(after, upper, said.what, 1.35 * unit, fit=width - after - 2 * unit))
+    lines = _lines(width, said)
+    for row, line in enumerate(lines):
+        y, x, room = upper + (1.8 + 1.7 * row) * unit, left, (width - left - 2 * unit) / len(line)
+        for seat, words in line:
+            parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
+            parts.append(text(x + 3 * unit, y, words, 1.15 * unit, LAMP, bold=True, fit=room - 4 * unit))
+            x += room
+    if not lines:
+        parts.append(text(left, upper + 1.8 * unit, "no points", 1.15 * unit, DIM))
+    return "".join(parts)
+
+
+def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
+    """Return what each seat has just scored, in as few lines of one, two or all seats as there is room for."""
+    unit = width / 84
+    scored = [
+        (seat, _sum_in_words([gain for gain in said.gained if gain.seat == seat]))
+        for seat in sorted({gain.seat for gain in said.gained})
+    ]
+    widest = max([width_of(words) * 1.13 * 1.15 * unit + 4 * unit for _, words in scored], default=0)
+    columns = max(1, min(len(scored), int((width - 13.5 * unit) / max(widest, 1))))
+    return [scored[at : at + columns] for at in range(0, len(scored), columns)]
+
+
+def _sum_in_words(gained: Sequence[Gain]) -> str:
+    """Write what one seat has just scored: `+3 points: full holds +1, market tiles +2`."""
+    total = sum(gain.points for gain in gained)
+    unit = "point" if abs(total) == 1 else "points"
+    if len(gained) == 1:
+        return f"{signed(total)} {unit}: {gained[0].source}"
+    return f"{signed(total)} {unit}: " + ", ".join(f"{gain.source} {signed(gain.points)}" for gain in gained)
+
+
+def strip_in_words(said: Strip) -> list[str]:
+    """Return what the strip says, as sentences without a full stop, for the description of the picture."""
+    count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
+    lines = [f"Seat {seat} is {printable(bot)}" for seat, bot in enumerate(said.bots)]
+    if said.seat is None:
+        return [f"{count}: {said.what}", *lines]
+    found = [f"{count}: seat {said.seat} {said.what}"]
+    for seat in sorted({gain.seat for gain in said.gained}):
+        found.append(f"Seat {seat}: {_sum_in_words([gain for gain in said.gained if gain.seat == seat])}")
+    return found + lines
+
+
+# --- the end ----------------------------------------------------------------------------------------
+
+
+def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
+    """Return how high the table must be at this width for the text of a strip that is as wide."""
+    lines = len(_rows(range(len(breakdown)), breakdown, criteria))
+    return round((lines + 5.2) * width / 84 * 1.85, 1)
+
+
+def _rows(order: Sequence[int], breakdown: Breakdown, criteria: Criteria) -> list[tuple[str, list[int], str]]:
+    """Return the lines of the table as name, value of each seat and kind: what points are for, their total, tie-breaks.
+
+    What is 0 for all, or equal, explains nothing and is left out.
+    """
+    totals = [sum(points for _, points in row) for row in breakdown]
+    rows = [
+        (source, [breakdown[seat][place][1] for seat in order], "source")
+        for place, (source, _) in enumerate(breakdown[0])
+        if any(row[place][1] for row in breakdown)
+    ]
+    rows.append(("total", [totals[seat] for seat in order], "total"))
+    for name, values in criteria:
+        if list(values) != totals and len(set(values)) > 1:
+            rows.append((name, [values[seat] for seat in order], "tie-break"))
+    return rows
+
+
+def end_table(
+    width: float,
+    height: float,
+    seats: Sequence[tuple[str, str]],
+    ranks: Sequence[int],
+    breakdown: Breakdown,
+    criteria: Criteria,
+) -> str:
+    """Draw what all points were for, and what decided the places, into a box with a corner at (0, 0).
+
+    Args:
+        width: the width of the box.
+        height: its height; what is written is as large as fits.
+        seats: for each seat its mark and its name, which a stranger may have written.
+        ranks: their places.
+        breakdown: their points.
+        criteria: what decides the places.
+    """
+    order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
+    lines = _rows(order, breakdown, criteria)
+    verdict = what_decided(ranks, criteria)
+    step = height / (len(lines) + 5.2)
+    size = min(step * 0.72, width / 30)
+    words = width * (0.34 if len(order) < 4 else 0.29)
+    column = (width - words - size) / len(order)
+    middles = [words + column * (place + 0.5) for place in range(len(order))]
+    parts = [text(size, step * 1.5, "Final standing", size * 1.15, BRASS, serif=True, bold=True, fit=words - size)]
+    for x, seat in zip(middles, order, strict=True):
+        first = ranks[seat] == 1
+        parts.append(group(x - size, step * 1.05, seats[seat][0], size / 14))
+        parts.append(text(x + size * 0.7, step * 1.45, ordinal(ranks[seat]), size, BRASS if first else INK, bold=True))
+        name_width = min(width_of(printable(seats[seat][1])) * size * 1.05, column - 6)
+        parts.append(name_text(x - name_width / 2, step * 2.6, seats[seat][1], size * 0.9, name_width))
+    y = step * 3.9
+    for name, values, kind in lines:
+        is_total = kind == "total"
+        if is_total:
+            y += step * 0.15
+            parts.append(
+                path(f"M{round(size, 1):g} {round(y - step * 0.76, 1):g}H{round(width - size, 1):g}", "none", LINE, 1.5)
+            )
+        shade = FADED if kind == "tie-break" else INK
+        parts.append(text(size, y, name, size, shade, bold=is_total, fit=words - size))
+        for x, value in zip(middles, values, strict=True):
+            ink = shade if value or is_total else DIM
+            parts.append(text(x, y, value, size, ink, "middle", bold=is_total, fit=column - 4))
+        y += step
+    parts.append(text(size, height - step * 0.45, verdict, size * 0.95, LAMP, fit=width - 2 * size))
+    return "".join(parts)
+
+
+def ordinal(place: int) -> str:
+    """Write a place: `1st`."""
+    return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
+
+
+def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
+    """Say in words what decided the places, and between whom, where that was not the first that anybody has anything of."""
+    order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
+    usual = next((name for name, values in criteria if any(values)), criteria[0][0])
+    said = []
+    for better, worse in pairwise(order):
+        names = [name for name, values in criteria if values[better] != values[worse]]
+        places = f"{ordinal(ranks[better])} and {ordinal(ranks[worse])}"
+        if not names:
+            said.append(f"seats {better} and {worse} share the {ordinal(ranks[better])} place")
+        elif names[0] != usual:
+            said.append(f"{places}: decided by {names[0]}")
+    return "; ".join(said) or f"Decided by {usual}"
+
+
+# --- marks ------------------------------------------------------------------------------------------
+
+
+def halo(x: float, y: float, radius: float) -> str:
+    """Mark a piece that has just come or changed: a ring of rays around it."""
+    inner, outer, slant = radius, radius * 1.4, 0.7071
+    rays = "".join(
+        f"M{dx * inner:.1f} {dy * inner:.1f}L{dx * outer:.1f} {dy * outer:.1f}"
+        for dx, dy in (
+            (0, -1), (slant, -slant), (1, 0), (slant, slant), (0, 1), (-slant, slant), (-1, 0), (-slant, -slant),
+        )
+    )  # fmt: skip
+    return group(x, y, path(rays, "none", LAMP, max(radius * 0.14, 2), stroke_linecap="round"))
+
+
+def brackets(x: float, y: float, width: float, height: float) -> str:
+    """Mark a place or a panel in which something has just changed: four corners around it."""
+    arm = min(width, height) * 0.3
+    d = (
+        f"M0 {arm:.1f}V0H{arm:.1f}M{width - arm:.1f} 0H{width:.1f}V{arm:.1f}"
+        f"M{width:.1f} {height - arm:.1f}V{height:.1f}H{width - arm:.1f}M{arm:.1f} {height:.1f}H0V{height - arm:.1f}"
+    )
+    return group(x, y, path(d, "none", LAMP, 3, stroke_linejoin="round"))
+
+
+def arrow(x1: float, y1: float, x2: float, y2: float, gap: float = 0) -> str:
+    """Draw an arrow from where a piece was to where it is now; it stops `gap` short of both."""
+    length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
+    if length <= 2 * gap + 12:
+        return ""
+    dx, dy = (x2 - x1) / length, (y2 - y1) / length
+    x1, y1, x2, y2 = x1 + dx * gap, y1 + dy * gap, x2 - dx * gap, y2 - dy * gap
+    wing = 9
+    d = (
+        f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
+        f"M{x2 - wing * (dx + dy * 0.7):.1f} {y2 - wing * (dy - dx * 0.7):.1f}L{x2:.1f} {y2:.1f}"
+        f"L{x2 - wing * (dx - dy * 0.7):.1f} {y2 - wing * (dy + dx * 0.7):.1f}"
+    )
+    return path(d, "none", LAMP, 3, stroke_linecap="round", stroke_dasharray="7 6") if length else ""

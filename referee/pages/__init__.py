@@ -1,0 +1,1 @@
+"""A match as one HTML file to look at step by step."""

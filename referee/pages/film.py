@@ -1,0 +1,156 @@
+"""The pictures of a match, drawn by several processes: a long match has thousands, at more than ten milliseconds each."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Container, Generator
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from referee.errors import DoganaError
+from referee.game import Game
+from referee.pages.payload import Reel, join, reel
+from referee.records.record import RecordError
+from referee.records.shown import Shown
+from referee.records.verify import Replay
+
+STEPS_A_REEL = 64
+"""How many steps a process draws before it hands them over."""
+_MIN_PICTURES = 500
+"""Fewer are drawn sooner than another process has started."""
+
+FindGame = Callable[[str], Game]
+Progress = Callable[[int, int], None]
+"""Told now and then how many pictures are drawn, and how many there will be."""
+
+
+class FilmError(DoganaError):
+    """The pictures could not be drawn."""
+
+
+def film(
+    path: Path, find_game: FindGame, record_hash: str, steps: int, seats: int, progress: Progress, workers: int = 0
+) -> Reel:
+    """Draw a match.
+
+    Args:
+        path: the record.
+        find_game: looks up a game by name; a function of a module, since other processes call it too.
+        record_hash: the hash of the record's last line; another record is not drawn.
+        steps: how many actions to draw; the pictures are one more.
+        seats: how many seats to draw as they saw the match, from seat 0 on.
+        progress: told how far it is.
+        workers: how many processes draw; 0: as many as there are processors, if there is enough to draw.
+
+    Raises:
+        RecordError: if the record is not what it was any more.
+        FilmError: if a process ended before its work did.
+    """
+    reels = steps // STEPS_A_REEL + 1
+    views = 1 + seats
+    if not workers:
+        workers = len(os.sched_getaffinity(0)) if (steps + 1) * views >= _MIN_PICTURES else 1
+    workers = min(workers, reels)
+    done: dict[int, Reel] = {}
+    source = (
+        _reels(path, find_game, record_hash, steps, seats, range(reels))
+        if workers == 1
+        else _drawn_by_workers(path, find_game, record_hash, steps, seats, workers)
+    )
+    with contextlib.closing(source):
+        for number, part in source:
+            done[number] = part
+            progress(sum(len(part.public) for part in done.values()) * views, (steps + 1) * views)
+    return join(done[number] for number in range(reels))
+
+
+def _reels(
+    path: Path, find_game: FindGame, record_hash: str, steps: int, seats: int, wanted: Container[int]
+) -> Generator[tuple[int, Reel]]:
+    """Play the record again, and yield the wanted reels with their numbers."""
+    replay = Replay(path, find_game)
+    if replay.last_hash != record_hash:
+        raise RecordError(path, 0, "was replaced by another one while it was drawn")
+    shown = [Shown(replay, viewer) for viewer in (None, *range(seats))]
+    played = iter(replay)
+    pictures: list[list[str]] = []
+    before = ""
+    for at in range(steps + 1):
+        if at:
+            step = next(played)
+            for viewer in shown:
+                viewer.follow(step)
+        number, place = divmod(at, STEPS_A_REEL)
+        ends = place == STEPS_A_REEL - 1
+        if number in wanted:
+            pictures.append([viewer.draw() for viewer in shown])
+            if ends or at == steps:
+                yield number, reel(pictures, before)
+                before, pictures = pictures[-1][0], []
+        elif ends and number + 1 in wanted:
+            before = shown[0].draw()
+
+
+def _drawn_by_workers(
+    path: Path, find_game: FindGame, record_hash: str, steps: int, seats: int, workers: int
+) -> Generator[tuple[int, Reel]]:
+    """Have every worker play the whole record, which is cheap, and draw every so many reels of it."""
+    context = multiprocessing.get_context("spawn")
+    pipes: list[Connection] = []
+    processes = []
+    resource_tracker.ensure_running()  # when it starts, it lets Ctrl-C through again, which is blocked below
+    try:
+        for first in range(workers):
+            ours, theirs = context.Pipe(duplex=False)
+            wanted = range(first, steps // STEPS_A_REEL + 1, workers)
+            process = context.Process(
+                target=_work, args=(theirs, path, find_game, record_hash, steps, seats, wanted), daemon=True
+            )
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # Ctrl-C is for us; the mask is inherited
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            theirs.close()
+            pipes.append(ours)
+            processes.append(process)
+        while pipes:
+            for pipe in wait(pipes):
+                assert isinstance(pipe, Connection)  # noqa: S101 for mypy
+                try:
+                    sent = pipe.recv()
+                except (EOFError, OSError):
+                    raise FilmError("a process that drew pictures was killed; try again") from None
+                if sent is None:
+                    pipes.remove(pipe)
+                elif isinstance(sent[1], Reel):
+                    yield sent
+                else:
+                    raise RecordError(path, *sent)
+    finally:
+        for process in processes:
+            process.kill()
+            process.join()
+
+
+def _work(
+    pipe: Connection,
+    path: Path,
+    find_game: FindGame,
+    record_hash: str,
+    steps: int,
+    seats: int,
+    wanted: range,
+) -> None:
+    """Draw in a process of our own. It ends with the one that reads from it: then sending fails."""
+    with contextlib.suppress(OSError):
+        try:
+            for part in _reels(path, find_game, record_hash, steps, seats, wanted):
+                pipe.send(part)
+            pipe.send(None)
+        except RecordError as error:
+            pipe.send((error.line, error.reason))

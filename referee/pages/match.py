@@ -1,0 +1,130 @@
+"""The page of a match: one HTML file that needs no network, no server and no second file.
+
+Without JavaScript it shows the result and the last picture. With it, `match.js` shows every step from the payload.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from importlib import metadata, resources
+from pathlib import Path
+from string import Template
+
+from referee.game import Game
+from referee.pages.film import Progress, film
+from referee.pages.payload import Reel, pack, pictures_of, without_repeats
+from referee.pages.story import Story, columns, read_story, standing
+
+MAX_BYTES = 2_000_000
+"""The size of a page. One that would be larger does without what seats knew."""
+_UNSEALED = "The seed of this match is not revealed yet: chance is not checked against it."
+_TOO_LONG = "What each seat knew is left out: the page would be too large."
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page, and what it shows."""
+
+    html: str
+    steps: int
+    """How many actions it shows."""
+    seats: int
+    """How many seats' views it has."""
+    broken: str
+    """Where and why the record does not hold; empty if it does."""
+    is_sealed: bool
+    """Whether the record reveals its seed."""
+
+
+def make_page(
+    path: Path,
+    find_game: Callable[[str], Game],
+    progress: Progress,
+    *,
+    seats_too: bool | None = None,
+    max_bytes: int = MAX_BYTES,
+) -> Page:
+    """Make the page of a record. Equal records give equal pages.
+
+    Args:
+        path: the record.
+        find_game: looks up a game by name; a function of a module, since other processes call it too.
+        progress: told now and then how many pictures are drawn, and how many there will be.
+        seats_too: whether to show what each seat knew; None: if the match, and every other one with its seed, is over.
+        max_bytes: what would be larger is made without what seats knew.
+
+    Raises:
+        RecordError: if not even the beginning of the match holds.
+        FilmError: if a process that drew pictures ended before its work did.
+    """
+    story = read_story(path, find_game, seats_too)
+    reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress)
+    html = _html(story, reel, "")
+    if len(html.encode()) > max_bytes and story.logs:
+        story.logs = []
+        html = _html(story, Reel(reel.tokens, reel.public, []), _TOO_LONG)
+    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed)
+
+
+def _html(story: Story, reel: Reel, remark: str) -> str:
+    frames = {
+        "tokens": reel.tokens,
+        "public": reel.public,
+        "seats": [without_repeats(splices) for splices in reel.seats],
+    }
+    *_, picture = pictures_of(frames, None)
+    script = "".join(f"\n{_part(name)}" for name in ("decode.js", "match.js"))
+    style = _part("match.css")
+    plan = story.replay.plan
+    title = f"{plan.game.title}: {', '.join(row['bot'] for row in standing(story))}"
+    return Template(_part("match.html")).substitute(
+        title=escape(f"Broken record: {title}" if story.broken else title),
+        game=escape(plan.game.title),
+        match=escape(columns(story)["match"]),
+        clock=escape(str(plan.control)),
+        version=escape(metadata.version("dogana")),
+        record_hash=story.replay.last_hash,
+        notice=_notices(story, remark),
+        standing_title="Standing where the record breaks off" if story.broken else "Result",
+        standing="\n".join(_rows(story)),
+        picture=picture,
+        payload=pack(columns(story) | frames),
+        script=script,
+        script_hash=_hash(script),
+        style=style,
+        style_hash=_hash(style),
+    )
+
+
+def _notices(story: Story, remark: str) -> str:
+    notices = []
+    if story.broken:
+        reason = f"This record does not hold: {story.broken}. The page ends there, and nothing on it is proved."
+        notices.append(f'<p class="notice broken" role="alert">{escape(reason)}</p>')
+    elif not story.replay.is_sealed:
+        notices.append(f'<p class="notice">{_UNSEALED}</p>')
+    if remark:
+        notices.append(f'<p class="notice">{remark}</p>')
+    return "\n".join(notices)
+
+
+def _rows(story: Story) -> list[str]:
+    return [
+        f'<tr><td>{row["place"] or "-"}</td><td>{row["seat"]}</td><th scope="row"><bdi>{escape(row["bot"])}</bdi></th>'
+        f"<td>{row['score']}</td><td>{row['seconds']:.3f} s</td>"
+        + (f'<td class="fault">{escape(row["fault"])}</td></tr>' if row["fault"] else "<td>played</td></tr>")
+        for row in standing(story)
+    ]
+
+
+def _part(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(content: str) -> str:
+    """Return what a content security policy calls a script or style by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()

@@ -1,0 +1,162 @@
+"""Pictures of a match as a few numbers a step. Pure; `decode.js` is the other half of it in the browser.
+
+A picture is cut into *tokens*: a tag, or a sentence. All pictures share one table of distinct tokens, so a picture is a list of
+places in that table. What two pictures differ in is a *splice*, written as numbers: keep that many tokens, drop that many, insert
+that many, which follow; and so on. What is left is kept. A spectator's picture is the splice of the one before; a seat's picture
+is the splice of the spectator's at the same step. docs/decisions/0019-replay-page.md has the measurements.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+_TOKEN = re.compile(r"(?=<)|(?<=\. )")
+_NEAR = 64
+"""How many tokens of either picture are searched for the place from which both go on alike,"""
+_ALIKE = 3
+"""and how many of them must be alike there."""
+
+Splice = list[int]
+"""`[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reel:
+    """The pictures of consecutive steps, with a table of tokens of their own."""
+
+    tokens: list[str]
+    public: list[Splice]
+    """What spectators see: for each step the splice of the step before; of nothing at the beginning of the match."""
+    seats: list[list[Splice]]
+    """What each seat sees: for each step the splice of what spectators see."""
+
+
+def tokens_of(picture: str) -> list[str]:
+    """Cut a picture into tokens; joined they are the picture again, whatever it is made of."""
+    return [token for token in _TOKEN.split(picture) if token]
+
+
+def splice(before: Sequence[int], after: Sequence[int]) -> Splice:
+    """Return the splice that makes `after` of `before`."""
+    numbers: Splice = []
+    at = to = kept = 0
+    while at < len(before) or to < len(after):
+        if at < len(before) and to < len(after) and before[at] == after[to]:
+            at, to, kept = at + 1, to + 1, kept + 1
+            continue
+        drop, insert = _difference(before, after, at, to)
+        numbers += [kept, drop, insert, *after[to : to + insert]]
+        at, to, kept = at + drop, to + insert, 0
+    return numbers
+
+
+def _difference(before: Sequence[int], after: Sequence[int], at: int, to: int) -> tuple[int, int]:
+    """Return how many tokens to drop and to insert until both go on alike; all that is left if they do not soon."""
+    for both in range(1, 2 * _NEAR):
+        for drop in range(max(0, both - _NEAR), min(both, _NEAR) + 1):
+            old, new = at + drop, to + both - drop
+            if old <= len(before) and new <= len(after) and before[old : old + _ALIKE] == after[new : new + _ALIKE]:
+                return drop, both - drop
+    return len(before) - at, len(after) - to
+
+
+def apply(before: Sequence[int], change: Splice) -> list[int]:
+    """Return what a splice makes of `before`."""
+    after: list[int] = []
+    at = place = 0
+    while place < len(change):
+        keep, drop, insert = change[place : place + 3]
+        after += before[at : at + keep]
+        after += change[place + 3 : place + 3 + insert]
+        at, place = at + keep + drop, place + 3 + insert
+    after += before[at:]
+    return after
+
+
+def reel(pictures: Iterable[Sequence[str]], before: str) -> Reel:
+    """Encode the pictures of consecutive steps.
+
+    Args:
+        pictures: for each step what spectators see, then what each seat sees.
+        before: what spectators saw at the step before; empty at the beginning of the match.
+    """
+    table: dict[str, int] = {}
+    known: dict[str, list[int]] = {}
+    public: list[Splice] = []
+    seats: list[list[Splice]] = []
+
+    def numbers(picture: str) -> list[int]:
+        if picture not in known:
+            known[picture] = [table.setdefault(token, len(table)) for token in tokens_of(picture)]
+        return known[picture]
+
+    last = numbers(before)
+    for seen, *by_seats in pictures:
+        now = numbers(seen)
+        public.append(splice(last, now))
+        seats = seats or [[] for _ in by_seats]
+        for splices, picture in zip(seats, by_seats, strict=True):
+            splices.append(splice(now, numbers(picture)))
+        last = now
+        known = {seen: now, **{picture: known[picture] for picture in by_seats}}  # a picture is often as it was before
+    return Reel(list(table), public, seats)
+
+
+def join(reels: Iterable[Reel]) -> Reel:
+    """Join reels that follow each other into one, with one table."""
+    table: dict[str, int] = {}
+    public: list[Splice] = []
+    seats: list[list[Splice]] = []
+    for part in reels:
+        new = [table.setdefault(token, len(table)) for token in part.tokens]
+        public += [_renumbered(change, new) for change in part.public]
+        seats = seats or [[] for _ in part.seats]
+        for splices, more in zip(seats, part.seats, strict=True):
+            splices += [_renumbered(change, new) for change in more]
+    return Reel(list(table), public, seats)
+
+
+def _renumbered(change: Splice, new: Sequence[int]) -> Splice:
+    numbers: Splice = []
+    place = 0
+    while place < len(change):
+        end = place + 3 + change[place + 2]
+        numbers += change[place : place + 3]
+        numbers += [new[token] for token in change[place + 3 : end]]
+        place = end
+    return numbers
+
+
+def without_repeats(splices: Sequence[Splice]) -> list[Splice | int]:
+    """Write 0 for a splice that is the same as the one before."""
+    return [0 if number and change == splices[number - 1] else change for number, change in enumerate(splices)]
+
+
+def pictures_of(data: dict[str, Any], seat: int | None) -> Iterator[str]:
+    """Decode all pictures of a payload: what spectators see, or what a seat sees."""
+    tokens = data["tokens"]
+    now: list[int] = []
+    change: Splice = []
+    for number, public in enumerate(data["public"]):
+        now = apply(now, public)
+        own = [] if seat is None else data["seats"][seat][number]
+        change = change if own == 0 else own
+        yield "".join(tokens[token] for token in apply(now, change))
+
+
+def pack(data: dict[str, Any]) -> str:
+    """Write a payload as base64 of compressed JSON; the same data always gives the same text."""
+    written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(written, 9, mtime=0)).decode()
+
+
+def unpack(text: str) -> dict[str, Any]:
+    """Read what `pack` has written."""
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text)))
+    return data

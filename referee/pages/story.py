@@ -1,0 +1,175 @@
+"""What the page tells beside the pictures: actions in words, places, scores, clocks and troubles, as columns of numbers.
+
+What only one seat may know is told in the log of that seat alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from referee.game import Game, Seat, label
+from referee.match.result import Result
+from referee.records.changes import changes
+from referee.records.record import RecordError
+from referee.records.shown import Shown
+from referee.records.verify import Replay
+from referee.terminal import visible
+
+MAX_NAME = 60
+"""How many characters of a name that a stranger wrote are shown,"""
+MAX_TEXT = 300
+"""and how many of a longer text, such as what was wrong with an answer."""
+_ROUND = ("round", "turn")
+"""What games call the number of the round in their observations; where there is neither, the page knows of no rounds."""
+
+Entry = list[int]
+"""A line of a log: places in the table of texts. First the action, or -1 if the viewer does not know it; then what changed."""
+
+
+@dataclass(slots=True)
+class Story:
+    """A match in columns, one entry for each step or for each change."""
+
+    replay: Replay
+    texts: list[str] = field(default_factory=list)
+    """All words of the logs."""
+    log: list[Entry] = field(default_factory=list)
+    """What spectators are told, an entry a step."""
+    logs: list[list[Entry]] = field(default_factory=list)
+    """What each seat is told; empty if the page does not show what seats knew."""
+    seats: list[Seat] = field(default_factory=list)
+    """Who played each step."""
+    by: list[str] = field(default_factory=list)
+    """Who decided it: the first letter of a `Decider`."""
+    rounds: list[tuple[int, str]] = field(default_factory=list)
+    """(step, name) where a round begins."""
+    places: list[tuple[int, list[int]]] = field(default_factory=list)
+    """(step, the place of each seat) where places change."""
+    scores: list[tuple[int, list[int]]] = field(default_factory=list)
+    """(step, the score of each seat) where scores change."""
+    clocks: list[tuple[int, Seat, float, float]] = field(default_factory=list)
+    """(step, seat, milliseconds charged since the step before, seconds left after it)."""
+    broken: str = ""
+    """Where and why the record does not hold; empty if it does."""
+
+    @property
+    def result(self) -> Result | None:
+        """How the match went; None if the record does not hold."""
+        return self.replay.result
+
+
+def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | None) -> Story:
+    """Play a record again and note what happens.
+
+    Args:
+        path: the record.
+        find_game: looks up a game by name; raises `UnknownGame`.
+        seats_too: whether to note what each seat knew; None: if the record reveals its seed, so that the match is over, and
+            every other one with this seed.
+
+    Returns:
+        The story; up to the first line that does not hold, if there is one.
+
+    Raises:
+        RecordError: if not even the beginning of the match holds.
+    """
+    replay = Replay(path, find_game)
+    viewers = range(replay.plan.setup.seats if seats_too or (seats_too is None and replay.is_sealed) else 0)
+    story = Story(replay, logs=[[] for _ in viewers])
+    shown = [Shown(replay, viewer) for viewer in (None, *viewers)]
+    spectator = shown[0]
+    words: dict[str, int] = {}
+    used = replay.seconds_used()
+
+    def note_standings(step: int) -> None:
+        places = [seat.rank for seat in getattr(spectator.seen, "seats", ())]
+        if not story.places or places != story.places[-1][1]:
+            story.places.append((step, places))
+        scores = replay.state.scores()
+        if not story.scores or scores != story.scores[-1][1]:
+            story.scores.append((step, scores))
+        for name in _ROUND:
+            number = getattr(spectator.seen, name, None)
+            if number is not None and (not story.rounds or story.rounds[-1][1] != f"{name} {number}"):
+                story.rounds.append((step, f"{name} {number}"))
+
+    note_standings(0)
+    try:
+        for step in replay:
+            for viewer, log in zip(shown, (story.log, *story.logs), strict=True):
+                before, known = viewer.seen, viewer.follow(step)
+                told = [label(step.action)] if known else []
+                told += changes(before, viewer.seen)
+                numbers = [words.setdefault(visible(text), len(words)) for text in told]
+                log.append(numbers if known else [-1, *numbers])
+            story.seats.append(step.seat)
+            story.by.append(step.by.value[0])
+            note_standings(step.n)
+            used_before, used = used, replay.seconds_used()
+            for seat, left in enumerate(replay.seconds_left()):
+                if used[seat] > used_before[seat]:
+                    milliseconds = (used[seat] - used_before[seat]) * 1000
+                    story.clocks.append((step.n, seat, round(milliseconds, 1), round(left, 2)))
+    except RecordError as error:
+        story.broken = f"line {error.line}: {error.reason}" if error.line else error.reason
+    story.texts = list(words)
+    return story
+
+
+def columns(story: Story) -> dict[str, Any]:
+    """Return the story as the payload of a page has it."""
+    plan, result = story.replay.plan, story.result
+    return {
+        "match": visible(plan.match_id, MAX_NAME),
+        "game": plan.game.title,
+        "clock": str(plan.control),
+        "cap": plan.control.cap,
+        "bots": [visible(bot, MAX_NAME) for bot in plan.bots],
+        "places": story.places,
+        "scores": story.scores,
+        "rounds": story.rounds,
+        "clocks": story.clocks,
+        "troubles": [
+            [
+                trouble.after,
+                trouble.seat,
+                trouble.is_out,
+                visible(trouble.reason, MAX_NAME),
+                visible(trouble.detail, MAX_TEXT),
+                visible(trouble.rule, MAX_NAME),
+            ]
+            for trouble in story.replay.troubles
+        ],
+        "seat": story.seats,
+        "by": "".join(story.by),
+        "texts": story.texts,
+        "log": story.log,
+        "logs": [
+            [0 if own == public else own for own, public in zip(log, story.log, strict=True)] for log in story.logs
+        ],
+        "final": None if result is None else [[seat.rank, seat.score] for seat in result.seats],
+        "broken": story.broken,
+    }
+
+
+def standing(story: Story) -> list[dict[str, Any]]:
+    """Return a row for each seat, the best first: of the result, or as far as the record goes."""
+    replay, result = story.replay, story.result
+    rows = []
+    for seat, bot in enumerate(replay.plan.bots):
+        outs = [trouble for trouble in replay.troubles if trouble.is_out and trouble.seat == seat]
+        row: dict[str, Any] = {
+            "place": story.places[-1][1][seat] if story.places[-1][1] else None,
+            "seat": seat,
+            "bot": visible(bot, MAX_NAME),
+            "score": story.scores[-1][1][seat],
+            "fault": f"out ({outs[0].reason}): {visible(outs[0].detail, MAX_TEXT)}" if outs else "",
+            "seconds": replay.seconds_used()[seat],
+        }
+        if result is not None:
+            row["place"] = result.seats[seat].rank
+        rows.append(row)
+    return sorted(rows, key=lambda row: (row["place"] or 0, row["seat"]))

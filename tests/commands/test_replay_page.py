@@ -1,0 +1,103 @@
+"""`dogana replay --html`: the page of a match."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.commands.conftest import ROOT, Dogana
+
+
+@pytest.fixture
+def record(dogana: Dogana, tmp_path: Path) -> Path:
+    dogana("play", "yunnan", "random", "random", "--seed", 5, "-o", "turn_limit=2", "--record", "match.jsonl")
+    return tmp_path / "match.jsonl"
+
+
+def test_a_page_is_written_and_its_size_told(dogana: Dogana, record: Path) -> None:
+    ended = dogana("replay", record, "--html", "match.html")
+    page = (record.parent / "match.html").read_bytes()
+    assert page.startswith(b"<!DOCTYPE html>")
+    assert ended.stdout == ""
+    told = re.search(r"match\.html: (\d+) steps, what spectators and 2 seats saw, (\d+) KB", ended.stderr)
+    assert told
+    assert int(told[2]) == round(len(page) / 1000)
+    assert int(told[1]) == record.read_text().count('"type":"action"')
+
+
+def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> None:
+    assert "what spectators saw," in dogana("replay", record, "--html", "match.html", "--views", "public").stderr
+
+
+def test_a_page_replaces_a_page_and_nothing_else(dogana: Dogana, record: Path) -> None:
+    page = record.parent / "match.html"
+    dogana("replay", record, "--html", page)
+    written = page.read_bytes()
+    page.write_text("<!DOCTYPE html> an older one")
+    dogana("replay", record, "--html", page)
+    assert page.read_bytes() == written
+    was = record.read_bytes()
+    (record.parent / "notes.txt").write_text("mine")
+    for other in ("match.jsonl", "notes.txt"):
+        refused = dogana("replay", record, "--html", other, status=1).stderr
+        assert refused == f"dogana: {other} is not an HTML page, so it is not replaced; give another name\n"
+    assert record.read_bytes() == was
+    assert (record.parent / "notes.txt").read_text() == "mine"
+
+
+def test_a_record_that_breaks_off_gives_a_page_up_to_there_and_status_1(dogana: Dogana, record: Path) -> None:
+    (record.parent / "cut.jsonl").write_text("".join(record.read_text().splitlines(keepends=True)[:12]))
+    said = dogana("replay", "cut.jsonl", "--html", "cut.html", status=1).stderr
+    assert "cut.jsonl: line 13: is missing: the record is cut off" in said
+    assert "the page ends there and says so" in said
+    assert "This record does not hold: line 13" in (record.parent / "cut.html").read_text()
+
+
+def test_what_is_no_record_gives_no_page(dogana: Dogana, record: Path) -> None:
+    lines = record.read_text().splitlines(keepends=True)
+    lines[4] = lines[4].replace('"seat":', '"Seat":')
+    (record.parent / "changed.jsonl").write_text("".join(lines))
+    assert "line 5: was changed" in dogana("replay", "changed.jsonl", "--html", "no.html", status=1).stderr
+    assert not (record.parent / "no.html").exists()
+
+
+@pytest.mark.parametrize("more", [["--as", 0], ["--svg", "pictures"], ["--at", 3], ["--json"]])
+def test_a_page_has_everything_so_other_options_are_refused(dogana: Dogana, record: Path, more: list[object]) -> None:
+    said = dogana("replay", record, "--html", "match.html", *more, status=1).stderr
+    assert "--html goes with --views only" in said
+    assert "--views goes with --html" in dogana("replay", record, "--views", "all", status=1).stderr
+
+
+def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None:
+    page = record.parent / "match.html"
+    page.write_text("<!DOCTYPE html> an older one")
+    ended = dogana("replay", record, "--html", page, status=1, max_bytes=20_000)
+    assert ended.stderr == f"dogana: {page}: File too large\n"
+    assert page.read_text() == "<!DOCTYPE html> an older one"
+    assert list(record.parent.glob("*.part")) == []
+
+
+def test_ctrl_c_ends_every_process_and_leaves_no_page(dogana: Dogana, tmp_path: Path) -> None:
+    dogana("play", "valparaiso", *["random"] * 5, "--seed", 3, "--record", "match.jsonl")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ladder", "replay", "match.jsonl", "--html", "match.html"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stderr is not None
+    assert "pictures are drawn" in process.stderr.readline()
+    os.killpg(process.pid, signal.SIGINT)
+    rest = process.communicate(timeout=60)[1]  # to the end, which comes when no process is left that could write
+    assert process.returncode == 130
+    assert "Traceback" not in rest
+    assert [path.name for path in tmp_path.iterdir()] == ["match.jsonl"]

@@ -1,0 +1,565 @@
+"""What people ask a ladder: from a match that was lost to the decision, and to what the bot wrote."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder import cli
+from ladder.chronicle import Chronicle, PlayedMatch
+from ladder.errors import LadderError
+from ladder.faults import read_account
+from ladder.home import Home
+from ladder.match import Match
+from ladder.recompute import compare
+from ladder.running import count, enter_house_bots
+from ladder.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
+from referee.match.result import Fault, Outcome
+from tests.commands.conftest import ROOT, Dogana
+from tests.commands.conftest import dogana as dogana_process
+from tests.commands.test_hostile_text import check
+from tests.ladder.made import CONDITION, GAME, next_matches, result_of
+from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
+
+__all__ = ["dogana_process"]
+
+PLAYED = 30
+PAGE = 4
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder that no test changes."""
+    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+
+
+@pytest.fixture
+def home(told: Home, tmp_path: Path) -> Home:
+    """A ladder that a test may change."""
+    return Home(shutil.copytree(told.folder, tmp_path / "home"))
+
+
+@pytest.fixture
+def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
+    """Runs `dogana ...` as a user does, but in this process, which saves the time to start one."""
+
+    def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+        words = ["dogana", *map(str, arguments)]
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setattr(sys, "argv", words)
+            patch.setattr(sys, "stderr", sys.stderr)  # to have it back afterwards
+            patch.setattr(cli, "_stop_cleanly", list)
+            ended = 0
+            try:
+                cli.main()
+            except SystemExit as end:
+                ended = int(end.code or 0)
+        printed = capfd.readouterr()
+        assert ended == status, printed
+        return subprocess.CompletedProcess(words, ended, printed.out, printed.err)
+
+    return run
+
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def ask(dogana: Dogana, told: Home) -> Ask:
+    """Runs `dogana ladder ... --json`; returns what it says."""
+    return lambda *words: json.loads(dogana("ladder", *words, "--home", told.folder, "--json").stdout)
+
+
+@pytest.fixture
+def shown(dogana: Dogana, told: Home) -> Callable[..., str]:
+    """Runs `dogana ladder ...`; returns what it prints, which is safe to print."""
+
+    def run(*words: object, status: int = 0, home: Home = told) -> str:
+        ended = dogana("ladder", *words, "--home", home.folder, status=status)
+        check(ended.stdout + ended.stderr)
+        return ended.stdout + ended.stderr
+
+    return run
+
+
+def at_80(home: Home, *words: object) -> list[str]:
+    """The lines that `dogana ladder ...` shows on a terminal of 80 columns."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "ladder", "ladder", *map(str, words), "--home", "home"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(command, cwd=home.folder.parent, env=environment, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        read = b""
+        try:
+            while data := os.read(ours, 65536):
+                read += data
+        except OSError:  # Linux says so when the other side is closed
+            pass
+    os.close(ours)
+    assert process.returncode == 0, read
+    return re.sub(r"\x1b\[[0-9;]*m", "", read.decode()).replace("\r\n", "\n").splitlines()
+
+
+def all_matches(home: Home) -> list[PlayedMatch]:
+    with Chronicle(home.database, create=False) as chronicle:
+        return list(chronicle.all_played())
+
+
+# --- matches ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ([], lambda match: True),
+        (["--bot", FAULTY], lambda match: place(match, FAULTY) > 0),
+        (["--bot", f"{FAULTY} v1"], lambda match: place(match, FAULTY) > 0),
+        (["--bot", "best", "--lost"], lambda match: place(match, "best") > 1),
+        (["--bot", "best", "--out"], lambda match: False),
+        (["--bot", FAULTY, "--out", "--lost"], lambda match: place(match, FAULTY) > 1),
+        (["--out"], lambda match: place(match, FAULTY) > 0),
+        (["--game", GAME.name], lambda match: True),
+        (["--game", "yunnan"], lambda match: False),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_matches_are_listed_newest_first_and_page_by_page(
+    ask: Ask, told: Home, words: list[str], wanted: Callable[[PlayedMatch], bool]
+) -> None:
+    expected = [match.match_id for match in reversed(all_matches(told)) if wanted(match)]
+    first = ask("matches", *words, "--limit", PAGE)
+    listed = [match["match"] for match in first["matches"]]
+    assert listed == expected[:PAGE]
+    if first["before"] is None:
+        assert len(expected) <= PAGE
+        return
+    rest = ask("matches", *words, "--limit", 1000, "--before", first["before"])
+    assert listed + [match["match"] for match in rest["matches"]] == expected
+    assert rest["before"] is None
+
+
+def place(match: PlayedMatch, bot: str) -> int:
+    """Where a bot came in; 0 if it was not there."""
+    return next((seat.rank for seat in match.seats if seat.version.bot == bot), 0)
+
+
+def test_the_expected_matches_are_some_but_not_all(told: Home) -> None:
+    places = [place(match, FAULTY) for match in all_matches(told)]
+    assert PAGE < sum(map(bool, places)) < len(places) == PLAYED
+    assert {1, 2} <= {place(match, "best") for match in all_matches(told)}
+
+
+def test_lost_needs_a_bot(shown: Callable[..., str]) -> None:
+    assert "needs --bot" in shown("matches", "--lost", status=2)
+
+
+# --- from the lost match to the decision and the log --------------------------------------------------------
+
+
+def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to_the_log(
+    shown: Callable[..., str], ask: Ask
+) -> None:
+    listed = shown("matches", "--bot", FAULTY, "--out", "--limit", 1)
+    match_id = ask("matches", "--bot", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
+    assert match_id in listed
+    told = shown("match", match_id[:10])
+    assert "was put out after" in told
+    assert r"it gave no answer: crash" not in told  # it did: two answers, which were refused
+    assert told.count("its answer was refused: index 99999 is not in the list") == 2
+    log = shown("log", match_id, ask("match", match_id)["lost_decisions"][0]["seat"])
+    assert r"last \x1b[2J\u202e line" in log
+    assert "first line" not in log  # only the end of it
+
+
+def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana) -> None:
+    match_id = ask("matches", "--bot", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
+    found = ask("match", match_id)
+    [lost] = found["lost_decisions"]
+    assert lost["fault"] == f"crash: =crashed {LOUD}"
+    assert [(blame["is_out"], blame["reason"]) for blame in found["blames"]] == [
+        (False, "illegal"),
+        (False, "illegal"),
+        (True, "crash"),
+    ]
+    replayed = dogana("replay", found["record"], "--at", lost["at"], "--as", lost["seat"]).stdout
+    for line in lost["observation"]:
+        assert f"  {line}\n" in replayed
+    assert f"seat {lost['seat']} is to act: {', '.join(lost['legal'])}\n" in replayed
+
+
+def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, told: Home) -> None:
+    match_id = ask("matches", "--bot", FAULTY, "--limit", 1)["matches"][0]["match"]
+    told_lines = dogana("ladder", "match", match_id, "--home", told.folder).stdout.splitlines()
+    commands = [line.split()[1:] for line in told_lines if line.startswith("  dogana ")]
+    assert {tuple(words[:2]) for words in commands if words[0] == "ladder"} == {("ladder", "log")}
+    assert "replay" in {words[0] for words in commands}
+    for words in commands:
+        assert dogana(*words).stdout
+
+
+def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:
+    account = read_account(told.find_record(all_matches(told)[0].match_id))
+    lines = [line for line in _lines(told) if "ms" in line]
+    for seat, longest in account.longest.items():
+        charged = [line["ms"] for line in lines if line["seat"] == seat]
+        assert min(charged) < max(charged) == pytest.approx(longest.seconds * 1000)
+
+
+def _lines(home: Home) -> list[dict[str, Any]]:
+    path = home.find_record(all_matches(home)[0].match_id)
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Home, shown: Callable[..., str]) -> None:
+    match = all_matches(home)[0]
+    record = home.find_record(match.match_id)
+    record.write_text(record.read_text().replace('"score":', '"score": 1', 1))
+    told = shown("match", match.match_id, home=home, status=1)
+    assert "does not fit" in told
+    assert match.seats[0].version.label in told
+    record.unlink()
+    assert "No such file" in shown("match", match.match_id, home=home, status=1)
+
+
+def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        match = chronicle.unfinished(CONDITION)[0]
+        assert "does not count yet" in shown("match", match.match_id, home=home)
+        chronicle.give_up(match, f"broken {LOUD}")
+    told = shown("match", match.match_id, home=home)
+    assert "is given up" in told
+    assert told.count(r"void: broken \x1b[2J\u202e") == 3
+    assert "does not count, so it has no place" in shown("matches", "--before", match.match_id, home=home, status=1)
+
+
+def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        while len({match.match_id[0] for match in chronicle.unfinished(CONDITION)}) == len(
+            chronicle.unfinished(CONDITION)
+        ):
+            next_matches(chronicle)
+        ids = sorted(match.match_id for match in chronicle.unfinished(CONDITION))
+    beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
+    assert "give more of the id" in shown("match", beginning, home=home, status=1)
+    for wrong in ("zz", "..", "../..", "*", "**", "\0", "a/b"):
+        assert "there is no match or bot" in shown("match", wrong, home=home, status=1)
+
+
+# --- logs ---------------------------------------------------------------------------------------------------
+
+
+def test_the_log_of_a_bot_is_that_of_its_last_match(ask: Ask, told: Home) -> None:
+    last = next(match for match in reversed(all_matches(told)) if place(match, "best"))
+    [log] = ask("log", "best")
+    seat = next(seat.seat for seat in last.seats if seat.version.bot == "best")
+    assert (log["match"], log["seat"], log["bot"]) == (last.match_id, seat, "best v1")
+    assert (len(log["lines"]), log["lines_left_out"]) == (40, 22)
+    [whole] = ask("log", "best v1", "--all")
+    assert (whole["lines"][0], len(whole["lines"])) == (f"first line of seat {seat}", 62)
+    [short] = ask("log", "best", "--tail", 1)
+    assert short["lines"] == [f"last {LOUD} line of seat {seat}"]
+
+
+def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, told: Home) -> None:
+    match = all_matches(told)[-1]
+    logs = ask("log", match.match_id)
+    assert [(log["seat"], log["bot"]) for log in logs] == [
+        (seat, one.version.label) for seat, one in enumerate(match.seats)
+    ]
+
+
+def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, shown: Callable[..., str]) -> None:
+    match = all_matches(home)[0]
+    home.log(match.match_id, 0).write_text("x" * 100_000)
+    assert len(shown("log", match.match_id, 0, home=home)) < 1_000
+    assert len(shown("log", match.match_id, 0, "--all", home=home)) > 100_000
+
+
+def test_a_log_that_is_no_file_or_far_too_long_is_refused(home: Home, shown: Callable[..., str]) -> None:
+    match = all_matches(home)[0]
+    log = home.log(match.match_id, 0)
+    log.write_bytes(b"x" * (1 << 21))
+    assert "has more than 1048576 bytes" in shown("log", match.match_id, 0, home=home, status=1)
+    log.unlink()
+    os.mkfifo(log)
+    assert "is not a regular file" in shown("log", match.match_id, 0, home=home, status=1)
+    log.unlink()
+    assert "has no log in seat 0: house bots write none" in shown("log", match.match_id, 0, home=home, status=1)
+
+
+def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
+    home: Home, shown: Callable[..., str]
+) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        random_bot = chronicle.find_versions("good")[0]
+        assert "newcomer has no log" in shown("log", "newcomer", home=home, status=1)
+        match = Match(f"qualify-{version.id}-0123", None, CONDITION, (version, random_bot), 1)
+        play_really(home, chronicle, match, {0: Fault(Outcome.CRASH, "it crashed")})
+        chronicle.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
+    assert "match qualify-" in shown("log", "newcomer", home=home)
+    told = shown("match", match.match_id, home=home)
+    assert "does not count: it was to qualify a version" in told
+    assert "seat 0, newcomer v1, was put out after" in told
+
+
+# --- bots ---------------------------------------------------------------------------------------------------
+
+
+def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[..., str]) -> None:
+    listed = {entry["bot"]: entry for entry in ask("bots")}
+    assert list(listed) == sorted(listed)
+    assert listed[FAULTY]["author"] == "ann"
+    [faulty], [best] = listed[FAULTY]["standings"], listed["best"]["standings"]
+    assert (faulty["game"], faulty["clock"], faulty["status"]) == (GAME.name, CONDITION.clock, "suspended")
+    assert best["status"] == ""
+    assert best["low"] > faulty["low"]
+    assert "active" in shown("bots")
+    assert "there is no game 'chess'" in shown("bots", "--game", "chess", status=1)
+
+
+@pytest.mark.parametrize("word", ["fault", "Faulty v2"])
+@pytest.mark.parametrize("command", [["matches", "--bot"], ["show"], ["retire"], ["requalify"]], ids=" ".join)
+def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
+    shown: Callable[..., str], command: list[str], word: str
+) -> None:
+    told = shown(*command, word, status=1)
+    assert f"there is no bot '{word}'; did you mean 'faulty" in told
+    assert len(told.splitlines()) == 1
+
+
+def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_has_met(ask: Ask, told: Home) -> None:
+    matches = all_matches(told)
+    found = ask("show", "best")
+    [fared] = found["fared"]
+    own = [match for match in matches if place(match, "best")]
+    assert (fared["matches"], fared["wins"]) == (len(own), sum(place(match, "best") == 1 for match in own))
+    assert [entry["block"] for entry in fared["blocks"]] == sorted({match.block for match in own})
+    assert fared["blocks"][-1]["mu"] == fared["mu"]
+    met = {entry["bot"]: entry for entry in fared["met"]}
+    for other in ("good", FAULTY):
+        both = [match for match in own if place(match, other)]
+        assert met[other]["matches"] == len(both)
+        assert met[other]["ahead"] == sum(place(match, "best") < place(match, other) for match in both)
+        assert met[other]["tied"] == sum(place(match, "best") == place(match, other) for match in both)
+    assert [entry["matches"] for entry in fared["met"]] == sorted(
+        (entry["matches"] for entry in fared["met"]), reverse=True
+    )
+    [faulty] = ask("show", FAULTY)["fared"]
+    assert faulty["faults"] == {"crash": faulty["out"]}
+    assert faulty["status"] == "suspended"
+
+
+def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home: Home, dogana: Dogana) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    found = json.loads(dogana("ladder", "show", "best", "--home", home.folder, "--json").stdout)
+    assert [(one["version"], one["standings"][0]["status"]) for one in found["versions"]] == [
+        (1, ""),
+        (2, "waits to qualify"),
+    ]
+    assert found["fared"] == []  # the newest has not played
+    older = json.loads(dogana("ladder", "show", "best v1", "--home", home.folder, "--json").stdout)
+    assert older["fared"][0]["matches"] > 0
+
+
+# --- second chances -----------------------------------------------------------------------------------------
+
+
+def statuses(home: Home) -> dict[str, str]:
+    with Chronicle(home.database, create=False) as chronicle:
+        return {one.version.label: one.status.value for one in standings(chronicle, CONDITION)}
+
+
+def agrees(home: Home) -> bool:
+    with Chronicle(home.database, create=False) as chronicle:
+        return compare(home, chronicle).differences == []
+
+
+def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new_faults(
+    home: Home, shown: Callable[..., str]
+) -> None:
+    assert statuses(home)["faulty v1"] == "suspended"
+    assert "faulty v1 tries again to qualify for cargo_noir (60+0.5/10)" in shown("requalify", FAULTY, home=home)
+    assert statuses(home)["faulty v1"] == "waits to qualify"
+    assert agrees(home)
+    with Chronicle(home.database, create=False) as chronicle:
+        [faulty] = chronicle.find_versions(FAULTY)
+        assert to_qualify(chronicle, CONDITION) == [faulty]
+        chronicle.qualify(faulty.id, CONDITION, passed=True, reason="")
+        assert faulty in scheduled(chronicle, CONDITION)
+        faults = 0
+        while statuses(home)["faulty v1"] == "":
+            for match in next_matches(chronicle, faults):
+                outs = frozenset(seat for seat, version in enumerate(match.seats) if version == faulty)
+                ranks = [1 + (seat in outs) for seat in range(len(match.seats))]
+                count(chronicle, match, result_of(match, ranks, outs=outs), "hash")
+                faults += bool(outs)
+                assert (statuses(home)["faulty v1"] == "suspended") == (faults >= SUSPENDED_AFTER)
+    assert agrees(home)
+
+
+def test_a_bot_that_failed_to_qualify_tries_again(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        for attempt in ("first", "second"):
+            chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
+            assert f"not qualified: crash: {attempt}" in shown("show", "failed", home=home)
+            assert "failed v1 tries again" in shown("requalify", "failed", home=home)
+            assert to_qualify(chronicle, CONDITION) == [failed]
+            assert "needs no second chance" in shown("requalify", "failed", home=home, status=1)
+        chronicle.qualify(failed.id, CONDITION, passed=True, reason="")
+        assert failed in scheduled(chronicle, CONDITION)
+
+
+def test_a_bot_that_kills_its_workers_has_no_second_chance(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        [best] = chronicle.find_versions("best")
+        chronicle.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
+    assert "best v1 will not be tried again: workers died" in shown("requalify", "best", home=home, status=1)
+
+
+def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home, shown: Callable[..., str]) -> None:
+    before = statuses(home)
+    assert "retired: best v1" in shown("retire", "best", home=home)
+    shown("retire", "best", home=home)  # again changes nothing
+    assert statuses(home) == {**before, "best v1": "retired"}
+    assert agrees(home)
+    with Chronicle(home.database, create=False) as chronicle:
+        assert "best" not in {version.bot for version in scheduled(chronicle, CONDITION)}
+        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        assert to_qualify(chronicle, CONDITION) == [newer]
+    assert "best v1 is back" in shown("requalify", "best v1", home=home)
+    assert statuses(home) == {**before, "best v2": "waits to qualify"}
+
+
+def test_when_only_the_newest_version_is_retired_the_one_before_it_plays_again(
+    home: Home, shown: Callable[..., str]
+) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        chronicle.qualify(newer.id, CONDITION, passed=True, reason="")
+    assert statuses(home)["best v1"] == "replaced"
+    shown("retire", "best v2", home=home)
+    assert (statuses(home)["best v1"], statuses(home)["best v2"]) == ("", "retired")
+
+
+def test_house_bots_cannot_be_retired(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        enter_house_bots(chronicle, CONDITION)
+    assert "greedy is a house bot" in shown("retire", "greedy", home=home, status=1)
+
+
+def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "mybot.py").write_text("1 // 0\n")
+    submit = ("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
+    dogana(*submit)
+    assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
+    with Chronicle(tmp_path / "home" / "ladder.db", create=False) as chronicle:
+        condition = chronicle.condition(GAME.name, {}, "60+0.5/10")
+        chronicle.qualify(1, condition, passed=False, reason="start: exited with status 1")
+    told = dogana(*submit).stdout
+    assert "mybot v1 is not qualified for cargo_noir (60+0.5/10): start: exited with status 1" in told
+    [command] = [line for line in told.splitlines() if line.startswith("to try again: ")]
+    assert command.endswith("dogana ladder requalify 'mybot v1' --home home")
+    dogana(*shlex.split(command.removeprefix("to try again: dogana ")))
+    assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
+
+
+# --- 80 columns, names of strangers -------------------------------------------------------------------------
+
+
+COMMANDS = [["top"], ["bots"], ["matches"], ["matches", "--bot", LONG], ["show", LONG], ["show", "best"]]
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        chronicle._write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
+    lines = at_80(home, *words)
+    check("\n".join(lines))
+    parts = re.split(r"\n\s*\n", "\n".join(lines))
+    tables = [part for part in parts if "───" in part]  # the rest is text, which the terminal wraps
+    assert tables
+    assert all(len(line) <= 80 for part in tables for line in part.splitlines()), "\n".join(lines)
+    assert LONG in re.sub(r"\s", "", "".join(re.findall(r"L+", "\n".join(lines))))
+    assert not any("…" in line for line in lines)
+
+
+# --- export -------------------------------------------------------------------------------------------------
+
+
+def test_an_export_has_a_row_for_each_seat_of_each_match(dogana: Dogana, told: Home, tmp_path: Path) -> None:
+    matches = all_matches(told)
+    for name in ("all.csv", "all.json"):
+        assert f"{name} has" in dogana("ladder", "export", name, "--home", told.folder).stdout
+    with (tmp_path / "all.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    documents = json.loads((tmp_path / "all.json").read_text())
+    assert len(rows) == len(documents) == sum(len(match.seats) for match in matches)
+    expected = [(match.match_id, seat.seat, seat.version.bot, seat.rank) for match in matches for seat in match.seats]
+    assert [(row["match"], int(row["seat"]), row["bot"], int(row["rank"])) for row in rows] == expected
+    assert [(one["match"], one["seat"], one["bot"], one["rank"]) for one in documents] == expected
+    assert [json.loads(row["options"]) for row in rows] == [one["options"] for one in documents] == [{}] * len(rows)
+    assert rows[0].keys() == documents[0].keys()
+
+
+def test_no_text_in_an_export_is_a_formula_or_an_escape(dogana: Dogana, told: Home, tmp_path: Path) -> None:
+    dogana("ladder", "export", "all.csv", "--home", told.folder)
+    text = (tmp_path / "all.csv").read_text()
+    check(text)
+    with (tmp_path / "all.csv").open(newline="") as file:
+        details = {row["detail"] for row in csv.DictReader(file)}
+    assert details == {"", r"'=crashed \x1b[2J\u202e"}
+
+
+@pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1", "@SUM(1)", " =1+1", "\t=1+1", "\r-1", "\uff1d1"])
+def test_a_cell_that_begins_like_a_formula_is_text(beginning: str) -> None:
+    from ladder.export import _cell
+
+    assert str(_cell(beginning))[0] in "'\\"
+    assert _cell(-1) == -1  # a number is a number
+
+
+def test_an_export_that_fails_leaves_the_earlier_file(
+    dogana: Dogana, dogana_process: Dogana, told: Home, tmp_path: Path
+) -> None:
+    (tmp_path / "all.json").write_text("earlier")
+    just_enough_for_sqlite = 36_000
+    ended = dogana_process(
+        "ladder", "export", "all.json", "--home", told.folder, status=1, max_bytes=just_enough_for_sqlite
+    )
+    assert ended.stderr == "dogana: all.json: File too large\n"
+    assert (tmp_path / "all.json").read_text() == "earlier"
+    assert {path.name for path in tmp_path.iterdir()} == {"all.json"}
+    assert "must end with .csv or .json" in dogana("ladder", "export", "x.txt", "--home", told.folder, status=1).stderr
+
+
+def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_path: Path) -> None:
+    with Chronicle(tmp_path / "ladder.db", create=True):
+        pass
+    assert dogana("ladder", "matches", "--home", ".").stdout == "no matches\n"
+    dogana("ladder", "export", "all.json", "--home", ".")
+    assert json.loads((tmp_path / "all.json").read_text()) == []
+    assert json.loads(dogana("ladder", "bots", "--home", ".", "--json").stdout) == []
+
+
+def test_what_cannot_be_paged_is_told(told: Home) -> None:
+    with Chronicle(told.database, create=False) as chronicle, pytest.raises(LadderError, match="does not count"):
+        chronicle.matches(1, before="nothing")

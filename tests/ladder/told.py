@@ -1,0 +1,93 @@
+"""A ladder with matches whose records, logs and faults are real, made without starting a process."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ladder.chronicle import Chronicle
+from ladder.home import Home
+from ladder.match import Match
+from ladder.running import count
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.match.result import Fault, Outcome
+from referee.records.record import RecordWriter, header
+from referee.registry import shipped_board
+from tests.ladder.made import CONDITION, GAME, next_matches
+from tests.tables import Table
+
+LOUD = "\x1b[2J\u202e"
+"""It would clear the screen and reverse the text."""
+FAULTY = "faulty"
+"""The bot that is put out in each of its matches."""
+LONG = "L" * 40
+"""The longest name that a bot or an author may have."""
+
+
+def told_ladder(folder: Path, matches: int) -> Home:
+    """A ladder of five bots with matches that were played, and more that are scheduled."""
+    home = Home(folder)
+    home.make()
+    with Chronicle(home.database, create=True) as chronicle:
+        assert chronicle.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
+        for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
+            version, _ = chronicle.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
+            chronicle.qualify(version.id, CONDITION, passed=True, reason="")
+            write_log(home, f"qualify-{version.id}-0", 0)
+        waiting: list[Match] = []
+        for number in range(matches):
+            waiting = waiting or next_matches(chronicle, number)
+            match = replace(waiting.pop(0), seed=number)  # the same in every run
+            faulty = [seat for seat, version in enumerate(match.seats) if version.bot == FAULTY]
+            play_really(home, chronicle, match, dict.fromkeys(faulty, Fault(Outcome.CRASH, f"=crashed {LOUD}")))
+    return home
+
+
+def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
+    """Play a match by the rules, write its record and logs, and make it count.
+
+    Each seat answers at random; those with faults first give two answers that are refused, then the fault puts them out.
+    """
+    plan = plan_of(match)
+    table = Table(plan)
+    chance = random.Random(match.seed)
+    left = dict(faults or {})
+    while table.match.result is None:
+        seat = min(table.open)
+        table.wait(chance.choice((0.0, 0.01, 0.2)))
+        if seat in left and table.actions():
+            table.answer(seat, 99999)
+            table.answer(seat, 99999)
+            table.fault(seat, left.pop(seat))
+        else:
+            table.answer(seat, chance.randrange(len(table.open[seat].actions)))
+    path = home.record(match.match_id)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = RecordWriter(path)
+    writer.append(header(plan), *table.lines)
+    record_hash = writer.finish()
+    for seat in range(len(match.seats)):
+        write_log(home, match.match_id, seat)
+    if match.block is not None:
+        count(chronicle, match, table.match.result, record_hash)
+
+
+def write_log(home: Home, match_id: str, seat: int) -> None:
+    log = home.log(match_id, seat)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n")
+
+
+def plan_of(match: Match) -> MatchPlan:
+    return MatchPlan(
+        game=GAME,
+        setup=GAME.setup(len(match.seats), match.condition.options, shipped_board(GAME)),
+        match_id=match.match_id,
+        seed=match.seed,
+        bots=match.labels,
+        control=TimeControl.parse(match.condition.clock),
+        reveals_seed=match.block is None,
+    )

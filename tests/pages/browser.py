@@ -1,0 +1,403 @@
+"""Pages of matches in a browser: keys, focus, links, what a screen reader is told, phones, strangers' text.
+
+They need a browser, so they are none of `make test`: `make pages` runs them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.pages.match import make_page
+from referee.pages.payload import pictures_of
+from referee.registry import find, games
+from tests.pages.conftest import Recorded, find_sparing
+from tests.pages.test_page import MARKUP, hostile, lines_of, payload, untold, written
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if CHROMIUM is None:
+    pytest.skip("no browser: apt-get install chromium", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'dogana[pages]'")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'dogana[pages]'")
+
+WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
+MIN_PIXELS = 44
+"""How wide and high a button must be to be hit with a finger."""
+
+
+class Site:
+    """Pages by name, with the payload of each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.data: dict[str, dict[str, Any]] = {}
+
+    def add(self, name: str, record: Path, *, seats_too: bool = True) -> None:
+        page = make_page(record, find_sparing, untold, seats_too=seats_too)
+        (self._folder / f"{name}.html").write_text(page.html)
+        self.data[name] = payload(page)
+
+    def link(self, name: str, place: str = "") -> str:
+        return (self._folder / f"{name}.html").as_uri() + place
+
+
+NAMES = [f"{game}-{which}" for game in games() for which in ("fewest", "most")]
+
+
+@pytest.fixture(scope="session")
+def site(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Site:
+    """Pages of all games; those with the most seats break off, because drawing takes long."""
+    folder = tmp_path_factory.mktemp("site")
+    made = Site(folder)
+    for game in games():
+        counts = find(game).seat_counts
+        made.add(f"{game}-fewest", recorded(game, counts.start))
+        cut = lines_of(recorded(game, counts.stop - 1))[:50]
+        made.add(f"{game}-most", written(folder / "cut.jsonl", cut))
+    made.add("hostile", hostile(folder / "hostile.jsonl"))
+    made.add("public", recorded("yunnan", 2), seats_too=False)
+    return made
+
+
+@pytest.fixture(scope="session")
+def browser(site: Site) -> Iterator[Any]:
+    """The system's browser; it starts when all matches are played, because it has an event loop of its own."""
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield started
+        started.close()
+
+
+class Opened:
+    """A page that was opened, and what went wrong in it."""
+
+    def __init__(self, browser: Any, link: str, *, clock: bool = False, **context: Any) -> None:
+        self._context = browser.new_context(**{"viewport": WIDE, **context})
+        self.page = self._context.new_page()
+        self.errors: list[str] = []
+        self.page.on("console", lambda message: self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append("dialog: " + dialog.message))
+        if clock:
+            self.page.clock.install()
+        self.page.goto(link)
+        if context.get("java_script_enabled", True):
+            self.page.wait_for_selector("#player:not([hidden])")
+
+    def close(self) -> None:
+        self._context.close()
+        assert self.errors == []
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    @property
+    def step(self) -> int:
+        return int(self.page.locator("#slider").input_value())
+
+    @property
+    def place(self) -> str:
+        return str(self.page.evaluate("location.hash"))
+
+    def text(self, selector: str) -> str:
+        return str(self.page.locator(selector).text_content())
+
+    def shows(self, picture: str) -> bool:
+        """Whether the board is this picture, element by element."""
+        return bool(
+            self.page.evaluate(
+                "(picture) => new DOMParser().parseFromString(picture, 'image/svg+xml')"
+                ".documentElement.isEqualNode(document.querySelector('#board > svg'))",
+                picture,
+            )
+        )
+
+
+@pytest.fixture
+def opened(browser: Any, site: Site) -> Iterator[Any]:
+    """Opens pages; none may have met an error when the test ends."""
+    all_opened: list[Opened] = []
+
+    def open_page(name: str, place: str = "", **arguments: Any) -> Opened:
+        all_opened.append(Opened(browser, site.link(name, place), **arguments))
+        return all_opened[-1]
+
+    yield open_page
+    for page in all_opened:
+        page.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stepping_on_and_back_shows_the_referees_pictures(opened: Any, site: Site, name: str) -> None:
+    page = opened(name)
+    pictures = list(pictures_of(site.data[name], None))
+    last = len(pictures) - 1
+    assert page.shows(pictures[0])
+    for step in range(1, 13):
+        page.press("ArrowRight")
+        assert page.shows(pictures[step])
+    page.press("End")
+    assert page.step == last
+    assert page.shows(pictures[-1])
+    page.press("ArrowRight")
+    assert page.step == last
+    for step in range(last - 1, last - 13, -1):
+        page.press("ArrowLeft")
+        assert page.shows(pictures[step])
+    page.press("1", "Home", "ArrowRight")
+    assert page.shows(list(pictures_of(site.data[name], 1))[1])
+    assert not page.shows(pictures[-1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_on_a_phone_nothing_is_cut_off_and_buttons_can_be_hit(opened: Any, name: str) -> None:
+    page = opened(name, "#s=30", viewport=PHONE, has_touch=True).page
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    sizes = page.evaluate(
+        "[...document.querySelectorAll('button, select, summary, input[type=range]')].filter((e) => e.offsetParent)"
+        ".map((e) => [e.id, e.getBoundingClientRect().width, e.getBoundingClientRect().height])"
+    )
+    assert len(sizes) > 15
+    assert not [size for size in sizes if min(size[1:]) < MIN_PIXELS]
+    page.locator("#zoom").click()
+    assert page.evaluate("board.scrollWidth > board.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
+def test_every_key_does_what_the_list_says(opened: Any, site: Site) -> None:
+    page = opened("cargo_noir-fewest")
+    data = site.data["cargo_noir-fewest"]
+    rounds = [step for step, _ in data["rounds"]]
+    page.press("Shift+ArrowRight")
+    assert page.step == rounds[1]
+    page.press("]")
+    assert page.step == rounds[2]
+    page.press("[", "Shift+ArrowLeft")
+    assert page.step == rounds[0]
+    page.press(".")
+    run = next(n for n, seat in enumerate(data["seat"]) if seat != data["seat"][0])
+    assert page.step == run
+    page.press(",")
+    assert page.step == 0
+    scores = [step for step, _ in data["scores"][1:]]
+    page.press("n", "n")
+    assert page.step == scores[1]
+    page.press("p")
+    assert page.step == scores[0]
+    page.press("p")
+    assert page.text("#now") == "no earlier score"
+    page.press("f")
+    assert page.page.locator("#view").input_value() == "0"
+    page.press("f", "f")
+    assert page.page.locator("#view").input_value() == ""
+    page.press("9")
+    assert page.text("#now") == "there is no seat 9"
+    page.press("?")
+    assert page.page.locator("#keys dl").is_visible()
+    page.press("Control+End", "Alt+ArrowRight")
+    assert page.step == scores[0]
+
+
+def test_keys_work_while_a_button_or_the_slider_has_the_focus(opened: Any) -> None:
+    page = opened("yunnan-fewest")
+    page.page.locator("#on").focus()
+    page.press("ArrowRight", "End", "ArrowLeft")
+    last = page.step
+    page.press("Enter", "Enter")
+    assert page.step == last + 1
+    page.page.locator("#slider").focus()
+    page.press("Home", "ArrowRight", "ArrowRight", "ArrowLeft")
+    assert page.step == 1
+    page.press("f")
+    assert page.place == "#s=1&as=0"
+    page.page.locator("#kind").focus()
+    page.press("r")  # a select takes letters: `round`
+    assert page.page.locator("#kind").input_value() == "round"
+    assert page.step == 1
+
+
+def test_everything_is_reached_with_the_tab_key(opened: Any) -> None:
+    page = opened("yunnan-fewest")
+    reached = []
+    for _ in range(30):
+        page.press("Tab")
+        reached.append(page.page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+    wanted = page.page.evaluate(
+        "[...document.querySelectorAll('#player button, #player select, #player input')].map((e) => e.id)"
+    )
+    assert [name for name in wanted if name not in reached] == []
+    assert reached.count("SUMMARY") >= 2
+    assert page.page.evaluate("document.querySelectorAll('#lines button:not([tabindex=\"-1\"])').length") == 1
+
+
+def test_a_link_leads_to_a_step_and_a_seats_view(opened: Any) -> None:
+    page = opened("venezia-fewest", "#s=21&as=1")
+    assert (page.step, page.page.locator("#view").input_value()) == (21, "1")
+    page.press("ArrowRight")
+    assert page.place == "#s=22&as=1"
+    page.page.evaluate("location.hash = '#s=5'")
+    page.page.wait_for_function("slider.value === '5'")
+    assert page.page.locator("#view").input_value() == ""
+
+
+@pytest.mark.parametrize(
+    "place", ["#s=999999", "#s=-1&as=7", "#s=1e9", "#<img src=x onerror=alert(1)>", "#s=%00&as=__proto__"]
+)
+def test_a_link_that_leads_nowhere_is_no_error(opened: Any, site: Site, place: str) -> None:
+    page = opened("yunnan-fewest", place)
+    assert page.step in (0, len(site.data["yunnan-fewest"]["seat"]))
+    assert page.page.locator("#view").input_value() == ""
+
+
+def test_the_live_region_tells_each_step(opened: Any, site: Site) -> None:
+    page = opened("cargo_noir-fewest")
+    data = site.data["cargo_noir-fewest"]
+    count = len(data["seat"])
+    assert page.text("#live") == f"step 0 of {count}: start of the match"
+    for step in range(1, 6):
+        page.press("ArrowRight")
+        action, *changed = data["log"][step - 1]
+        told = page.text("#live")
+        assert told.startswith(f"step {step} of {count}: seat {data['seat'][step - 1]} (bot{data['seat'][step - 1]}) ")
+        assert data["texts"][action] in told
+        assert f"; {len(changed)} change" in told
+    page.press("ArrowLeft")
+    assert page.text("#live").startswith("back to step 4")
+    page.press("End")
+    assert "The match is over; first: seat" in page.text("#live")
+    assert re.fullmatch(r"turn \d+ of \d+", page.text("#moment"))
+    value = page.page.locator("#slider").get_attribute("aria-valuetext")
+    assert re.fullmatch(rf"step {count} of {count}, turn \d+, seat \d", value)
+
+
+def test_a_seats_view_tells_in_the_log_what_the_seat_knew(opened: Any, site: Site) -> None:
+    data = site.data["venezia-fewest"]
+    step = next(n for n, entry in enumerate(data["log"], start=1) if entry[0] == -1)
+    seat = data["seat"][step - 1]
+    page = opened("venezia-fewest", f"#s={step}")
+    line = page.page.locator("#lines [aria-current]")
+    assert "decides in secret" in line.text_content()
+    page.press(str(seat))
+    assert "decides in secret" not in line.text_content()
+    page.press(str(1 - seat))
+    assert "decides in secret" in line.text_content()
+
+
+@pytest.mark.parametrize("place", ["#s=1", "#s=30", "#s=999"])
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("name", ["venezia-fewest", "hostile"])
+def test_the_line_of_the_step_is_in_sight(opened: Any, name: str, viewport: dict[str, int], place: str) -> None:
+    page = opened(name, place, viewport=viewport).page
+    page.wait_for_function(
+        "{ const box = lines.getBoundingClientRect(), line = lines.querySelector('[aria-current]').getBoundingClientRect();"
+        " line.top >= box.top && line.bottom <= box.bottom }"
+    )
+
+
+def test_a_line_of_the_log_and_a_place_in_a_chart_lead_to_their_step(opened: Any, site: Site) -> None:
+    page = opened("yunnan-fewest")
+    page.page.locator("#lines button").nth(3).click()
+    assert page.step == 3
+    assert page.page.locator("#lines [aria-current]").text_content().startswith("3 · seat")
+    lane = page.page.locator(".lane").first
+    lane.click(position={"x": lane.bounding_box()["width"] - 1, "y": 5})
+    assert page.step == len(site.data["yunnan-fewest"]["seat"])
+
+
+def test_playing_shows_every_choice_and_stops_at_the_end(opened: Any, site: Site) -> None:
+    page = opened("yunnan-fewest", clock=True)
+    by = site.data["yunnan-fewest"]["by"]
+    last = len(by)
+    choices = [n for n, decider in enumerate(by, start=1) if decider != "f" or n == last]
+    seen = []
+    page.press("Space")
+    for _ in range(4):
+        page.page.clock.run_for(300)
+        seen.append(page.step)
+    assert seen == choices[:4]
+    assert page.page.locator("#play").get_attribute("aria-label") == "Pause"
+    page.press("Space")
+    page.page.clock.run_for(5000)
+    assert page.step == seen[-1]
+    page.press("End", "ArrowLeft", "Space")
+    page.page.clock.run_for(2000)
+    assert page.step == last
+    assert page.page.locator("#play").get_attribute("aria-label") == "Play"
+
+
+def test_stepping_while_playing_pauses(opened: Any) -> None:
+    page = opened("yunnan-fewest", clock=True)
+    page.press("Space", "End", "Home", "ArrowRight")
+    page.page.clock.run_for(5000)
+    assert page.step == 1
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize(
+    ("name", "viewport"), [("cargo_noir-fewest", WIDE), ("hostile", PHONE), ("valparaiso-most", PHONE)]
+)
+def test_axe_finds_nothing_serious(opened: Any, name: str, viewport: dict[str, int], scheme: str) -> None:
+    page = opened(name, "#s=10", viewport=viewport, color_scheme=scheme).page
+    page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+    page.wait_for_function("said.children.length > 1")
+    found = axe.Axe().run(page).response["violations"]
+    serious = [
+        (rule["id"], rule["nodes"][0]["html"][:200]) for rule in found if rule["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def test_text_of_strangers_is_shown_as_text(opened: Any) -> None:
+    page = opened("hostile")
+    assert page.page.evaluate("document.querySelectorAll('img, iframe, [onload], [onerror]').length") == 0
+    shown = page.text("body")
+    assert "<img src=x onerror=alert(1)>" in shown
+    assert shown.count(MARKUP[:30]) > 5
+    page.press("n")
+    assert "is out (crash): </script>" in page.text("#now")
+    assert "default: the seat is out" in page.text("#lines")
+
+
+def test_jumps_lead_to_faults_first_if_there_are_any(opened: Any, site: Site) -> None:
+    page = opened("hostile", "#s=2")
+    assert page.page.locator("#kind").input_value() == "fault"
+    page.press("p")
+    assert page.step == site.data["hostile"]["troubles"][1][0]
+    assert "fault" in page.page.locator("#now").get_attribute("class")
+
+
+def test_a_record_that_breaks_off_is_told_at_the_top(opened: Any) -> None:
+    page = opened("yunnan-most")
+    notice = page.page.get_by_role("alert")
+    assert "This record does not hold: line 51" in notice.text_content()
+    assert notice.is_visible()
+
+
+def test_a_page_without_seats_views_says_so(opened: Any) -> None:
+    page = opened("public", "#as=1")
+    assert page.page.locator("#view").is_disabled()
+    page.press("1")
+    assert page.text("#now") == "this page does not show what seats knew"
+
+
+def test_without_scripts_the_result_and_the_last_picture_stand_there(opened: Any, site: Site) -> None:
+    page = opened("cargo_noir-fewest", java_script_enabled=False).page
+    assert page.locator("#board > svg").is_visible()
+    assert page.locator("#result tbody tr").count() == 2
+    for hidden in ("#player", "#log", "#charts", "#words"):
+        assert not page.locator(hidden).is_visible()
+
+
+def test_an_embedded_page_shows_the_board_and_its_keys_work(opened: Any) -> None:
+    page = opened("yunnan-fewest", "#s=3&embed")
+    for hidden in ("header", "#log", "#result", "footer"):
+        assert not page.page.locator(hidden).is_visible()
+    assert page.page.locator("#board > svg").is_visible()
+    page.press("ArrowRight")
+    assert page.place == "#s=4&embed"
