@@ -251,6 +251,9 @@ class _Examination:
             other = self.game.sample(self.setup, seen, chance)
             self.check(11, not other.problems(), f"sample breaks: {'; '.join(other.problems())}")
             self.check(11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation")
+            self.check(14, other.scores() == state.scores(), f"{_name(viewer)} does not know the scores")
+            same = other.seats_to_act() == state.seats_to_act()
+            self.check(14, same, f"{_name(viewer)} does not know who is to act")
             if viewer is None:
                 continue
             self.check(12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list")

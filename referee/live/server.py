@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +19,12 @@ from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
-from referee.game import Observation
 from referee.live import wire
-from referee.live.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
-from referee.live.driver import MatchDriver
+from referee.live.agent import AgentSeat, Context
 from referee.live.lobby import Lobby, Places
 from referee.live.socket_folder import SocketFolder
-from referee.match.effects import Played
-from referee.match.result import Result
+from referee.live.spectators import Showing
+from referee.match.plan import MatchPlan
 from referee.terminal import visible
 
 SERVICE = "dogana.v1.Referee"
@@ -37,6 +34,9 @@ MAX_STREAMS_PER_CONNECTION = 256
 """How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time, how many calls watch the health, and how many reflect."""
+
+LAST_SECONDS = 3.0
+"""How long the server waits, when it is to stop, for spectators who have not read the end of their match."""
 
 
 class PortInUse(DoganaError):
@@ -75,7 +75,8 @@ class RefereeServer:
         """Prepare a server on a Unix domain socket, and with `listen` on TCP as well."""
         self._listen = listen
         self._seats: dict[str, AgentSeat] = {}
-        self._matches: dict[str, MatchDriver] = {}
+        self._showings: dict[str, Showing] = {}
+        self._watching: set[asyncio.Task[None]] = set()
         self._lobby = Lobby()
         self._watchers = Places(MAX_WATCHERS, "spectators")
         self._folder: SocketFolder | None = None
@@ -137,8 +138,10 @@ class RefereeServer:
         return server.add_secure_port(listen.address, credentials)
 
     async def __aexit__(self, *_: object) -> None:
-        """End every stream and stop listening."""
+        """End every stream and stop listening; spectators may read the end of their match before."""
         try:
+            if self._watching:
+                await asyncio.wait(self._watching, timeout=LAST_SECONDS)
             if self._server is not None:
                 await self._server.stop(grace=0.5)
         finally:  # it is cancelled if the whole loop is ended
@@ -155,13 +158,15 @@ class RefereeServer:
         """Refuse the seat's token from now on."""
         self._seats.pop(seat.token, None)
 
-    def add_match(self, driver: MatchDriver) -> None:
-        """Offer a match to spectators."""
-        self._matches[driver.plan.match_id] = driver
+    def showing(self, plan: MatchPlan) -> Showing:
+        """Offer a match to spectators, before it begins; return how it is shown to them."""
+        return self._showings.setdefault(plan.match_id, Showing())
 
-    def remove_match(self, driver: MatchDriver) -> None:
-        """Stop offering the match to spectators."""
-        self._matches.pop(driver.plan.match_id, None)
+    def remove_match(self, plan: MatchPlan) -> None:
+        """Stop offering a match to spectators; those who watch it may read on to its end."""
+        showing = self._showings.pop(plan.match_id, None)
+        if showing is not None:
+            showing.end()
 
     # Play
 
@@ -202,53 +207,21 @@ class RefereeServer:
         except DecodeError:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no dogana.v1.WatchRequest")
             return
-        driver = self._matches.get(request.match_id)
-        if not request.match_id and len(self._matches) == 1:
-            driver = next(iter(self._matches.values()))
-        if driver is None:
-            name = visible(request.match_id, 64)
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"no match '{name}' is running here")
+        showing = self._showings.get(request.match_id)
+        if not request.match_id and len(self._showings) == 1:
+            [showing] = self._showings.values()
+        if showing is None:
+            match = f"match '{visible(request.match_id, 64)}'" if request.match_id else "single match"
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"no {match} is played here")
             return
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 this is a coroutine
         async with self._watchers.one(context):
-            await _show_match(driver, context, labels=request.labels)
-
-
-async def _show_match(driver: MatchDriver, context: Any, *, labels: bool) -> None:
-    """Write what happens in a match to a spectator until it is over."""
-    waiting: deque[pb.Happened] = deque()
-    news = asyncio.Event()
-    too_slow = False
-
-    def show(played: Sequence[Played], seen: Observation, result: Result | None) -> None:
-        nonlocal too_slow
-        if len(waiting) < MAX_UNREAD_MESSAGES:
-            waiting.append(wire.happened(driver.plan, driver.codec, played, labels, seen, result))
-        else:
-            too_slow = True
-        news.set()
-
-    def end(_: object) -> None:
-        news.set()
-
-    leave = driver.watch(show)
-    driver.done.add_done_callback(end)
-    try:
-        waiting[0].options.update(wire.options_text(driver.plan))
-        waiting[0].board.CopyFrom(wire.board_struct(driver.plan))
-        while not too_slow:
-            await news.wait()
-            news.clear()
-            while waiting and not too_slow:
-                message = waiting.popleft()
-                await context.write(message.SerializeToString())
-                if message.HasField("game_over"):
-                    return
-            if driver.done.done() and not waiting:
-                await context.abort(grpc.StatusCode.ABORTED, "the match was voided")
-        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this spectator reads too slowly")
-    finally:
-        leave()
-        driver.done.remove_done_callback(end)
+            self._watching.add(task)
+            try:
+                await showing.show(context, labels=request.labels)
+            finally:
+                self._watching.discard(task)
 
 
 # --- what gRPC programs expect of every server --------------------------------------------------------

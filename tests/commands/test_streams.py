@@ -15,6 +15,7 @@ from referee.terminal import Remarks
 from tests.commands.conftest import ROOT
 
 DOGANA = [sys.executable, "-m", "ladder"]
+WATCHED = ["play", "cargo_noir", "random", "random", "-o", "last_turn=3", "--watch"]
 F_SETPIPE_SZ = 1031
 """Of Linux; `fcntl` has no name for it in every Python."""
 
@@ -30,7 +31,7 @@ def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("arguments", [["games"], ["games", "--json"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["games"], ["games", "--json"], ["--help"], WATCHED])
 def test_closed_standard_output_is_said_in_one_line(arguments: list[str]) -> None:
     ended = shell(">&-", *arguments)
     assert (ended.returncode, ended.stderr) == (1, "dogana: standard output: Bad file descriptor\n")

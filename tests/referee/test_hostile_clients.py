@@ -239,8 +239,8 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
 @pytest.mark.parametrize(
     ("match_id", "shown"),
     [
-        ("x" * (MAX_FRAME_BYTES - 100), "no match '" + "x" * 61 + "...' is running here"),
-        ("\x1b[2J\u202e\n", r"no match '\x1b[2J\u202e\n' is running here"),
+        ("x" * (MAX_FRAME_BYTES - 100), "no match '" + "x" * 61 + "...' is played here"),
+        ("\x1b[2J\u202e\n", r"no match '\x1b[2J\u202e\n' is played here"),
     ],
     ids=["long", "escapes"],
 )
@@ -290,7 +290,7 @@ async def spectate(channel: grpc.aio.Channel, count: int) -> None:
 
 
 def drivers(room: Any) -> list[Any]:
-    return list(room.server._matches.values())
+    return [showing._driver for showing in room.server._showings.values()]
 
 
 LONG_CALLS = [
