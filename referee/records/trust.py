@@ -18,24 +18,29 @@ class Trust:
     """What only the referee says: a text for each kind of claim, and the lines that make it, counted from 1."""
 
 
-def trust(lines: Sequence[Line], *, seed_is_known: bool) -> Trust:
-    """Sort out what a record that holds proves.
+def trust(claims: Mapping[str, Sequence[int]], *, seed_is_known: bool) -> Trust:
+    """Say what a record that holds proves.
 
     Args:
-        lines: the whole record.
+        claims: what `note_claims` has noted of all its lines.
         seed_is_known: whether chance was checked against the seed.
     """
     proved = ["every action by the rules", "whose decision each was", "the result, given the seats that were out"]
     if seed_is_known:
         proved.insert(1, "chance by the seed that was committed to")
-    claims: dict[str, list[int]] = {"names": [1], "times": []}
-    for line in lines:
-        if "ms" in line.data or line.data["type"] == "result":
-            claims["times"].append(line.number)
-        claim = _claim(line)
-        if claim:
-            claims.setdefault(claim, []).append(line.number)
     return Trust(proved, claims)
+
+
+def note_claims(claims: dict[str, list[int]], line: Line) -> None:
+    """Note what a line says that nothing else in the record shows."""
+    data = line.data
+    if data.get("type") == "header":
+        claims["names"] = [line.number]
+    if "ms" in data or data.get("type") == "result":
+        claims.setdefault("times", []).append(line.number)
+    claim = _claim(line)
+    if claim:
+        claims.setdefault(claim, []).append(line.number)
 
 
 def _claim(line: Line) -> str:

@@ -22,7 +22,7 @@ from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
-from referee.records.trust import Trust, trust
+from referee.records.trust import Trust, note_claims, trust
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
@@ -116,11 +116,13 @@ class Replay:
         self._path = path
         self._lines = read_lines(path)
         self._at = 0
-        self.is_sealed = self._lines[-1].data.get("type") == "seed"
-        self.actions_in_all = sum(line.data.get("type") == "action" for line in self._lines)
+        self._claims: dict[str, list[int]] = {}
+        last = self._lines[-1]
+        self.is_sealed = last.data.get("type") == "seed"
+        self.actions_in_all = self._lines.how_many("action")
         self.result_hash = ""
-        self.last_hash = self._lines[-1].hash
-        revealed = self._lines[-1].data.get("seed") if seed is None else seed
+        self.last_hash = last.hash
+        revealed = last.data.get("seed") if seed is None else seed
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
@@ -164,7 +166,7 @@ class Replay:
 
     def trust(self) -> Trust:
         """Return what the record proves; call it when the iteration has come to its end."""
-        return trust(self._lines, seed_is_known=self._seed is not None)
+        return trust(self._claims, seed_is_known=self._seed is not None)
 
     # lines
 
@@ -184,8 +186,10 @@ class Replay:
                 self._at + 1,
                 f"is missing: the record is cut off (a line of type {wanted} comes here)",
             )
+        line = self._lines[self._at]
         self._at += 1
-        return self._lines[self._at - 1]
+        note_claims(self._claims, line)
+        return line
 
     def _read_header(self, find_game: Callable[[str], Game]) -> MatchPlan:
         line = self._take("header")
