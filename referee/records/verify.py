@@ -1,7 +1,7 @@
 """Verify records: play each again by the rules, and compare everything that it claims.
 
-A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
-match, and its result is the one that follows. `trust.py` says what it cannot show.
+A record that verifies was played by the rules, on the board and with the chance that it says, and its result is the one
+that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Replay:
 
     def trust(self) -> Trust:
         """Return what the record proves; call it when the iteration has come to its end."""
-        return trust(self._claims, seed_is_known=self._seed is not None)
+        return trust(self.plan, self._claims, seed_is_known=self._seed is not None)
 
     # lines
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from referee.kit.chance import ChanceError, ReplayChance
+from referee.kit.chance import ChanceError, ReplayChance, commitment
 from referee.kit.document import MAX_UNKNOWN, Document, parse_json
 from referee.match.result import Fault, Outcome
 from referee.records.position import PositionError, read_position
@@ -208,13 +208,13 @@ def test_a_record_that_holds_says_for_which_lines_there_is_only_the_referees_wor
     list(replay)
     known = replay.trust()
     numbered = list(enumerate(lines, start=1))
-    assert known.word["names"] == [1]
+    assert [known.word[claim] for claim in ("match id", "options", "clock", "names", "seed commitment")] == [[1]] * 5
     assert known.word["strike for illegal"] == [n for n, line in numbered if line.get("reason") == "illegal"] != []
     assert known.word["strike for timeout"] == [n for n, line in numbered if line.get("reason") == "timeout"] != []
     assert known.word["time was up"] == [n for n, line in numbered if line.get("by") == "clock"] != []
     assert known.word["out for crash"] == [n for n, line in numbered if line["type"] == "out"] != []
     assert set(known.word["times"]) >= {n for n, line in numbered if line.get("by") == "agent"}
-    assert "chance by the seed that was committed to" in known.proved
+    assert "chance by the seed that fits its commitment" in known.proved
 
 
 def test_what_the_referee_alone_says_can_be_changed_and_the_record_still_holds(tmp_path: Path) -> None:
@@ -224,7 +224,8 @@ def test_what_the_referee_alone_says_can_be_changed_and_the_record_still_holds(t
     table.fault(1, Fault(Outcome.CRASH, "exited with status 1"))
     table.play_out()
     lines = [header(plan), *table.lines]
-    lines[0]["bots"] = ["somebody", "else"]
+    lines[0].update(bots=["somebody", "else"], clock="600+0/600", match="another")
+    lines[0]["seed_commitment"] = commitment("another", plan.seed)
     out = next(line for line in lines if line["type"] == "out")
     out.update(reason="disconnect", detail="")
     lines[-2]["seats"][1]["outcome"] = "disconnect"
