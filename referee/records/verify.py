@@ -491,12 +491,7 @@ class Verified:
     """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
 
 
-def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
-    """Play a record again and compare everything that it claims; see `verified`."""
-    return verified(path, find_game).result
-
-
-def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
+def verify(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
     """Play a record again, compare everything that it claims, and return what it says.
 
     Args:

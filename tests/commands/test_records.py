@@ -39,7 +39,10 @@ def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_wo
     dogana("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
     holds, proved, word = dogana("verify", "match.jsonl").stdout.splitlines()
     assert holds.startswith("holds  match.jsonl: ")
-    assert "proved: every action by the rules on the shipped board, chance by the seed that fits its commitment, " in proved
+    assert (
+        "proved: every action by the rules on the shipped board, chance by the seed that fits its commitment, "
+        in proved
+    )
     lines = [json.loads(line) for line in (tmp_path / "match.jsonl").read_bytes().splitlines()]
     [out] = [number for number, line in enumerate(lines, start=1) if line["type"] == "out"]
     assert f"out for crash (line {out})" in word

@@ -189,7 +189,7 @@ def test_a_seat_is_out_for_start_only_before_the_first_action(tmp_path: Path) ->
     absent = Table(plan, {1: Fault(Outcome.START, "did not join")})
     absent.play_out()
     lines = [header(plan), *absent.lines]
-    assert verify(write(tmp_path / "absent.jsonl", encoded(lines)), find).seats[1].outcome is Outcome.START
+    assert verify(write(tmp_path / "absent.jsonl", encoded(lines)), find).result.seats[1].outcome is Outcome.START
     lines = played(0)
     place = next(number for number, line in enumerate(lines) if line.get("n") == 2)
     lines.insert(place, {"type": "out", "seat": 1, "reason": "start", "detail": ""})
@@ -229,4 +229,4 @@ def test_what_the_referee_alone_says_can_be_changed_and_the_record_still_holds(t
     out = next(line for line in lines if line["type"] == "out")
     out.update(reason="disconnect", detail="")
     lines[-2]["seats"][1]["outcome"] = "disconnect"
-    assert verify(write(tmp_path / "changed.jsonl", encoded(lines)), find).seats[1].outcome is Outcome.DISCONNECT
+    assert verify(write(tmp_path / "changed.jsonl", encoded(lines)), find).result.seats[1].outcome is Outcome.DISCONNECT
