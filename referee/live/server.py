@@ -35,6 +35,8 @@ MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """A larger message is not even read: the call ends."""
 MAX_STREAMS_PER_CONNECTION = 256
 """How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
+IDLE_MILLISECONDS = 10_000
+"""How long a connection may have no call. gRPC cannot limit how many a peer has, and each takes a file; agents call at once."""
 STOP_SECONDS = 0.5
 """How long calls may go on when the server stops; the last messages of a match are still on their way then."""
 CANCEL_SECONDS = 5.0
@@ -103,7 +105,7 @@ class RefereeServer:
                 ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
                 ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
                 ("grpc.server_handshake_timeout_ms", 10_000),
-                ("grpc.max_connection_idle_ms", 60_000),
+                ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
                 ("grpc.so_reuseport", 0),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),

@@ -167,13 +167,22 @@ def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -
     run(scene())
 
 
-def test_connections_that_say_nothing_do_not_use_up_what_an_agent_needs(tmp_path: Path) -> None:
-    """More silent connections than the process may open files by default."""
-    with Referee(tmp_path, "ulimit -Sn 256") as referee:
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        ("ulimit -Sn 256", b""),
+        ("ulimit -n 256", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"),  # RFC 9113, 3.4
+    ],
+    ids=["more than files by default, silent", "more than files at all, without a call"],
+)
+def test_connections_without_a_call_do_not_keep_an_agent_out(tmp_path: Path, limit: str, says: bytes) -> None:
+    with Referee(tmp_path, limit) as referee:
         host, port = referee.address.split(":")
-        silent = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
+        idle = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
+        for one in idle:
+            one.sendall(says)
         assert referee.play() == 0
-        for one in silent:
+        for one in idle:
             one.close()
 
 
