@@ -32,6 +32,12 @@ MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """A larger message is not even read: the call ends."""
 MAX_STREAMS_PER_CONNECTION = 256
 """How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
+IDLE_MILLISECONDS = 10_000
+"""How long a connection may have no call. gRPC cannot limit how many a peer has, and each takes a file; agents call at once."""
+STOP_SECONDS = 0.5
+"""How long calls may go on when the server stops; the last messages of a match are still on their way then."""
+CANCEL_SECONDS = 5.0
+"""How long calls that were cancelled then may take to end."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time, how many calls watch the health, and how many reflect."""
 
@@ -79,6 +85,7 @@ class RefereeServer:
         self._watching: set[asyncio.Task[None]] = set()
         self._lobby = Lobby()
         self._watchers = Places(MAX_WATCHERS, "spectators")
+        self._calls = _Calls()
         self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
         self.local_address = ""
@@ -94,16 +101,17 @@ class RefereeServer:
         """
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
+            interceptors=[self._calls],
             options=[
                 ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
                 ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
                 ("grpc.server_handshake_timeout_ms", 10_000),
-                ("grpc.max_connection_idle_ms", 60_000),
+                ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
                 ("grpc.so_reuseport", 0),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
                 ("grpc.http2.max_ping_strikes", 4),
-            ]
+            ],
         )
         # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
         play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
@@ -143,7 +151,8 @@ class RefereeServer:
             if self._watching:
                 await asyncio.wait(self._watching, timeout=LAST_SECONDS)
             if self._server is not None:
-                await self._server.stop(grace=0.5)
+                await self._server.stop(grace=STOP_SECONDS)
+                await self._calls.end()
         finally:  # it is cancelled if the whole loop is ended
             self._server = None
             if self._folder is not None:
@@ -222,6 +231,29 @@ class RefereeServer:
                 await showing.show(context, labels=request.labels)
             finally:
                 self._watching.discard(task)
+
+
+class _Calls(grpc.aio.ServerInterceptor):
+    """The calls that are served, of every service.
+
+    Who ends the event loop while a call has not quite ended makes gRPC print a traceback, and anybody may open one.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @override
+    async def intercept_service(self, continuation: Any, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        task = asyncio.current_task()  # serves this call to its end
+        assert task is not None  # noqa: S101 a coroutine runs in a task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await continuation(handler_call_details)
+
+    async def end(self) -> None:
+        """Wait until all calls of a server that has stopped have ended: it cancels them, which takes them a moment."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
 
 
 # --- what gRPC programs expect of every server --------------------------------------------------------
