@@ -299,7 +299,7 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         seed=match.seed,
         bots=match.labels,
         control=TimeControl.parse(match.condition.clock),
-        reveals_seed=match.block is None,
+        reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
     )
     players = [_player(version, home.versions, join_seconds) for version in match.seats]
     path = home.record(match.match_id)

@@ -50,14 +50,17 @@ class Trial:
         self._waiting = [match for party in (house, *self.suspects) for match in self._matches(party)]
 
     def _matches(self, party: Version) -> list[Match]:
-        """Return matches of one party among house bots, in each seat in turn, the first from the seed of the cause."""
+        """Return matches of one party among house bots, in each seat in turn, from where it sat in the cause.
+
+        Each has a seed of its own: that of the cause is the seed of its whole block, of which other matches may still be played.
+        """
         first = self.cause.seats.index(party) if party in self.cause.seats else 0
         found = []
         for number in range(TRIAL_MATCHES):
             seats = [self._house] * len(self.cause.seats)
             seats[(first + number) % len(seats)] = party
             match_id = secrets.token_hex(8)  # like any other match's: a bot must not see that it is on trial
-            seed = self.cause.seed if number == 0 else secrets.randbits(62)
+            seed = secrets.randbits(62)
             found.append(replace(self.cause, match_id=match_id, block=None, seats=tuple(seats), seed=seed))
             self._party[match_id] = party
         return found

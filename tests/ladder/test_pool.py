@@ -130,16 +130,28 @@ def test_no_clock_lets_a_match_take_longer_than_its_bound() -> None:
     assert max_seconds(match(*seats, clock="10+1/10")) > 4 * (10 + 500 * 1)
 
 
-def test_a_match_of_a_block_keeps_its_seed_and_another_reveals_it(home: Home) -> None:
-    home.folder.mkdir()
+TELLING = (
+    "from pathlib import Path\nfrom dogana.sdk import play\n"
+    "def told(match, over):\n    Path({marker!r}).open('a').write(f'{over}\\n')\n"
+    "play(lambda decision: 0, on_end=told)\n"
+)
+
+
+def test_no_match_tells_a_bot_its_seed_so_that_those_of_a_trial_end_as_those_of_a_block_do(
+    home: Home, tmp_path: Path
+) -> None:
+    bot = entered(home, TELLING.replace("{marker!r}", repr(str(tmp_path / "marker"))))
     home.records.mkdir()
-    in_block, alone = match(HOUSE_BOT, HOUSE_BOT), match(HOUSE_BOT, HOUSE_BOT, block=None)
+    in_block, on_trial = match(bot, HOUSE_BOT), match(bot, HOUSE_BOT, block=None)
     with Pool(home, 1) as pool:
-        ends = [end for _, end in pool.play([in_block, alone])]
+        ends = [end for _, end in pool.play([in_block, on_trial])]
     assert [type(end) for end in ends] == [Finished, Finished]
-    assert str(in_block.seed) not in home.record(in_block.match_id).read_text()
-    assert read_lines(home.record(in_block.match_id))[-1].data["type"] == "result"
-    assert read_lines(home.record(alone.match_id))[-1].data["seed"] == alone.seed
+    told = (tmp_path / "marker").read_text()
+    assert told
+    for one in (in_block, on_trial):
+        assert str(one.seed) not in told
+        assert str(one.seed) not in home.record(one.match_id).read_text()
+        assert read_lines(home.record(one.match_id))[-1].data["type"] == "result"
 
 
 def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_its_match(
