@@ -20,6 +20,7 @@ from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
 from ladder.schema import MAX_VOIDS
+from referee.live import orphans
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
@@ -152,6 +153,43 @@ def test_no_match_tells_a_bot_its_seed_so_that_those_of_a_trial_end_as_those_of_
         assert str(one.seed) not in told
         assert str(one.seed) not in home.record(one.match_id).read_text()
         assert read_lines(home.record(one.match_id))[-1].data["type"] == "result"
+
+
+ESCAPING = (
+    "import os, signal, time\n"
+    f"supervisor, worker = os.getppid(), {WORKER}\n"
+    "if os.fork() == 0:\n"
+    "    os.kill(worker, signal.SIGSTOP)\n"  # or it might notice
+    "    os.kill(supervisor, signal.SIGKILL)\n"
+    "    os.kill(worker, signal.SIGKILL)\n"
+    "    time.sleep(600)\n"
+    "signal.pause()\n"
+)
+
+
+def test_what_an_agent_leaves_behind_when_it_kills_its_supervisor_and_its_worker_does_not_see_the_next_match(
+    home: Home,
+) -> None:
+    bot = entered(home, ESCAPING)
+    home.records.mkdir()
+    with Pool(home, 2) as pool:
+        [(_, end)] = pool.play([match(bot, HOUSE_BOT)])
+        assert isinstance(end, Void)
+        assert end.worker_died
+        assert _running_in(home.versions) == []
+
+
+def test_a_match_that_is_played_alone_has_a_worker_of_its_own(home: Home) -> None:
+    home.folder.mkdir()
+    home.records.mkdir()
+    with Pool(home, 2) as pool:
+        before = set(orphans.children())
+        assert all(isinstance(end, Finished) for _, end in pool.play([match(HOUSE_BOT, HOUSE_BOT) for _ in range(2)]))
+        workers = set(orphans.children()) - before
+        assert len(workers) == 2
+        assert isinstance(pool.play_alone(match(HOUSE_BOT, HOUSE_BOT)), Finished)
+        [alone] = set(orphans.children()) - before
+        assert alone not in workers
 
 
 def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_its_match(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,8 +13,9 @@ from ladder.condition import Condition, agree
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
+from ladder.pool import Pool
 from ladder.recompute import compare
-from ladder.running import RunPlan, run
+from ladder.running import RunPlan, enter_house_bots, qualify, run
 from ladder.schema import MAX_VOIDS
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
@@ -39,12 +41,9 @@ CAUSE = Match("cause", 1, Condition(1, "toy", {}, "60+0.5/10"), (VICTIM, GREEDY,
 def held(trial: Trial, dies: Any) -> list[Match]:
     """Hold a trial; `dies` says whether a worker dies in a match."""
     played = []
-    while (match := trial.next()) is not None:
+    for match in trial.matches():
         played.append(match)
-        assert trial.has(match)
-        trial.settle(match, worker_died=dies(match))
-        assert not trial.has(match)
-    assert trial.is_over
+        trial.settle(worker_died=dies(match))
     return played
 
 
@@ -92,10 +91,10 @@ def test_a_few_deaths_are_no_proof(deaths: int) -> None:
 
 def test_if_workers_die_among_house_bots_too_the_machine_is_at_fault() -> None:
     trial = Trial(CAUSE, GREEDY, [])
-    first = [match for match in (trial.next() for _ in range(MAX_DEATHS)) if match is not None]
-    for match in first:
+    for match in islice(trial.matches(), MAX_DEATHS):
+        assert set(match.seats) == {GREEDY}
         assert not trial.machine_is_at_fault
-        trial.settle(match, worker_died=True)
+        trial.settle(worker_died=True)
     assert trial.machine_is_at_fault
 
 
@@ -147,6 +146,54 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
         assert found["mybot"].status in SCHEDULED
         assert store.unfinished(CONDITION) == []
         assert compare(home, store).problems == []
+
+
+FRAMING = (
+    "import os, signal, time\nfrom pathlib import Path\nfrom dogana.sdk import play\n"
+    "from referee.live.supervise import descendants\n"
+    "def parent(pid):\n    return int(Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[1])\n"
+    "ladder = parent(parent(os.getppid()))\n"
+    "def plays_rival(pid):\n"
+    "    try:\n        return b'rival.py' in Path(f'/proc/{pid}/cmdline').read_bytes()\n"
+    "    except OSError:\n        return False\n"
+    "def choose(decision):\n"
+    "    here = Path({marker!r})\n"
+    "    here.touch()\n"
+    "    waited, killed = time.monotonic(), len(here.read_text())\n"
+    "    while killed < 3 and time.monotonic() - waited < 15:\n"
+    "        for worker in Path(f'/proc/{ladder}/task/{ladder}/children').read_text().split():\n"
+    "            if any(map(plays_rival, descendants(int(worker)))):\n"
+    "                os.kill(int(worker), signal.SIGKILL)\n"
+    "                waited, killed = time.monotonic(), killed + 1\n"
+    "                here.write_text('x' * killed)\n"
+    "        time.sleep(0.01)\n"
+    "    here.write_text('xxx')\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+"""Kills every worker that a rival's agent is seen below, for as long as it is asked."""
+RIVAL = (
+    "import os, time\nfrom dogana.sdk import play\n"
+    "def choose(decision):\n"
+    "    while not os.path.exists({marker!r}):\n"
+    "        time.sleep(0.01)\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+
+
+def test_a_bot_that_kills_the_worker_of_a_rival_that_qualifies_beside_it_does_not_keep_it_out(tmp_path: Path) -> None:
+    home, marker = Home(tmp_path / "home"), tmp_path / "marker"
+    for name, program in (("framer", FRAMING), ("rival", RIVAL)):
+        (tmp_path / f"{name}.py").write_text(program.replace("{marker!r}", repr(str(marker))))
+        submit(home, tmp_path / f"{name}.py", name, name)
+    home.records.mkdir()
+    with Store(home.database, create=False) as store, Pool(home, 2) as pool:
+        condition = store.condition(GAME.name, {}, "60+0/60")
+        enter_house_bots(store, condition)
+        said = [step.text for step in qualify(home, store, pool, condition, 2)]
+    assert sorted(said) == ["framer v1 qualifies for cargo_noir", "rival v1 qualifies for cargo_noir"]
+    assert marker.read_text() == "xxx"  # it did what it could
 
 
 def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
