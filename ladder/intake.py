@@ -39,7 +39,9 @@ MAX_FILES = 20_000
 MAX_BYTES = 200 * 1024 * 1024
 """The largest size of a bot, unpacked."""
 MAX_ENTRIES = 2 * MAX_FILES
-"""The largest number of files, links and folders in an archive."""
+"""The largest number of files, links and folders in an archive or a folder."""
+MAX_DEPTH = 40
+"""The largest number of names in a path: folders in each other, and the file in the last of them."""
 MAX_LINK_BYTES = 1024
 """The longest text of a link."""
 
@@ -71,7 +73,7 @@ def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, boo
     home.make()
     try:
         artefact = take_in(path, home.versions)
-    except BadBot:
+    except BaseException:
         if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
             with contextlib.suppress(OSError):
                 home.versions.rmdir()
@@ -255,8 +257,7 @@ class _Copier:
             self._write(path.name, source, executable=os.access(path, os.X_OK))
 
     def _copy_folder(self, path: Path) -> None:
-        files = [file for file in sorted(path.rglob("*")) if "__pycache__" not in file.relative_to(path).parts]
-        modes = {file: file.lstat() for file in files}
+        modes = {file: file.lstat() for file in _everything_below(path)}
         for file, status in modes.items():
             if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
                 name = file.relative_to(path).as_posix()
@@ -345,6 +346,7 @@ class _Copier:
     def _place(self, name: str) -> Path:
         """Return where a file or link goes; make the folders above it."""
         parts = _parts(name)
+        _check_depth(len(parts))
         self._files += 1
         _check_files(self._files)
         target = self._folder.joinpath(*parts)
@@ -390,6 +392,31 @@ def _check_files(count: int) -> None:
 def _check_entries(count: int) -> None:
     if count > MAX_ENTRIES:
         raise BadBot(f"more than {MAX_ENTRIES} files, links and folders")
+
+
+def _check_depth(names: int) -> None:
+    if names > MAX_DEPTH:
+        raise BadBot(f"more than {MAX_DEPTH} folders in each other")
+
+
+def _everything_below(folder: Path) -> list[Path]:
+    """Return all files, links and folders below a folder but `__pycache__`, in their order; links are not followed.
+
+    Raises:
+        BadBot: if they are too many, or too deep.
+    """
+    found: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        for path in waiting.pop().iterdir():
+            if path.name == "__pycache__":
+                continue
+            found.append(path)
+            _check_entries(len(found))
+            _check_depth(len(path.relative_to(folder).parts))
+            if stat.S_ISDIR(path.lstat().st_mode):
+                waiting.append(path)
+    return sorted(found)
 
 
 def _check_size(size: int) -> None:

@@ -474,6 +474,17 @@ def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path, monkeypatc
     assert not list((tmp_path / "versions").iterdir())
 
 
+def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "MAX_ENTRIES", 50)
+    folders = [entry(f"f{number}", type=tarfile.DIRTYPE) for number in range(60)]
+    folder = bot_folder(tmp_path / "bot")
+    for number in range(60):
+        (folder / f"f{number}").mkdir()
+    for path in (folder, tarred(tmp_path / "bot.tgz", [entry("bot"), *folders])):
+        with pytest.raises(BadBot, match="more than 50 files, links and folders"):
+            take_in(path, tmp_path / "versions")
+
+
 def test_names_of_any_length_that_tar_writes_are_taken_in(tmp_path: Path) -> None:
     long = "/".join(["x" * 80] * 5) + "/data"
     hashes = set()
@@ -497,6 +508,26 @@ def test_a_zip_with_a_comment_is_taken_in_and_one_that_is_compressed_in_an_unusu
         archive.writestr("bot", PROGRAM)
     with pytest.raises(BadBot, match="compressed in an unusual way"):
         take_in(tmp_path / "lzma.zip", tmp_path / "versions")
+
+
+def test_folders_in_each_other_are_refused_when_they_are_too_deep_and_nothing_is_left(tmp_path: Path) -> None:
+    deep = "a/" * 1_200 + "x"
+    folder = bot_folder(tmp_path / "bot")
+    here = folder
+    for _ in range(intake.MAX_DEPTH):
+        here /= "a"
+        here.mkdir()
+    for path in (
+        folder,
+        tarred(tmp_path / "bot.tgz", [entry("bot"), entry(deep)]),
+        zipped(tmp_path / "bot.zip", {"bot": b"", deep: b""}),
+    ):
+        (here / "x").write_text("")
+        with pytest.raises(BadBot, match=f"more than {intake.MAX_DEPTH} folders in each other"):
+            submit(Home(tmp_path / "home"), path, "mybot", "me")
+        assert not (tmp_path / "home").exists()
+    (here / "x").unlink()
+    assert take_in(folder, tmp_path / "versions").run == ("./bot",)
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
