@@ -138,7 +138,7 @@ def _leaves_traces(self: SealedState, seat: Seat, action: Action, chance: Chance
 _TOSS = iter(range(10**9))
 
 
-def _own_luck(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
+def _own_chance(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
     SealedState.apply(self, seat, action, chance)
     self.pot = 1 + next(_TOSS) % 6
 
@@ -251,7 +251,7 @@ BROKEN = [
     broken(3, legal_actions=_incomplete),
     broken(3, apply=_refuses),
     broken(3, apply=_leaves_traces),
-    broken(4, apply=_own_luck),
+    broken(4, apply=_own_chance),
     broken(5, clone=_shallow),
     broken(6, to_json=_forgets),
     broken(7, problems=_complains),

@@ -173,7 +173,7 @@ FORGERIES: list[tuple[str, Callable[[list[dict[str, Any]]], Any], str]] = [
     ("another decider", lambda lines: lines[2].update(by="forced"), "forced decided"),
     ("a default for a seat that is in", lambda lines: lines[2].update(by="default"), "is not out"),
     ("a time that is not a number", lambda lines: lines[2].update(ms="long"), "milliseconds"),
-    ("luck that is not drawn", lambda lines: lines[2].update(chance=[["bag", 1]]), "do not draw"),
+    ("chance that is not drawn", lambda lines: lines[2].update(chance=[["bag", 1]]), "do not draw"),
     ("another start", lambda lines: lines[1]["chance"].reverse(), "chance"),
     ("another score", lambda lines: lines[-2]["seats"][0].update(score=99), "differs in seats"),
     ("another rank", lambda lines: lines[-2]["seats"][0].update(rank=1 + lines[-2]["seats"][0]["rank"]), "differs in seats"),
@@ -212,7 +212,7 @@ def test_a_forged_record_with_a_right_chain_is_found_out_by_playing_it_again(
         verify(path, find)
 
 
-def test_luck_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None:
+def test_chance_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None:
     path = write(plan_of(SEALED, 2), tmp_path / "match.jsonl")
     lines = [json.loads(line) for line in path.read_bytes().splitlines()]
     pot = next(line for line in lines if line["type"] == "action" and "chance" in line)
