@@ -104,15 +104,29 @@ class Shown:
         )
         bot = f"cmd:{sys.executable} {folder / 'slow.py'}"
         self.process = subprocess.Popen(
-            [*DOGANA, "play", "cargo_noir", bot, "greedy", *QUICK, "--watch", "--record", str(folder / "match.jsonl")],
+            [
+                *DOGANA,
+                "play",
+                "cargo_noir",
+                bot,
+                "greedy",
+                *QUICK,
+                "--watch",
+                "--wait",
+                "60",
+                "--record",
+                str(folder / "match.jsonl"),
+            ],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
         assert self.process.stdout is not None
-        while not of_action(self.process.stdout.readline()):
-            pass
+        line = "\n"
+        while not of_action(line.rstrip("\n")):
+            line = self.process.stdout.readline()
+            assert line, "it ended"
 
     def screen(self) -> int:
         """The process that shows it."""
