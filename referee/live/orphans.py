@@ -15,14 +15,14 @@ from pathlib import Path
 
 from referee.live.supervise import PR_SET_CHILD_SUBREAPER, descendants
 
-_supervisors: set[int] = set()
+_own: set[int] = set()
 _adopting = False
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of whatever its supervisors leave behind.
 
-    For processes that start nothing but agents: `kill_adopted` then kills every child that is no supervisor.
+    `kill_adopted` then kills every child that was not noted with `own_started`.
     """
     global _adopting
     set_adopting(adopting=True)
@@ -34,14 +34,14 @@ def set_adopting(*, adopting: bool) -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, int(adopting), 0, 0, 0)
 
 
-def supervisor_started(pid: int) -> None:
-    """Note a child of this process that is a supervisor."""
-    _supervisors.add(pid)
+def own_started(pid: int) -> None:
+    """Note a child of this process that is a supervisor, or something else that is not to be killed."""
+    _own.add(pid)
 
 
-def supervisor_ended(pid: int) -> None:
-    """Note that a supervisor has ended and been waited for."""
-    _supervisors.discard(pid)
+def own_ended(pid: int) -> None:
+    """Note that it has ended and been waited for."""
+    _own.discard(pid)
 
 
 def kill_below(pid: int) -> None:
@@ -54,7 +54,7 @@ def kill_below(pid: int) -> None:
 def kill_adopted() -> None:
     """Kill what was adopted, until nothing of it is left; do nothing in a process that does not adopt."""
     if _adopting:
-        kill_children(_supervisors)
+        kill_children(_own)
 
 
 def kill_children(spared: Container[int | None]) -> None:

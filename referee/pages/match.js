@@ -183,11 +183,6 @@ function start(data) {
     get("lines").replaceChildren(...list);
   }
 
-  function center() {
-    const [box, line] = [get("lines"), lines[step]];
-    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
-  }
-
   function showLine() {
     const box = get("lines");
     const old = box.querySelector("[aria-current]");
@@ -198,8 +193,8 @@ function start(data) {
     }
     line.setAttribute("aria-current", "step");
     line.tabIndex = 0;
-    center();
-    requestAnimationFrame(() => requestAnimationFrame(center)); // lines get their true heights when they come into view
+    const above = Math.max(0, (box.clientHeight - line.offsetHeight) / 2); // the line in the middle, or its beginning at the top
+    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - above;
   }
 
   // --- the charts: for each seat its score with the steps at which it led, and the time of its decisions
