@@ -142,17 +142,14 @@ def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version],
             for standing in standings(store, condition)
             if standing.version in versions
             and (standing.status is Status.FAILED or standing.status is Status.SUSPENDED)
-            and standing.reason != KILLS_WORKERS
         ]
         for version, condition in again:
             store.let_qualify_again(version.id, condition)
+        for version in versions:
+            if version.id in store.guilty():
+                store.pardon(version.id)
         if back or again:
             return back, again
-        guilty = [version.label for version in versions if version.id in store.guilty()]
-        if guilty:
-            raise LadderError(
-                f"{', '.join(guilty)} will not be tried again: {KILLS_WORKERS}; submit a version that does not"
-            )
         raise LadderError(
             f"{versions[-1].label} is neither retired nor suspended, and has not failed to qualify: it needs no second chance"
         )

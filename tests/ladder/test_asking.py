@@ -428,11 +428,18 @@ def test_a_bot_that_failed_to_qualify_tries_again(home: Home, shown: Callable[..
         assert failed in scheduled(chronicle, CONDITION)
 
 
-def test_a_bot_that_kills_its_workers_has_no_second_chance(home: Home, shown: Callable[..., str]) -> None:
+def test_a_bot_that_was_found_to_kill_its_workers_is_pardoned_and_qualifies_again(
+    home: Home, shown: Callable[..., str]
+) -> None:
     with Chronicle(home.database, create=False) as chronicle:
         [best] = chronicle.find_versions("best")
-        chronicle.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
-    assert "best v1 will not be tried again: workers died" in shown("requalify", "best", home=home, status=1)
+        for _ in range(2):
+            chronicle.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
+            assert statuses(home)["best v1"] == "suspended"
+            assert "best v1 tries again to qualify" in shown("requalify", "best", home=home)
+            assert chronicle.guilty() == set()
+            assert to_qualify(chronicle, CONDITION) == [best]
+    assert agrees(home)
 
 
 def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home, shown: Callable[..., str]) -> None:
