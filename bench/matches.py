@@ -83,7 +83,7 @@ async def greedy_match(game: Game, style: str, seed: int) -> tuple[float, int]:
     Args:
         game: the game.
         style: `greedy`, which answers whole turns where it can, or `singly`.
-        seed: the luck.
+        seed: of chance.
     """
     agent = Command([sys.executable, "-m", "bench.agent", style], ENVIRONMENT, join_seconds=60)
     async with RefereeServer() as server:

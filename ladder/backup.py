@@ -24,8 +24,8 @@ def backup(home: Home, store: Store, file: Path) -> int:
         LadderError: if there is such a file already, or the database cannot be copied.
         OSError: if the archive cannot be written, with its name.
     """
-    if file.exists():
-        raise LadderError(f"{file} is there already; name another file")
+    if os.path.lexists(file):
+        raise _taken(file)
     part = unfinished(Path(os.path.realpath(file)))
     try:
         with (
@@ -40,13 +40,20 @@ def backup(home: Home, store: Store, file: Path) -> int:
                     _add_all(archive, folder, home.folder.absolute())
             target.flush()
             os.fsync(target.fileno())
+        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # the name is ours, or somebody else's
         part.rename(file)
+    except FileExistsError:
+        raise _taken(file) from None
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(file)) from error
     finally:
         with contextlib.suppress(OSError):
             part.unlink()
     return file.stat().st_size
+
+
+def _taken(file: Path) -> LadderError:
+    return LadderError(f"{file} is there already; name another file")
 
 
 def _add_all(archive: tarfile.TarFile, folder: Path, home: Path) -> None:

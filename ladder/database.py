@@ -58,9 +58,13 @@ class LadderFile:
     def _connect(self) -> sqlite3.Connection:
         if self._may_write():
             return sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        return self._connect_reading()
+
+    def _connect_reading(self) -> sqlite3.Connection:
+        """Open the file for reading, also where nothing can be written."""
         # SQLite reads beside a writer through shared memory in a third file. Without these two nobody is writing.
         beside = self._path.with_name(f"{self._path.name}-wal").exists()
-        mode = "mode=ro" if beside else "immutable=1"
+        mode = "mode=ro" if beside or self._may_write() else "immutable=1"
         return sqlite3.connect(f"{_uri(self._path)}?{mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
 
     def _may_write(self) -> bool:
@@ -68,7 +72,7 @@ class LadderFile:
 
     def _look_at(self, *, create: bool) -> None:
         """Refuse a file that is not a ladder, without changing it."""
-        with contextlib.closing(sqlite3.connect(f"{_uri(self._path)}?mode=ro", uri=True, timeout=_PATIENCE)) as file:
+        with contextlib.closing(self._connect_reading()) as file:
             db = Database(file)
             known = {migration.name for migration in migrations.applied(db)} if db.table_names() else set()
             if known - {migration.name for migration in migrations.pending(Database(memory=True))}:

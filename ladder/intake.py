@@ -11,9 +11,7 @@ folders, and never above the bot's own; nothing is ever written through a link. 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
-import lzma
 import os
 import re
 import shutil
@@ -25,8 +23,9 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import IO
 
+from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.manifest import RUNNERS, USUAL_FOLDERS, read_manifest
@@ -39,6 +38,10 @@ MAX_FILES = 20_000
 """The largest number of files and links in a bot: enough for a `node_modules` or a virtual environment with some packages."""
 MAX_BYTES = 200 * 1024 * 1024
 """The largest size of a bot, unpacked."""
+MAX_ENTRIES = 2 * MAX_FILES
+"""The largest number of files, links and folders in an archive or a folder."""
+MAX_DEPTH = 40
+"""The largest number of names in a path: folders in each other, and the file in the last of them."""
 MAX_LINK_BYTES = 1024
 """The longest text of a link."""
 
@@ -70,7 +73,7 @@ def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, boo
     home.make()
     try:
         artefact = take_in(path, home.versions)
-    except BadBot:
+    except BaseException:
         if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
             with contextlib.suppress(OSError):
                 home.versions.rmdir()
@@ -125,7 +128,7 @@ def take_in(path: Path, versions: Path) -> Artefact:
     try:
         folder = scratch / "bot"
         folder.mkdir(mode=0o700)
-        _Copier(folder).copy(path)
+        _Copier(folder, scratch).copy(path)
         run, playable = read_manifest(path, folder)
         content_hash = hash_of(folder)
         target = versions / content_hash
@@ -220,14 +223,15 @@ def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, 
     return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-_DAMAGED = (zlib.error, lzma.LZMAError, gzip.BadGzipFile, EOFError, ValueError)
+_DAMAGED = (zlib.error, EOFError, ValueError)
 
 
 class _Copier:
     """Brings files into a folder, and counts."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, scratch: Path) -> None:
         self._folder = folder
+        self._scratch = scratch
         self._files = 0
         self._bytes = 0
 
@@ -241,7 +245,7 @@ class _Copier:
             self._copy_program(path)
         elif zipfile.is_zipfile(path):
             self._unpack_zip(path)
-        elif tarfile.is_tarfile(path):
+        elif is_gzip(path) or is_tar(path):
             self._unpack_tar(path)
         elif path.name.endswith((".zip", ".tar", ".tar.gz", ".tgz")):
             raise BadBot(f"{path} is a damaged archive, or none at all")
@@ -253,8 +257,7 @@ class _Copier:
             self._write(path.name, source, executable=os.access(path, os.X_OK))
 
     def _copy_folder(self, path: Path) -> None:
-        files = [file for file in sorted(path.rglob("*")) if "__pycache__" not in file.relative_to(path).parts]
-        modes = {file: file.lstat() for file in files}
+        modes = {file: file.lstat() for file in _everything_below(path)}
         for file, status in modes.items():
             if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
                 name = file.relative_to(path).as_posix()
@@ -272,15 +275,17 @@ class _Copier:
 
     def _unpack_zip(self, path: Path) -> None:
         try:
-            with zipfile.ZipFile(path) as archive:
-                entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            with open_zip(path) as (contents, opened):
+                entries = [entry for entry in contents if not entry.is_dir()]
                 _check_files(len(entries))
                 _check_size(sum(entry.file_size for entry in entries))
                 for entry in entries:
+                    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                        raise BadBot(f"{path} is compressed in an unusual way; pack it with deflate")
                     if "\0" in entry.orig_filename:  # zipfile would cut it there
                         raise BadBot(f"a file's name, {entry.orig_filename!r}, has characters that cannot be printed")
                     mode = entry.external_attr >> 16
-                    with archive.open(entry) as source:
+                    with opened(entry) as source:
                         if stat.S_ISLNK(mode):
                             self._link(entry.filename, os.fsdecode(source.read(MAX_LINK_BYTES + 1)))
                         else:
@@ -289,35 +294,29 @@ class _Copier:
             raise BadBot(f"{path} is a damaged or encrypted archive: {error}") from error
 
     def _unpack_tar(self, path: Path) -> None:
+        plain = path
         try:
-            with tarfile.open(path) as archive:
-                for entry in archive:
-                    if entry.issym():
-                        self._link(entry.name, entry.linkname)
-                        continue
-                    if entry.islnk():
-                        self._write_again(entry.name, entry.linkname)
-                        continue
-                    if not (entry.isfile() or entry.isdir()):
-                        raise BadBot(f"{path} has a device or pipe, {entry.name}; these are not taken in")
+            if is_gzip(path):
+                plain = self._scratch / "plain.tar"
+                gunzip(path, plain, MAX_BYTES + MAX_TAR_HEADERS)
+            for count, (entry, source) in enumerate(entries_of_tar(plain), 1):
+                _check_entries(count)
+                if entry.issym():
+                    self._link(entry.name, entry.linkname)
+                elif entry.islnk():
+                    self._write_again(entry.name, entry.linkname)
+                elif not (entry.isfile() or entry.isdir()):
+                    raise BadBot(f"{path} has a device or pipe, {entry.name}; these are not taken in")
+                elif source is not None:
                     _check_size(self._bytes + entry.size)
-                    source = archive.extractfile(entry)
-                    if source is not None:
-                        self._write(entry.name, source, executable=bool(entry.mode & stat.S_IXUSR))
-                self._read_to_the_end(archive.fileobj)
-        except (*_DAMAGED, tarfile.TarError, OverflowError) as error:
+                    self._write(entry.name, source, executable=bool(entry.mode & stat.S_IXUSR))
+        except (*_DAMAGED, tarfile.TarError, OverflowError, RecursionError) as error:
             raise BadBot(f"{path} is a damaged archive: {error}") from error
-
-    def _read_to_the_end(self, stream: Any) -> None:
-        """Read what is left of a compressed stream, whose checksum is at its end."""
-        while stream is not None and (data := stream.read(1 << 20)):
-            self._bytes += len(data)
-            _check_size(self._bytes)
 
     def _write(self, name: str, source: IO[bytes], *, executable: bool) -> None:
         target = self._place(name)
         with target.open("xb") as file:
-            while data := source.read(1 << 20):
+            while data := source.read(PIECE):
                 self._bytes += len(data)
                 _check_size(self._bytes)
                 file.write(data)
@@ -347,6 +346,7 @@ class _Copier:
     def _place(self, name: str) -> Path:
         """Return where a file or link goes; make the folders above it."""
         parts = _parts(name)
+        _check_depth(len(parts))
         self._files += 1
         _check_files(self._files)
         target = self._folder.joinpath(*parts)
@@ -387,6 +387,36 @@ def _hint(name: str) -> str:
 def _check_files(count: int) -> None:
     if count > MAX_FILES:
         raise BadBot(f"more than {MAX_FILES} files")
+
+
+def _check_entries(count: int) -> None:
+    if count > MAX_ENTRIES:
+        raise BadBot(f"more than {MAX_ENTRIES} files, links and folders")
+
+
+def _check_depth(names: int) -> None:
+    if names > MAX_DEPTH:
+        raise BadBot(f"more than {MAX_DEPTH} folders in each other")
+
+
+def _everything_below(folder: Path) -> list[Path]:
+    """Return all files, links and folders below a folder but `__pycache__`, in their order; links are not followed.
+
+    Raises:
+        BadBot: if they are too many, or too deep.
+    """
+    found: list[Path] = []
+    waiting = [folder]
+    while waiting:
+        for path in waiting.pop().iterdir():
+            if path.name == "__pycache__":
+                continue
+            found.append(path)
+            _check_entries(len(found))
+            _check_depth(len(path.relative_to(folder).parts))
+            if stat.S_ISDIR(path.lstat().st_mode):
+                waiting.append(path)
+    return sorted(found)
 
 
 def _check_size(size: int) -> None:

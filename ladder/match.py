@@ -41,7 +41,7 @@ class Match:
 
     match_id: str
     block: int | None
-    """The id of its block; None for a match that qualifies a version."""
+    """The id of its block; None for a match that qualifies a version, or tries it."""
     condition: Condition
     seats: tuple[Version, ...]
     seed: int

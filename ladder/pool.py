@@ -2,7 +2,8 @@
 
 Each worker plays one match at a time on a referee of its own. It ends when the ladder's process does (its pipe closes, and
 Linux kills it with its parent), and takes its agents with it. A worker that dies, shows no sign of life, or takes longer than
-the clock of its match allows is killed with everything below it and replaced; its match is void.
+the clock of its match allows is killed with everything below it and replaced; its match is void. What agents have put out of
+reach of a worker that has died becomes a child of the ladder's process, which kills it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -28,7 +30,7 @@ from ladder.match import HOUSE_PREFIX, Match, Version
 from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
-from referee.live.orphans import kill_below
+from referee.live.orphans import children, kill_below, kill_children, set_adopting
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
 from referee.live.worker import become_worker, undisturbed
@@ -36,7 +38,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
 
 MAX_DECISIONS = 1_000
@@ -86,16 +88,19 @@ End = Finished | Void
 
 
 class Pool:
-    """Worker processes; use it as a context manager."""
+    """Worker processes; use it as a context manager.
+
+    Meanwhile no other code of this process may start processes: they would be killed as leftovers of agents.
+    """
 
     def __init__(
         self, home: Home, workers: int, patience: Patience | None = None, join_seconds: float = JOIN_SECONDS
     ) -> None:
-        """Start workers.
+        """Prepare; a worker starts when there is a match for it.
 
         Args:
             home: the ladder whose matches they play.
-            workers: how many.
+            workers: how many there may be.
             patience: how long to wait for one that is silent.
             join_seconds: how long agents may take to join.
         """
@@ -103,29 +108,54 @@ class Pool:
         self._join_seconds = join_seconds
         self._patience = patience or Patience()
         self._context = multiprocessing.get_context("spawn")
-        self._workers = [self._start() for _ in range(workers)]
+        self._most = workers
+        self._workers: list[_Worker] = []
+        resource_tracker.ensure_running()  # a process that `multiprocessing` would start with the first worker
+        self._others = children()
 
     def __enter__(self) -> Pool:
+        set_adopting(adopting=True)
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._clear()
+        set_adopting(adopting=False)
+
+    def _clear(self) -> None:
+        """End all workers, and whatever is left of any agent below this process."""
         for worker in self._workers:
             worker.stop()
+        self._workers = []
+        self._kill_leftovers()
 
-    def _start(self) -> _Worker:
-        return _Worker(self._context, self._home, self._patience, self._join_seconds)
+    def _kill_leftovers(self) -> None:
+        """Kill what agents have put out of reach of workers that have died."""
+        kill_children([*self._others, *(worker.process.pid for worker in self._workers)])
+
+    def _idle(self) -> _Worker:
+        """Return a worker that plays nothing; start one if there is none."""
+        for worker in self._workers:
+            if worker.match is None:
+                return worker
+        self._workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds))
+        return self._workers[-1]
+
+    def play_alone(self, match: Match) -> End:
+        """Play a match while no other is played, on a new worker, when nothing is left of any agent that the ladder has started.
+
+        Then nobody but its own seats is there who could do it harm. Call it only when no other match is being played.
+        """
+        self._clear()
+        [(_, end)] = self.play([match])
+        return end
 
     def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, End]]:
         """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free."""
         source = iter(matches)
         next_tick = time.monotonic() + self._patience.tick_seconds
         while True:
-            for worker in self._workers:
-                if worker.match is None:
-                    match = next(source, None)
-                    if match is not None:
-                        worker.give(match)
-            busy = [worker for worker in self._workers if worker.match is not None]
+            while len(busy := self._busy()) < self._most and (match := next(source, None)) is not None:
+                self._idle().give(match)
             if not busy:
                 return
             signs = [sign for worker in busy for sign in (worker.pipe, worker.process.sentinel)]
@@ -140,15 +170,19 @@ class Pool:
                     if reason:
                         yield self._take(worker, Void(reason, worker_died=True))
 
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self._workers if worker.match is not None]
+
     def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
-        """Free a worker of its match; replace it if it died."""
+        """Free a worker of its match; do away with it if it died."""
         match = worker.match
         assert match is not None  # noqa: S101 it was busy
         worker.match = None
         if isinstance(end, Void) and end.worker_died:
             worker.kill()
+            self._workers.remove(worker)
+            self._kill_leftovers()
             self._home.sweep_records(match.match_id)
-            self._workers[self._workers.index(worker)] = self._start()
         return match, end
 
 
@@ -299,7 +333,7 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         seed=match.seed,
         bots=match.labels,
         control=TimeControl.parse(match.condition.clock),
-        reveals_seed=match.block is None,
+        reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
     )
     players = [_player(version, home.versions, join_seconds) for version in match.seats]
     path = home.record(match.match_id)
@@ -313,7 +347,7 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
             position_file=home.logs(match.match_id) / "position.json",
             starved_is_void=match.voids < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
         )
-        record = verified(path, find, match.seed)
+        record = verify(path, find, match.seed)
     except MatchVoid as error:
         return Void(str(error))
     except RecordError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import secrets
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
@@ -14,7 +14,7 @@ from ladder.condition import Agreed, Condition
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.intake import Inspector
-from ladder.match import HOUSE, HOUSE_PREFIX, Match
+from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
@@ -97,60 +97,66 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
 
 
 def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: int) -> Iterator[Progress]:
-    """Let every version that has not tried yet under this condition play a match of so many seats against `random`."""
+    """Let every version that has not tried yet under this condition play a match of so many seats against `random`.
+
+    They play at the same time, and a neighbour could stop the agent of another, or its worker. So what went wrong then decides
+    nothing: it is played again while nothing else runs.
+    """
     partner = next(
         version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
     )
-    matches = [
-        Match(
-            match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
-            block=None,
-            condition=condition,
-            seats=(version, *[partner] * (seats - 1)),
-            seed=secrets.randbits(62),
-        )
-        for version in to_qualify(store, condition)
-    ]
+    trying: list[Match] = []
     inspector = Inspector(home.versions)
-    deaths: Counter[str] = Counter()
-    waiting = deque[Match]()
-    for match in matches:
-        problem = inspector.problem(match.seats[0])
-        if problem:
-            yield Progress(f"{match.seats[0].label} could not be qualified this time: {problem}", 0, 0)
+    for version in to_qualify(store, condition):
+        if problem := inspector.problem(version):
+            yield Progress(f"{version.label} could not be qualified this time: {problem}", 0, 0)
         else:
-            waiting.append(match)
-    while waiting:
-        for match, end in pool.play(_emptying(waiting)):
-            version = match.seats[0]
-            if isinstance(end, Void) and not end.worker_died:
-                yield Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
-                continue
-            if isinstance(end, Void):
-                deaths[match.match_id] += 1
-                if deaths[match.match_id] < MAX_VOIDS:
-                    waiting.append(match)
-                    continue
-            elif problem := seal_match(home, match.match_id, match.seed, end.record_hash):
-                yield Progress(problem, 0, 0)
-            reason, hint = _why_not(end), ""
-            if reason and isinstance(end, Finished):
-                hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})"
-            store.qualify(version.id, condition, passed=not reason, reason=reason)
-            text = f"does not qualify: {reason}{hint}" if reason else f"qualifies for {condition.game}"
-            yield Progress(f"{version.label} {text}", 0, 0)
+            trying.append(_qualifying(version, partner, condition, seats))
+    failed: list[Version] = []
+    for match, end in pool.play(trying):
+        if _why_not(end):
+            failed.append(match.seats[0])
+        else:
+            yield _qualified(home, store, match, end)
+    for version in failed:
+        for _ in range(MAX_VOIDS):
+            match = _qualifying(version, partner, condition, seats)
+            end = pool.play_alone(match)
+            if not (isinstance(end, Void) and end.worker_died):
+                break
+        yield _qualified(home, store, match, end)
 
 
-def _emptying(waiting: deque[Match]) -> Iterator[Match]:
-    """Empty the queue, including what is added to it meanwhile."""
-    while waiting:
-        yield waiting.popleft()
+def _qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
+    """Return a match in which a version can qualify."""
+    return Match(
+        match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
+        block=None,
+        condition=condition,
+        seats=(version, *[partner] * (seats - 1)),
+        seed=secrets.randbits(62),
+    )
+
+
+def _qualified(home: Home, store: Store, match: Match, end: End) -> Progress:
+    """Note whether a version got through its qualification; return what is to be said."""
+    version, hint = match.seats[0], ""
+    if isinstance(end, Void) and not end.worker_died:
+        return Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
+    reason = _why_not(end)
+    if isinstance(end, Finished):
+        hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
+        if problem := seal_match(home, match.match_id, match.seed, end.record_hash):
+            hint += f"; {problem}"
+    store.qualify(version.id, match.condition, passed=not reason, reason=reason)
+    text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
+    return Progress(f"{version.label} {text}{hint}", 0, 0)
 
 
 def _why_not(end: End) -> str:
     """Return why a version does not qualify; empty if it does."""
     if isinstance(end, Void):
-        return f"its worker died {MAX_VOIDS} times: {end.reason}"
+        return f"its worker died {MAX_VOIDS} times: {end.reason}" if end.worker_died else end.reason
     seat = end.result.seats[0]
     return "" if seat.outcome is Outcome.PLAYED else f"{seat.outcome.value}: {seat.detail}"
 
@@ -176,8 +182,8 @@ class _Play:
         """Scheduled, and not handed out yet."""
         self._again: deque[Match] = deque()
         """Void, and to be played again."""
-        self._trials: list[Trial] = []
-        """Trials that are not over."""
+        self._causes: deque[Match] = deque()
+        """Given up because their workers died; trials follow as soon as nothing else is being played."""
         self._remarks: list[str] = []
         """What is to be said with the next progress."""
         self._handed_out = dict.fromkeys(chosen, 0)
@@ -197,7 +203,9 @@ class _Play:
                 self._settle(match, end)
                 yield from self._progress()
             yield from self._progress()
-            if not (self._again or self._trials):
+            if self._causes:
+                yield from self._hold_trials()
+            elif not self._again:
                 break
         if self._lagged:
             self._remarks.append(
@@ -216,12 +224,8 @@ class _Play:
         self._planned += len(matches)
 
     def _next(self) -> Iterator[Match]:
-        """Yield what is to be played: trials first, then what was void; schedule a block when nothing is left."""
-        while True:
-            on_trial = next((match for trial in self._trials if (match := trial.next())), None)
-            if on_trial is not None:
-                yield on_trial
-                continue
+        """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial."""
+        while not self._causes:
             if self._again:
                 match = self._again.popleft()
             elif self._queue or sum(self._handed_out.values()) < self._plan.matches:
@@ -271,10 +275,6 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
-        for trial in self._trials:
-            if trial.has(match):
-                self._settle_trial(trial, match, end)
-                return
         if isinstance(end, Finished):
             self._counted += count(self._store, match, end.result, end.record_hash)
             self._lagged += end.result.lagged
@@ -288,7 +288,7 @@ class _Play:
         text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
         self._end(match, text)
         if end.worker_died:
-            self._try(match)
+            self._causes.append(match)
         else:
             self._give_up(text)
 
@@ -309,33 +309,37 @@ class _Play:
         if self._given_up >= MAX_GIVEN_UP:
             raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
 
-    def _try(self, match: Match) -> None:
-        """Begin the trial of the versions in a match that was given up because its workers died."""
-        house = [version for version in scheduled(self._store, match.condition) if version.author == HOUSE]
-        ratings = self._store.ratings(match.condition)
-        best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
-        on_trial = [version for trial in self._trials for version in trial.suspects]
-        trial = Trial(match, best, on_trial)
-        if trial.suspects or not on_trial:
-            self._trials.append(trial)
-            names = ", ".join(version.label for version in trial.suspects)
-            self._remarks.append(f"workers died: trying {names} against house bots" if names else "workers died")
-
-    def _settle_trial(self, trial: Trial, match: Match, end: End) -> None:
-        """Note how a match of a trial went, and what follows if it was the last.
+    def _hold_trials(self) -> Iterator[Progress]:
+        """Hold the trials of the versions in matches that were given up because their workers died. Nothing else is being played.
 
         Raises:
             LadderError: if the machine is at fault.
         """
-        if isinstance(end, Finished):
-            problem = seal_match(self._home, match.match_id, match.seed, end.record_hash)
-            self._remarks += [problem] if problem else []
-        trial.settle(match, worker_died=isinstance(end, Void) and end.worker_died)
-        if trial.machine_is_at_fault:
-            raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
-        if not trial.is_over:
-            return
-        self._trials.remove(trial)
+        tried: list[Version] = []
+        while self._causes:
+            cause = self._causes.popleft()
+            house = [version for version in scheduled(self._store, cause.condition) if version.author == HOUSE]
+            ratings = self._store.ratings(cause.condition)
+            best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
+            trial = Trial(cause, best, tried)
+            if tried and not trial.suspects:
+                continue
+            tried += trial.suspects
+            names = ", ".join(version.label for version in trial.suspects)
+            self._remarks.append(f"workers died: trying {names} against house bots" if names else "workers died")
+            yield from self._progress()
+            yield from self._hold(trial)
+
+    def _hold(self, trial: Trial) -> Iterator[Progress]:
+        for match in trial.matches():
+            end = self._pool.play_alone(match)
+            if isinstance(end, Finished):
+                problem = seal_match(self._home, match.match_id, match.seed, end.record_hash)
+                self._remarks += [problem] if problem else []
+            trial.settle(worker_died=isinstance(end, Void) and end.worker_died)
+            if trial.machine_is_at_fault:
+                raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
+            yield from self._progress()
         for version in trial.suspects:
             self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
         self._remarks += [f"{version.label} is suspended: {KILLS_WORKERS}" for version in trial.guilty]
@@ -343,6 +347,7 @@ class _Play:
             self._give_up(
                 f"workers died over match {trial.cause.match_id}, but over no match in which its bots were tried"
             )
+        yield from self._progress()
 
 
 def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:

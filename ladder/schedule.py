@@ -6,7 +6,7 @@
 3. The others are drawn, one after the other, with a probability that grows with how even the match would be (TrueSkill's
    quality, squared) and falls with how often they have met.
 4. Two bots of one author never meet, unless the organiser says so. House bots do not count as one author's.
-5. A block is one seed, played in every rotation of the seats, so that luck and seat order cancel.
+5. A block is one seed, played in every rotation of the seats, so that chance and seat order cancel.
 """
 
 from __future__ import annotations

@@ -397,8 +397,21 @@ class Store(LadderFile):
             )
 
     def guilty(self) -> set[int]:
-        """Return the versions that killed their workers when nobody else could have."""
-        return {row["version"] for row in self._rows("select distinct version from trials where guilty = 1")}
+        """Return the versions that killed their workers in their last trial, and were not pardoned since."""
+        # SQLite takes the other columns from the row that has the greatest id.
+        rows = self._rows("select version, guilty, max(id) from trials group by version")
+        return {row["version"] for row in rows if row["guilty"]}
+
+    def pardon(self, version: int) -> None:
+        """Lift the suspension of a version that was found guilty: note its last trial again, with the other end."""
+        with self.writing():
+            self._write(
+                """
+                insert into trials (cause, version, guilty, at)
+                select cause, version, 0, ? from trials where version = ? order by id desc limit 1
+                """,
+                [_now(), version],
+            )
 
     # sealing
 

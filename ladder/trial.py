@@ -2,9 +2,9 @@
 
 No match kills its worker by the rules, but an agent with the rights of the ladder's user can, and whoever sent a SIGKILL leaves no
 trace. So when a match is given up because its worker died again and again, each version in it that somebody has submitted plays
-`TRIAL_MATCHES` matches in which every other seat has a house bot. A version that loses `MAX_DEATHS` workers there is
-guilty: nobody else was there who could have done it. Nobody is blamed for having met a culprit, and no bot can put the
-blame on another.
+`TRIAL_MATCHES` matches in which every other seat has a house bot. They are played one at a time, while nothing else that somebody has
+submitted runs (`Pool.play_alone`). A version that loses `MAX_DEATHS` workers there is guilty: of all that the ladder has started,
+nobody else was there who could have done it. Nobody is blamed for having met a culprit.
 
 Before that, house bots alone play as many matches. If workers die there, too, the machine is at fault, and nobody is guilty.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ladder.match import HOUSE, Match, Version
@@ -33,7 +33,7 @@ class Trial:
     """
 
     def __init__(self, cause: Match, house: Version, excused: Sequence[Version]) -> None:
-        """Prepare the matches.
+        """Prepare it.
 
         Args:
             cause: the match that was given up.
@@ -45,44 +45,38 @@ class Trial:
             version for version in dict.fromkeys(cause.seats) if version.author != HOUSE and version not in excused
         ]
         self._house = house
+        self._party = house
         self._deaths: Counter[Version] = Counter()
-        self._party: dict[str, Version] = {}
-        self._waiting = [match for party in (house, *self.suspects) for match in self._matches(party)]
 
     def _matches(self, party: Version) -> list[Match]:
-        """Return matches of one party among house bots, in each seat in turn, the first from the seed of the cause."""
+        """Return matches of one party among house bots, in each seat in turn, from where it sat in the cause.
+
+        Each has a seed of its own: that of the cause is the seed of its whole block, of which other matches may still be played.
+        """
         first = self.cause.seats.index(party) if party in self.cause.seats else 0
         found = []
         for number in range(TRIAL_MATCHES):
             seats = [self._house] * len(self.cause.seats)
             seats[(first + number) % len(seats)] = party
             match_id = secrets.token_hex(8)  # like any other match's: a bot must not see that it is on trial
-            seed = self.cause.seed if number == 0 else secrets.randbits(62)
-            found.append(replace(self.cause, match_id=match_id, block=None, seats=tuple(seats), seed=seed))
-            self._party[match_id] = party
+            seed = secrets.randbits(62)
+            found.append(replace(self.cause, match_id=match_id, block=None, seats=tuple(seats), seed=seed, voids=0))
         return found
 
-    def next(self) -> Match | None:
-        """Return a match that is to be played; None if none is left, or all are being played."""
-        return self._waiting.pop(0) if self._waiting else None
+    def matches(self) -> Iterator[Match]:
+        """Yield each match that is to be played; call `settle` before the next one is taken.
 
-    def has(self, match: Match) -> bool:
-        """Tell whether a match is one of this trial, and not over."""
-        return match.match_id in self._party
+        A version that has lost `MAX_DEATHS` workers plays no more: that would prove no more.
+        """
+        for party in (self._house, *self.suspects):
+            self._party = party
+            for match in self._matches(party):
+                if self._deaths[party] < MAX_DEATHS:
+                    yield match
 
-    def settle(self, match: Match, *, worker_died: bool) -> None:
-        """Note how a match of this trial went."""
-        party = self._party.pop(match.match_id)
-        self._deaths[party] += worker_died
-        if self._deaths[party] >= MAX_DEATHS:
-            for other in [other for other in self._waiting if self._party[other.match_id] == party]:
-                self._waiting.remove(other)
-                del self._party[other.match_id]
-
-    @property
-    def is_over(self) -> bool:
-        """Whether all matches are over."""
-        return not self._party
+    def settle(self, *, worker_died: bool) -> None:
+        """Note how the match that was yielded last went."""
+        self._deaths[self._party] += worker_died
 
     @property
     def machine_is_at_fault(self) -> bool:

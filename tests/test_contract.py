@@ -138,7 +138,7 @@ def _leaves_traces(self: SealedState, seat: Seat, action: Action, chance: Chance
 _TOSS = iter(range(10**9))
 
 
-def _own_luck(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
+def _own_chance(self: SealedState, seat: Seat, action: Action, chance: Chance) -> None:
     SealedState.apply(self, seat, action, chance)
     self.pot = 1 + next(_TOSS) % 6
 
@@ -217,6 +217,14 @@ def _ranks_without_tie_break(self: SealedState, viewer: Seat | None) -> SealedOb
     return replace(seen, seats=tuple(view._replace(rank=seat + 1) for seat, view in enumerate(seen.seats)))
 
 
+def _scores_by_pot(self: SealedState) -> list[int]:
+    return [score + (self.pot > 3) for score in self.score]
+
+
+def _acts_by_pot(self: SealedState) -> tuple[Seat, ...]:
+    return SealedState.seats_to_act(self)[: 1 if self.pot > 3 else None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Rankless(Observation):
     """An observation in which no seat has a rank."""
@@ -243,7 +251,7 @@ BROKEN = [
     broken(3, legal_actions=_incomplete),
     broken(3, apply=_refuses),
     broken(3, apply=_leaves_traces),
-    broken(4, apply=_own_luck),
+    broken(4, apply=_own_chance),
     broken(5, clone=_shallow),
     broken(6, to_json=_forgets),
     broken(7, problems=_complains),
@@ -255,6 +263,8 @@ BROKEN = [
     broken(14, ranks=_bad_ranks),
     broken(14, observation=_ranks_without_tie_break),
     broken(14, observation=_no_ranks),
+    broken(14, scores=_scores_by_pot),
+    broken(14, seats_to_act=_acts_by_pot),
     broken(18, scores=_points_from_nowhere),
     broken(18, ranks=_the_last_shall_be_first),
 ]

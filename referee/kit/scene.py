@@ -87,10 +87,10 @@ class Strip(NamedTuple):
     """The points that were scored by it."""
 
 
-def strip_height(width: float, said: Strip | None = None) -> float:
+def strip_height(width: float, said: Strip) -> float:
     """Return how high the strip of a picture of this width is; higher if more is scored than one line has room for."""
-    lines = 1 if said is None else len(_lines(width, said))
-    return round(width * (0.057 + 0.02 * (max(lines, 1) - 1)), 1)
+    lines = max(1, len(_lines(width, said)))
+    return round(width * (0.057 + 0.02 * (lines - 1)), 1)
 
 
 def strip(width: float, said: Strip, marks: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ without one borrowing from another. Everything that is printed goes through `tex
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 from html import escape
 
 NIGHT, DEEP, SEA, LAND, LIT = "#0a0f15", "#0f212c", "#142a36", "#16202a", "#1e2c38"
@@ -23,11 +24,14 @@ _SERIF = "Georgia,'Times New Roman','DejaVu Serif',serif"
 
 def element(name: str, content: str = "", /, **attributes: str | float) -> str:
     """Return an SVG element: `stroke_width=2` is written `stroke-width="2"`; `content` is markup."""
-    written = "".join(
-        f' {key.replace("_", "-")}="{escape(value) if isinstance(value, str) else f"{round(value, 2):g}"}"'
-        for key, value in attributes.items()
-    )
+    written = "".join([_attribute(key, value) for key, value in attributes.items()])
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
+
+
+@lru_cache(maxsize=1 << 14)  # most attributes are the same in picture after picture
+def _attribute(key: str, value: str | float) -> str:
+    written = escape(value) if isinstance(value, str) else f"{round(value, 2) + 0:g}"  # + 0: never -0, which equals 0
+    return f' {key.replace("_", "-")}="{written}"'
 
 
 def text(
@@ -54,6 +58,7 @@ def text(
     return element("text", escape(words), x=x, y=y, font_size=size, fill=fill, **style)
 
 
+@lru_cache(maxsize=1 << 12)
 def width_of(words: str) -> float:
     """About how wide words are, for size 1. Fonts differ: this goes by the widest of those named above."""
     return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)

@@ -1,4 +1,8 @@
-"""Processes that agents have left behind where their supervisor could not find them, because they killed or stopped it."""
+"""Processes that agents have left behind where their supervisor could not find them, because they killed or stopped it.
+
+Linux gives a process whose parent has ended to the nearest process above it that adopts orphans: a supervisor, else the process
+that plays the match (`play`, or a worker of a ladder), else the ladder's.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +10,38 @@ import contextlib
 import ctypes
 import os
 import signal
+from collections.abc import Container
 from pathlib import Path
 
 from referee.live.supervise import PR_SET_CHILD_SUBREAPER, descendants
 
-_supervisors: set[int] = set()
+_own: set[int] = set()
 _adopting = False
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of whatever its supervisors leave behind.
 
-    For processes that start nothing but agents: `kill_adopted` then kills every child that is no supervisor.
+    `kill_adopted` then kills every child that was not noted with `own_started`.
     """
     global _adopting
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    set_adopting(adopting=True)
     _adopting = True
 
 
-def supervisor_started(pid: int) -> None:
-    """Note a child of this process that is a supervisor."""
-    _supervisors.add(pid)
+def set_adopting(*, adopting: bool) -> None:
+    """Make this process the parent of every process below it whose own parent ends, or leave that to one above it."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, int(adopting), 0, 0, 0)
 
 
-def supervisor_ended(pid: int) -> None:
-    """Note that a supervisor has ended and been waited for."""
-    _supervisors.discard(pid)
+def own_started(pid: int) -> None:
+    """Note a child of this process that is a supervisor, or something else that is not to be killed."""
+    _own.add(pid)
+
+
+def own_ended(pid: int) -> None:
+    """Note that it has ended and been waited for."""
+    _own.discard(pid)
 
 
 def kill_below(pid: int) -> None:
@@ -43,17 +53,20 @@ def kill_below(pid: int) -> None:
 
 def kill_adopted() -> None:
     """Kill what was adopted, until nothing of it is left; do nothing in a process that does not adopt."""
-    while _adopting:
-        orphans = [child for child in _children() if child not in _supervisors]
-        if not orphans:
-            return
+    if _adopting:
+        kill_children(_own)
+
+
+def kill_children(spared: Container[int | None]) -> None:
+    """Kill all children of this process but those that are spared, and all below them, until nothing of them is left."""
+    while orphans := [child for child in children() if child not in spared]:
         for orphan in orphans:
             kill_below(orphan)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(orphan, 0)
 
 
-def _children() -> list[int]:
+def children() -> list[int]:
     """Return the children of this process, of all its threads."""
     found = []
     for thread in Path("/proc/self/task").iterdir():

@@ -5,9 +5,11 @@ from __future__ import annotations
 import signal
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ladder import backup as backups
 from ladder.backup import backup
 from ladder.errors import LadderError
 from ladder.home import Home
@@ -51,6 +53,24 @@ def test_a_backup_never_replaces_a_file(tmp_path: Path) -> None:
     with ladder(tmp_path / "home") as store, pytest.raises(LadderError, match=r"mine\.tar is there already"):
         backup(Home(tmp_path / "home"), store, file)
     assert file.read_text() == "mine"
+
+
+def test_a_backup_does_not_replace_a_file_that_has_appeared_while_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "mine.tar"
+    add_all = backups._add_all
+
+    def neighbour(*arguments: Any) -> None:
+        add_all(*arguments)
+        file.write_text("mine")
+
+    monkeypatch.setattr(backups, "_add_all", neighbour)
+    (tmp_path / "home").mkdir()
+    with ladder(tmp_path / "home") as store, pytest.raises(LadderError, match=r"mine\.tar is there already"):
+        backup(Home(tmp_path / "home"), store, file)
+    assert file.read_text() == "mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"home", "mine.tar"}
 
 
 @pytest.mark.parametrize("max_bytes", [40_000, 60_000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import re
@@ -9,6 +10,7 @@ import shutil
 import socket
 import stat
 import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
@@ -355,6 +357,177 @@ def test_bombs_are_refused_by_what_is_written_not_by_what_is_claimed(
     with pytest.raises(BadBot, match="more than 50 files"):
         take_in(zipped(tmp_path / "many.zip", {f"f{n}": b"" for n in range(60)}), tmp_path / "versions")
     assert not list((tmp_path / "versions").iterdir())
+
+
+FEW_MEMORY = """
+import resource, sys
+from pathlib import Path
+from ladder.errors import BadBot
+from ladder.intake import take_in
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (48 << 20),) * 2)
+try:
+    take_in(Path(sys.argv[1]), Path(sys.argv[2]))
+except BadBot as error:
+    print(error)
+"""
+
+
+def tar_bomb(path: Path, kind: bytes) -> None:
+    """A header that declares 150 MB, which are a hole in the file."""
+    head = tarfile.TarInfo("x")
+    head.type, head.size = kind, 150 << 20
+    with path.open("wb") as file:
+        file.write(head.tobuf(tarfile.GNU_FORMAT))
+        file.seek(head.size, io.SEEK_CUR)
+        file.write(entry("bot").tobuf() + bytes(1024))
+
+
+def sparse_bomb(path: Path) -> None:
+    """A map of holes that has 20 million numbers."""
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        numbers = b"99999999\n" + b"0\n" * 20_000_000
+        head = entry("bot", pax_headers={"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "bot"})
+        head.size = len(numbers)
+        archive.addfile(head, io.BytesIO(numbers))
+
+
+def old_sparse_bomb(path: Path) -> None:
+    """The same in the way of older programs: as many extensions of a header as there are blocks."""
+    head = bytearray(entry("bot", type=tarfile.GNUTYPE_SPARSE).tobuf(tarfile.GNU_FORMAT))
+    head[482] = 1  # more follows
+    head[148:156] = b"        "
+    head[148:156] = b"%06o\0 " % sum(head)
+    extension = bytearray(b"00000000001\0" * 42 + bytes(8))
+    extension[504] = 1
+    path.write_bytes(bytes(head) + bytes(extension) * 80_000)
+
+
+def zip_of_many(path: Path) -> None:
+    """A table of contents with 150,000 files."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("bot", PROGRAM)
+        contents = bytearray()
+        archive.close()
+    data = path.read_bytes()
+    start = data.rindex(b"PK\1\2")
+    end = data.rindex(b"PK\5\6")
+    contents += data[start:end] * 150_000
+    tail = bytearray(data[end:])
+    tail[12:16] = len(contents).to_bytes(4, "little")
+    path.write_bytes(data[:start] + contents + tail)
+
+
+def tar_of_many_global_headers(path: Path) -> None:
+    """The same with headers for all files that follow, which have other keys each time."""
+    with path.open("wb") as file:
+        for number in range(900):
+            text = b"".join(b"1011 %04d=%s\n" % (key, b"x" * 1000) for key in range(number, number + 50))
+            head = entry("x", type=tarfile.XGLTYPE)
+            head.size = len(text)
+            file.write(head.tobuf(tarfile.USTAR_FORMAT) + text + bytes(-len(text) % tarfile.BLOCKSIZE))
+            file.write(entry(f"f{number}").tobuf(tarfile.USTAR_FORMAT))
+
+
+def tar_of_many_headers(path: Path) -> None:
+    """Files of which each has an extended header of 50 kB; together they have 45 MB."""
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        for number in range(900):
+            archive.addfile(entry(f"f{number}", pax_headers={str(key): "x" * 1000 for key in range(50)}))
+
+
+BOMBS: dict[str, Callable[[Path], None]] = {
+    "pax.tar": lambda path: tar_bomb(path, tarfile.XHDTYPE),
+    "global.tar": lambda path: tar_bomb(path, tarfile.XGLTYPE),
+    "name.tar": lambda path: tar_bomb(path, tarfile.GNUTYPE_LONGNAME),
+    "link.tar": lambda path: tar_bomb(path, tarfile.GNUTYPE_LONGLINK),
+    "sparse.tar": sparse_bomb,
+    "old_sparse.tar": old_sparse_bomb,
+    "headers.tar": tar_of_many_headers,
+    "global_headers.tar": tar_of_many_global_headers,
+    "many.zip": zip_of_many,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_an_archive_whose_headers_would_fill_the_memory_is_refused_with_little(tmp_path: Path, name: str) -> None:
+    BOMBS[name](tmp_path / name)
+    command = [sys.executable, "-c", FEW_MEMORY, str(tmp_path / name), str(tmp_path / "versions")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.stderr) == ("the archive's headers or its table of contents are too long\n", "")
+    assert not list((tmp_path / "versions").iterdir())
+
+
+def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(intake, "MAX_TAR_HEADERS", 100_000)
+    bomb = tmp_path / "bot.tar.gz"
+    bomb.write_bytes(gzip.compress(entry("bot").tobuf() + bytes(2_000_000)))
+    with pytest.raises(BadBot, match="more than 1100000 bytes, unpacked"):
+        take_in(bomb, tmp_path / "versions")
+    bomb.write_bytes(gzip.compress(entry("bot").tobuf() + bytes(1024)) * 2)
+    with pytest.raises(BadBot, match="something follows"):
+        take_in(bomb, tmp_path / "versions")
+    bomb.write_bytes(gzip.compress(b"no archive"))
+    with pytest.raises(BadBot, match="is a damaged archive"):
+        take_in(bomb, tmp_path / "versions")
+    assert not list((tmp_path / "versions").iterdir())
+
+
+def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "MAX_ENTRIES", 50)
+    folders = [entry(f"f{number}", type=tarfile.DIRTYPE) for number in range(60)]
+    folder = bot_folder(tmp_path / "bot")
+    for number in range(60):
+        (folder / f"f{number}").mkdir()
+    for path in (folder, tarred(tmp_path / "bot.tgz", [entry("bot"), *folders])):
+        with pytest.raises(BadBot, match="more than 50 files, links and folders"):
+            take_in(path, tmp_path / "versions")
+
+
+def test_names_of_any_length_that_tar_writes_are_taken_in(tmp_path: Path) -> None:
+    long = "/".join(["x" * 80] * 5) + "/data"
+    hashes = set()
+    for number, form in enumerate((tarfile.GNU_FORMAT, tarfile.PAX_FORMAT)):
+        with tarfile.open(tmp_path / f"{number}.tar", "w", format=form) as archive:
+            for name in ("bot", long):
+                info = entry(name)
+                info.size = len(PROGRAM)
+                archive.addfile(info, io.BytesIO(PROGRAM.encode()))
+        artefact = take_in(tmp_path / f"{number}.tar", tmp_path / "versions")
+        assert (tmp_path / "versions" / artefact.content_hash / long).is_file()
+        hashes.add(artefact.content_hash)
+    assert len(hashes) == 1
+
+
+def test_a_zip_with_a_comment_is_taken_in_and_one_that_is_compressed_in_an_unusual_way_is_not(tmp_path: Path) -> None:
+    with zipfile.ZipFile(zipped(tmp_path / "bot.zip", {"bot": PROGRAM.encode()}), "a") as archive:
+        archive.comment = b"x" * 60_000
+    assert take_in(tmp_path / "bot.zip", tmp_path / "versions").run == ("./bot",)
+    with zipfile.ZipFile(tmp_path / "lzma.zip", "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("bot", PROGRAM)
+    with pytest.raises(BadBot, match="compressed in an unusual way"):
+        take_in(tmp_path / "lzma.zip", tmp_path / "versions")
+
+
+def test_folders_in_each_other_are_refused_when_they_are_too_deep_and_nothing_is_left(tmp_path: Path) -> None:
+    deep = "a/" * 1_200 + "x"
+    folder = bot_folder(tmp_path / "bot")
+    here = folder
+    for _ in range(intake.MAX_DEPTH):
+        here /= "a"
+        here.mkdir()
+    for path in (
+        folder,
+        tarred(tmp_path / "bot.tgz", [entry("bot"), entry(deep)]),
+        zipped(tmp_path / "bot.zip", {"bot": b"", deep: b""}),
+    ):
+        (here / "x").write_text("")
+        with pytest.raises(BadBot, match=f"more than {intake.MAX_DEPTH} folders in each other"):
+            submit(Home(tmp_path / "home"), path, "mybot", "me")
+        assert not (tmp_path / "home").exists()
+    (here / "x").unlink()
+    assert take_in(folder, tmp_path / "versions").run == ("./bot",)
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -20,10 +20,11 @@ from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
 from ladder.schema import MAX_VOIDS
+from referee.live import orphans
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find
 from tests.referee.test_processes import STARVED, neighbours
 
@@ -107,13 +108,13 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
         assert (first.worker_died, first.reason.partition(";")[0]) == (True, reason)
         assert isinstance(others[-1], Finished)
         wait_until_nothing_runs_in(home.versions)
-    assert verified(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
+    assert verify(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
 
 
 def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pools, "EXTRA_SECONDS", 0.5)
+    monkeypatch.setattr(pools, "EXTRA_SECONDS", -20.0)  # long before the agent, which never joins, is out
     bot = entered(home, "import time\ntime.sleep(600)\n")
     home.records.mkdir()
     with Pool(home, 1, Patience(tick_seconds=0.05, silent_ticks=6000, start_ticks=6000)) as pool:
@@ -130,16 +131,65 @@ def test_no_clock_lets_a_match_take_longer_than_its_bound() -> None:
     assert max_seconds(match(*seats, clock="10+1/10")) > 4 * (10 + 500 * 1)
 
 
-def test_a_match_of_a_block_keeps_its_seed_and_another_reveals_it(home: Home) -> None:
+TELLING = (
+    "from pathlib import Path\nfrom dogana.sdk import play\n"
+    "def told(match, over):\n    Path({marker!r}).open('a').write(f'{over}\\n')\n"
+    "play(lambda decision: 0, on_end=told)\n"
+)
+
+
+def test_no_match_tells_a_bot_its_seed_so_that_those_of_a_trial_end_as_those_of_a_block_do(
+    home: Home, tmp_path: Path
+) -> None:
+    bot = entered(home, TELLING.replace("{marker!r}", repr(str(tmp_path / "marker"))))
+    home.records.mkdir()
+    in_block, on_trial = match(bot, HOUSE_BOT), match(bot, HOUSE_BOT, block=None)
+    with Pool(home, 1) as pool:
+        ends = [end for _, end in pool.play([in_block, on_trial])]
+    assert [type(end) for end in ends] == [Finished, Finished]
+    told = (tmp_path / "marker").read_text()
+    assert told
+    for one in (in_block, on_trial):
+        assert str(one.seed) not in told
+        assert str(one.seed) not in home.record(one.match_id).read_text()
+        assert read_lines(home.record(one.match_id))[-1].data["type"] == "result"
+
+
+ESCAPING = (
+    "import os, signal, time\n"
+    f"supervisor, worker = os.getppid(), {WORKER}\n"
+    "if os.fork() == 0:\n"
+    "    os.kill(worker, signal.SIGSTOP)\n"  # or it might notice
+    "    os.kill(supervisor, signal.SIGKILL)\n"
+    "    os.kill(worker, signal.SIGKILL)\n"
+    "    time.sleep(600)\n"
+    "signal.pause()\n"
+)
+
+
+def test_what_an_agent_leaves_behind_when_it_kills_its_supervisor_and_its_worker_does_not_see_the_next_match(
+    home: Home,
+) -> None:
+    bot = entered(home, ESCAPING)
+    home.records.mkdir()
+    with Pool(home, 2) as pool:
+        [(_, end)] = pool.play([match(bot, HOUSE_BOT)])
+        assert isinstance(end, Void)
+        assert end.worker_died
+        assert _running_in(home.versions) == []
+
+
+def test_a_match_that_is_played_alone_has_a_worker_of_its_own(home: Home) -> None:
     home.folder.mkdir()
     home.records.mkdir()
-    in_block, alone = match(HOUSE_BOT, HOUSE_BOT), match(HOUSE_BOT, HOUSE_BOT, block=None)
-    with Pool(home, 1) as pool:
-        ends = [end for _, end in pool.play([in_block, alone])]
-    assert [type(end) for end in ends] == [Finished, Finished]
-    assert str(in_block.seed) not in home.record(in_block.match_id).read_text()
-    assert read_lines(home.record(in_block.match_id))[-1].data["type"] == "result"
-    assert read_lines(home.record(alone.match_id))[-1].data["seed"] == alone.seed
+    with Pool(home, 2) as pool:
+        before = set(orphans.children())
+        assert all(isinstance(end, Finished) for _, end in pool.play([match(HOUSE_BOT, HOUSE_BOT) for _ in range(2)]))
+        workers = set(orphans.children()) - before
+        assert len(workers) == 2
+        assert isinstance(pool.play_alone(match(HOUSE_BOT, HOUSE_BOT)), Finished)
+        [alone] = set(orphans.children()) - before
+        assert alone not in workers
 
 
 def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_its_match(

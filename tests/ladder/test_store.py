@@ -275,6 +275,19 @@ def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_tha
         assert found == {culprit: KILLS_WORKERS}
 
 
+def test_the_suspension_of_a_guilty_version_can_be_lifted_until_it_is_found_guilty_again(tmp_path: Path) -> None:
+    with ladder(tmp_path) as store:
+        [match, *_] = next_matches(store)
+        one, other, *_ = match.versions
+        for version in (one, other):
+            store.note_trial(match.match_id, version, guilty=True)
+        store.pardon(one)
+        assert store.guilty() == {other}
+        assert store.differences() == []
+        store.note_trial(match.match_id, one, guilty=True)
+        assert store.guilty() == {one, other}
+
+
 def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Path) -> None:
     with ladder(tmp_path, bots=2) as store:
         for number in range(SUSPENDED_AFTER):

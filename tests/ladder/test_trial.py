@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from textwrap import indent
 from typing import Any
@@ -12,8 +13,9 @@ from ladder.condition import Condition, agree
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
+from ladder.pool import Pool
 from ladder.recompute import compare
-from ladder.running import RunPlan, run
+from ladder.running import RunPlan, enter_house_bots, qualify, run
 from ladder.schema import MAX_VOIDS
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
@@ -39,16 +41,13 @@ CAUSE = Match("cause", 1, Condition(1, "toy", {}, "60+0.5/10"), (VICTIM, GREEDY,
 def held(trial: Trial, dies: Any) -> list[Match]:
     """Hold a trial; `dies` says whether a worker dies in a match."""
     played = []
-    while (match := trial.next()) is not None:
+    for match in trial.matches():
         played.append(match)
-        assert trial.has(match)
-        trial.settle(match, worker_died=dies(match))
-        assert not trial.has(match)
-    assert trial.is_over
+        trial.settle(worker_died=dies(match))
     return played
 
 
-def test_each_suspect_plays_among_house_bots_in_every_seat_and_first_from_the_seed_of_the_cause() -> None:
+def test_each_suspect_plays_among_house_bots_in_every_seat_and_first_in_that_of_the_cause() -> None:
     trial = Trial(CAUSE, GREEDY, [])
     assert trial.suspects == [VICTIM, KILLER]
     played = held(trial, lambda match: False)
@@ -57,10 +56,15 @@ def test_each_suspect_plays_among_house_bots_in_every_seat_and_first_from_the_se
     for party, first in ((VICTIM, CAUSE.seats.index(VICTIM)), (KILLER, CAUSE.seats.index(KILLER))):
         own = [match for match in played if party in match.seats]
         assert len(own) == TRIAL_MATCHES
-        assert (own[0].seed, own[0].seats.index(party)) == (CAUSE.seed, first)
+        assert own[0].seats.index(party) == first
         assert {match.seats.index(party) for match in own} == {0, 1, 2}
         assert all(set(match.seats) == {party, GREEDY} and match.block is None for match in own)
-    assert len({match.seed for match in played}) > 2 * TRIAL_MATCHES
+
+
+def test_no_match_of_a_trial_is_played_from_the_seed_of_the_block_whose_other_matches_are_still_open() -> None:
+    seeds = [match.seed for match in held(Trial(CAUSE, GREEDY, []), lambda match: False)]
+    assert CAUSE.seed not in seeds
+    assert len(set(seeds)) == len(seeds)
 
 
 def test_who_kills_its_worker_among_house_bots_is_guilty_and_who_met_it_is_not() -> None:
@@ -87,10 +91,10 @@ def test_a_few_deaths_are_no_proof(deaths: int) -> None:
 
 def test_if_workers_die_among_house_bots_too_the_machine_is_at_fault() -> None:
     trial = Trial(CAUSE, GREEDY, [])
-    first = [match for match in (trial.next() for _ in range(MAX_DEATHS)) if match is not None]
-    for match in first:
+    for match in islice(trial.matches(), MAX_DEATHS):
+        assert set(match.seats) == {GREEDY}
         assert not trial.machine_is_at_fault
-        trial.settle(match, worker_died=True)
+        trial.settle(worker_died=True)
     assert trial.machine_is_at_fault
 
 
@@ -142,6 +146,54 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
         assert found["mybot"].status in SCHEDULED
         assert store.unfinished(CONDITION) == []
         assert compare(home, store).problems == []
+
+
+FRAMING = (
+    "import os, signal, time\nfrom pathlib import Path\nfrom dogana.sdk import play\n"
+    "from referee.live.supervise import descendants\n"
+    "def parent(pid):\n    return int(Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[1])\n"
+    "ladder = parent(parent(os.getppid()))\n"
+    "def plays_rival(pid):\n"
+    "    try:\n        return b'rival.py' in Path(f'/proc/{pid}/cmdline').read_bytes()\n"
+    "    except OSError:\n        return False\n"
+    "def choose(decision):\n"
+    "    here = Path({marker!r})\n"
+    "    here.touch()\n"
+    "    waited, killed = time.monotonic(), len(here.read_text())\n"
+    "    while killed < 3 and time.monotonic() - waited < 15:\n"
+    "        for worker in Path(f'/proc/{ladder}/task/{ladder}/children').read_text().split():\n"
+    "            if any(map(plays_rival, descendants(int(worker)))):\n"
+    "                os.kill(int(worker), signal.SIGKILL)\n"
+    "                waited, killed = time.monotonic(), killed + 1\n"
+    "                here.write_text('x' * killed)\n"
+    "        time.sleep(0.01)\n"
+    "    here.write_text('xxx')\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+"""Kills every worker that a rival's agent is seen below, for as long as it is asked."""
+RIVAL = (
+    "import os, time\nfrom dogana.sdk import play\n"
+    "def choose(decision):\n"
+    "    while not os.path.exists({marker!r}):\n"
+    "        time.sleep(0.01)\n"
+    "    return 0\n"
+    "play(choose)\n"
+)
+
+
+def test_a_bot_that_kills_the_worker_of_a_rival_that_qualifies_beside_it_does_not_keep_it_out(tmp_path: Path) -> None:
+    home, marker = Home(tmp_path / "home"), tmp_path / "marker"
+    for name, program in (("framer", FRAMING), ("rival", RIVAL)):
+        (tmp_path / f"{name}.py").write_text(program.replace("{marker!r}", repr(str(marker))))
+        submit(home, tmp_path / f"{name}.py", name, name)
+    home.records.mkdir()
+    with Store(home.database, create=False) as store, Pool(home, 2) as pool:
+        condition = store.condition(GAME.name, {}, "60+0/60")
+        enter_house_bots(store, condition)
+        said = [step.text for step in qualify(home, store, pool, condition, 2)]
+    assert sorted(said) == ["framer v1 qualifies for cargo_noir", "rival v1 qualifies for cargo_noir"]
+    assert marker.read_text() == "xxx"  # it did what it could
 
 
 def test_a_run_on_a_machine_that_is_too_busy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Luck: live streams are fixed by seed and name, uniform, and independent of each other; given luck is checked."""
+"""Chance: live streams are fixed by seed and name, uniform, and independent of each other; draws that are given are checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**62)
 
 
 @given(SEEDS, st.lists(st.integers(1, 100), max_size=20))
-def test_the_same_seed_gives_the_same_luck(seed: int, sizes: list[int]) -> None:
+def test_the_same_seed_gives_the_same_draws(seed: int, sizes: list[int]) -> None:
     one, two = LiveChance(seed), LiveChance(seed)
     assert [one.stream("bag").below(n) for n in sizes] == [two.stream("bag").below(n) for n in sizes]
 
@@ -57,7 +57,7 @@ def test_every_draw_is_noted_with_its_stream() -> None:
     assert chance.draws == [("bag", 1), ("deck", order)]
 
 
-def test_replayed_luck_must_come_from_the_recorded_stream_and_be_possible() -> None:
+def test_replayed_chance_must_come_from_the_recorded_stream_and_be_possible() -> None:
     for draws, message in (
         ([], "nothing more is recorded"),
         ([("deck", 1)], "stream deck is recorded"),
@@ -71,7 +71,7 @@ def test_replayed_luck_must_come_from_the_recorded_stream_and_be_possible() -> N
             chance.stream("bag").pick([1, 0, 1])
 
 
-def test_replayed_luck_must_be_what_the_seed_gives() -> None:
+def test_replayed_chance_must_be_what_the_seed_gives() -> None:
     live = LiveChance(9)
     true = live.stream("bag").below(10)
     chance = ReplayChance(LiveChance(9))
@@ -83,7 +83,7 @@ def test_replayed_luck_must_be_what_the_seed_gives() -> None:
         forged.stream("bag").below(10)
 
 
-def test_scripted_luck_is_given_in_order_and_runs_out() -> None:
+def test_scripted_chance_is_given_in_order_and_runs_out() -> None:
     chance = ScriptedChance(bag=[2, 0], deck=[[1, 0]])
     assert chance.stream("bag").below(3) == 2
     assert chance.stream("deck").permutation(2) == [1, 0]

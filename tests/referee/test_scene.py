@@ -99,3 +99,7 @@ def test_clocks_are_read_at_a_glance() -> None:
     assert [scene.clock(seconds) for seconds in (-0.3, 9.46, 10, 65.9, 3600)] == [
         "0.0 s", "9.5 s", "0:10", "1:05", "60:00",
     ]  # fmt: skip
+
+
+def test_attributes_are_written_alike_whatever_was_written_before() -> None:
+    assert element("circle", r=0.0) == element("circle", r=-0.0) == element("circle", r=-0.001) == '<circle r="0"/>'

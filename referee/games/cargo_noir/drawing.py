@@ -17,7 +17,7 @@ from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.breakdown import breakdown, criteria
 from referee.games.cargo_noir.drawing_panel import panel, panel_height
 from referee.games.cargo_noir.drawing_style import card_colour, ship, token
-from referee.games.cargo_noir.drawing_words import described, doing, happened, notes, placed, titled
+from referee.games.cargo_noir.drawing_words import can_pay, described, doing, happened, notes, placed, titled
 from referee.games.cargo_noir.names import Card, Kind, Phase, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation
 from referee.kit.scene import brackets, end_table, end_table_height, strip, strip_height
@@ -189,6 +189,8 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
     parts = [
         box(0, 0, _SIDE_WIDTH, _BELOW_CHART - _OFFER_TOP),
         text(14, 23, "Victory cards", 15.5, BRASS, serif=True, bold=True),
+        path("M138 12l7 4.5-7 4.5z", BRASS),
+        text(150, 22, "can be paid", 13.5, FADED, fit=88),
         text(271, 23, "cost", 13.5, FADED, "end"),
         text(360, 23, "left", 13.5, FADED, "end"),
     ]
@@ -197,12 +199,14 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
         row = [
             box(12, -14, 34, 18, colour, "none", 0, 4),
             figure(29, 0, board.vp[card], 13.5, DARK, fit=30),
-            text(54, 0, titled(card), 13.5, fit=104),
+            text(57, 0, titled(card), 13.5, fit=105),
             text(162, 0, powers.get(card, ""), 13.5, FADED, fit=80),
             text(271, 0, board.cost[card], 14, INK, "end", bold=True, fit=30),
             text(360, 0, left or "sold out", 13.5, INK, "end", bold=left > 0, fit=24 if left else 62),
             *(box(330 - 7 * copy, -9, 5, 9, colour, "none", 0, 1) for copy in range(min(left, 8))),
         ]
+        if can_pay(board, seen, card):
+            row.append(path("M48-10l7 4.5-7 4.5z", BRASS))
         parts.append(group(0, 46 + 20.6 * card, "".join(row), opacity=1 if left else 0.5))
         if left != was.supply[card]:
             parts.append(brackets(6, 29 + 20.6 * card, _SIDE_WIDTH - 12, 23))

@@ -70,6 +70,14 @@ def notes(seen: CargoNoirObservation) -> list[str]:
     return found
 
 
+def can_pay(board: CargoNoirBoard, seen: CargoNoirObservation, card: Card) -> bool:
+    """Return whether the seat to act can buy a card with what it has handed in so far (C4.5, C4.6, C4.8)."""
+    has = seen.seats[seen.seat]
+    credit = seen.credit + (has.safe if seen.turn == seen.last_turn else 0)
+    may = seen.phase is Phase.P2 and seen.supply[card] > 0 and has.cards[card] < board.cap[card]
+    return may and board.cost[card] <= credit
+
+
 def titled(name: Port | Card | Destination) -> str:
     """Return a name for people: `New York`."""
     return name.name.replace("_", " ").title()

@@ -185,13 +185,14 @@ def _legend(seen: VeneziaObservation) -> str:
         (figure(0, 5, "R2", 15, ALARM), "done in round 2"),
         (pigeon(0, 0, None, 0.85), f"grey, {seen.grey_side} aside"),
         (figure(0, 5, "+3/6", 15, GOLD), "home seat/others"),
+        (figure(0, 3, "7", 17) + path("M-7 9h14", stroke=GOLD, thick=3), "leads there now"),
         (halo(0, 0, 9), "just come"),
         (cross(0, 0, seen.first_seat, 0.75), "just gone"),
         (brackets(-15, -10, 30, 20), "just changed"),
     )
     parts = [box(0, 0, PIAZZA_WIDTH, height)]
     for at, (piece, words) in enumerate(pieces):
-        x, y = 28 + 162 * (at % 3), 22 + 35.5 * (at // 3)
+        x, y = 28 + 162 * (at % 3), 20 + 30.5 * (at // 3)
         parts.append(group(x, y, piece))
         parts.append(text(x + 24, y + 5, words, 15, FADED, fit=112))
     return group(PIAZZA, _LEGEND_TOP, "".join(parts))

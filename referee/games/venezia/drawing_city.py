@@ -17,7 +17,7 @@ from referee.games.venezia.drawing_style import (
     raptor,
     wrapped,
 )
-from referee.games.venezia.drawing_words import worth
+from referee.games.venezia.drawing_words import leader, worth
 from referee.games.venezia.names import DISTRICTS, Place
 from referee.games.venezia.observation import VeneziaObservation
 from referee.kit.scene import brackets, halo
@@ -87,7 +87,7 @@ def _place(
         box(0, 0, width, height, LAND, rim, 1.5 if rim == LINE else 3, 12 if place in DISTRICTS else 30),
         sign(board.place_names[place], 12, 24, width - 22 - 30 * bool(homes)),
         *(house(width - 22, 19, seat, 0.95) for seat in homes),
-        flock(view.pigeons, was.places[place].pigeons, 40),
+        flock(view.pigeons, was.places[place].pigeons, 40, leader(seen, place)),
         path(f"M12 {height - 37}h{width - 24}", stroke=LINE),
     ]
     if view.grey:
@@ -120,7 +120,7 @@ def _cemetery(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObserva
         box(0, 0, width, height, DEEP, DIM, 1.5, 30),
         sign(board.cemetery_name, 12, 24, width - 52),
         grave(width - 22, 20),
-        flock([has.cemetery for has in seen.seats], [has.cemetery for has in was.seats], 40),
+        flock([has.cemetery for has in seen.seats], [has.cemetery for has in was.seats], 40, None),
         path(f"M16 {height - 37}h{width - 32}", stroke=LINE),
         text(width / 2, height - 13, "cemetery", 16, FADED, "middle"),
     ]

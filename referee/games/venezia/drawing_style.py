@@ -134,14 +134,19 @@ def cross(x: float, y: float, seat: Seat, scale: float = 1) -> str:
     return group(x, y, pigeon(0, 2, seat, 1, 0.4) + strokes, scale)
 
 
-def flock(pigeons: Sequence[int], before: Sequence[int], y: float) -> str:
-    """Draw the pigeons of each seat, two seats to a row; a seat that has none is a shadow, and what has changed is marked."""
+def flock(pigeons: Sequence[int], before: Sequence[int], y: float, leads: Seat | None) -> str:
+    """Draw the pigeons of each seat, two seats to a row, with a line under those of the seat that leads.
+
+    A seat that has none is a shadow, and what has changed is marked.
+    """
     parts = []
     for seat, count in enumerate(pigeons):
         left, middle = 14 + 68 * (seat % 2), y + 14 + 34 * (seat // 2)
         parts.append(pigeon(left + 16, middle, seat, 0.9, 1 if count else 0.3))
         if count:
             parts.append(text(left + 37, middle + 6, count, 18, bold=True, fit=28))
+        if seat == leads:
+            parts.append(path(f"M{left + 36} {middle + 11}h{12 if count < 10 else 24}", stroke=GOLD, thick=3))
         if count != before[seat]:
             parts.append(brackets(left - 5, middle - 16, 66, 31))
     return "".join(parts)

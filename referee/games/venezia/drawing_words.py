@@ -142,6 +142,16 @@ def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Sea
     return board.enemy_home_points if enemy else board.majority_points
 
 
+def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
+    """Return the seat that has the majority in a place as things are, if one has (Z0.3, Z8.5, Z8.8)."""
+    pigeons = list(seen.places[place].pigeons)
+    if seen.grey_owner is not None:
+        pigeons[seen.grey_owner] += seen.places[place].grey
+    most = max(pigeons)
+    alone = most > 0 and pigeons.count(most) == 1 and seen.raptor is not place
+    return pigeons.index(most) if alone else None
+
+
 # --- what has just happened -------------------------------------------------------------------------
 
 

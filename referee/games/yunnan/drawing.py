@@ -94,7 +94,7 @@ def draw(
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
     before = None if scene is None else cast("YunnanObservation | None", scene.before)
     said = None if scene is None else happened(board, seen, scene)
-    above = 0.0 if said is None else strip_height(_WIDTH)
+    above = 0.0 if said is None else strip_height(_WIDTH, said)
     over = seen.phase is Phase.OVER
     who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
     marks = [_mark(seen, seat) for seat in range(len(seen.seats))]

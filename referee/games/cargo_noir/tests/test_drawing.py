@@ -15,6 +15,8 @@ from referee.game import Action, Scene, label
 from referee.games.cargo_noir import GAME
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.board import CargoNoirBoard
+from referee.games.cargo_noir.drawing_words import can_pay
+from referee.games.cargo_noir.names import Card
 from referee.games.cargo_noir.observation import CargoNoirObservation
 from referee.games.cargo_noir.state import CargoNoirState
 from referee.games.cargo_noir.tests.table import BOARD, do, place, setup
@@ -236,3 +238,20 @@ def sizes(element: ET.Element, scale: float) -> Iterator[tuple[ET.Element, float
         yield element, float(element.get("font-size", "0")) * scale
     for inner in element:
         yield from sizes(inner, scale)
+
+
+def test_the_cards_that_can_be_paid_are_those_that_can_be_bought() -> None:
+    bought = 0
+    for seed in range(3):
+        chance, dice = FastChance(seed), random.Random(seed)
+        state = GAME.start(setup(2), chance)
+        assert isinstance(state, CargoNoirState)
+        while not state.is_over():
+            legal = state.legal_actions(state.seat)
+            seen = cast("CargoNoirObservation", state.observation(None))
+            board = cast("CargoNoirBoard", state.setup.board)
+            on_offer = [action.card for action in legal if isinstance(action, act.Buy)]
+            assert [card for card in Card if can_pay(board, seen, card)] == on_offer
+            bought += len(on_offer)
+            state.apply(state.seat, dice.choice(legal), chance)
+    assert bought > 5

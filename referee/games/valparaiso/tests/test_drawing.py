@@ -340,8 +340,8 @@ def test_a_picture_does_not_depend_on_what_its_viewer_cannot_know(seats: int) ->
         for viewer in (None, 0):
             seen = state.observation(viewer)
             picture = GAME.draw(state.setup, seen)
-            for luck in range(3):
-                other = GAME.sample(state.setup, seen, FastChance(luck))
+            for seed in range(3):
+                other = GAME.sample(state.setup, seen, FastChance(seed))
                 assert GAME.draw(state.setup, other.observation(viewer)) == picture
 
 

@@ -10,9 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from referee.game import Action, Scene
-from referee.games.venezia import GAME
-from referee.games.venezia.names import ActionCard, FirstCard, Phase
+from referee.game import Action, Scene, Seat
+from referee.games.venezia import GAME, scoring
+from referee.games.venezia.drawing_words import leader
+from referee.games.venezia.names import ActionCard, FirstCard, Phase, Place
 from referee.games.venezia.observation import VeneziaObservation
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.table import NONE
@@ -291,3 +292,15 @@ def test_the_round_keeps_its_distance_from_what_is_open() -> None:
     root = ET.fromstring(drawn(place(round=37, piazza={"d5": 0}, options=options)))  # noqa: S314 our own drawing
     [title] = [found for found in root.iter(f"{SVG}text") if found.text == "Round 37 of 50"]
     assert width_of("Round 37 of 50") * 1.13 * float(title.get("font-size", "0")) <= 135
+
+
+def test_z10_1_who_leads_in_a_place_is_who_would_score_it() -> None:
+    found: set[Seat | None] = set()
+    for decisions in range(20, 120, 5):
+        state = played(3, decisions)
+        seen = cast("VeneziaObservation", state.observation(None))
+        for where in Place:
+            expected = scoring.majority_in(state, where)
+            assert leader(seen, where) == (None if expected == NONE else expected)
+            found.add(leader(seen, where))
+    assert found == {None, 0, 1, 2}

@@ -1,0 +1,135 @@
+"""What has to be bounded before an archive is parsed, because `tarfile` and `zipfile` believe what it declares.
+
+A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read in one piece.
+Compressed, a gigabyte of zeros is a megabyte.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from ladder.errors import BadBot
+
+PIECE = 128 * 1024
+"""How many bytes of content are read at a time; also what the standard library reads at a time."""
+MAX_TAR_HEADER = 64 * 1024
+"""The longest header of one file in a tar archive, with all that extends it: a long name needs 2 kB."""
+MAX_TAR_HEADERS = 40 * 1024 * 1024
+"""The most that all headers of a tar archive may have together: for each of 20,000 files, 2 kB."""
+MAX_ZIP_CONTENTS = 4 * 1024 * 1024
+"""The longest table of contents of a zip archive: about 20,000 files with names of 100 characters."""
+_MAX_ZIP_HEADER = 256 * 1024
+"""More than a local header of a zip archive can have: two fields of less than 64 kB."""
+
+_GZIP = b"\x1f\x8b"
+
+
+class Bounded(io.FileIO):
+    """A file of which only so much can be read.
+
+    Attributes:
+        left: how many bytes may be read from now on.
+    """
+
+    def __init__(self, path: Path, most: int) -> None:
+        """Open a file for reading, at first at most so many bytes."""
+        super().__init__(path)
+        self.left = most
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read so many bytes, or all that are left.
+
+        Raises:
+            BadBot: if these are more than are allowed.
+        """
+        if size is None or size < 0:
+            size = os.fstat(self.fileno()).st_size - self.tell()
+        if size > self.left:
+            raise BadBot("the archive's headers or its table of contents are too long")
+        data = super().read(size) or b""
+        self.left -= len(data)
+        return data
+
+
+def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
+    """Read a tar archive that is not compressed: yield what each entry is, and its content if it is a file.
+
+    Raises:
+        BadBot: if a header is too long.
+        tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError: if it is damaged.
+    """
+    with Bounded(path, MAX_TAR_HEADER) as file, tarfile.open(fileobj=file, mode="r:") as archive:
+        allowed, headers = MAX_TAR_HEADER, MAX_TAR_HEADERS
+        for entry in archive:
+            headers -= allowed - file.left
+            file.left = entry.size
+            yield entry, archive.extractfile(entry) if entry.isfile() else None
+            # tarfile would keep what extends the headers, and copy what extends all of them each time.
+            entry.pax_headers = {}
+            archive.pax_headers = {}
+            file.left = allowed = min(MAX_TAR_HEADER, headers)
+
+
+@contextmanager
+def open_zip(path: Path) -> Iterator[tuple[list[zipfile.ZipInfo], Callable[[zipfile.ZipInfo], IO[bytes]]]]:
+    """Open a zip archive: give its entries, and what opens one.
+
+    Raises:
+        BadBot: if its table of contents is too long.
+        zipfile.BadZipFile, ValueError, EOFError: if it is damaged.
+    """
+    with Bounded(path, MAX_ZIP_CONTENTS) as file, zipfile.ZipFile(file) as archive:
+
+        def opened(entry: zipfile.ZipInfo) -> IO[bytes]:
+            file.left = _MAX_ZIP_HEADER + entry.compress_size
+            return archive.open(entry)
+
+        yield archive.infolist(), opened
+
+
+def is_gzip(path: Path) -> bool:
+    """Tell whether a file begins as one that gzip has compressed."""
+    with path.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
+
+
+def is_tar(path: Path) -> bool:
+    """Tell whether a file begins with the header of a tar archive."""
+    with path.open("rb") as file:
+        try:
+            tarfile.TarInfo.frombuf(file.read(tarfile.BLOCKSIZE), "utf-8", "surrogateescape")
+        except tarfile.TarError:
+            return False
+    return True
+
+
+def gunzip(path: Path, target: Path, most: int) -> None:
+    """Decompress a file, at most so many bytes.
+
+    Raises:
+        BadBot: if there are more, or something follows.
+        zlib.error: if it is damaged.
+        EOFError: if it ends too early.
+    """
+    inflate = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)  # 16: gzip
+    left = most
+    with path.open("rb") as source, target.open("xb") as file:
+        while not inflate.eof:
+            data = inflate.unconsumed_tail or source.read(PIECE)
+            if not data:
+                raise EOFError("it ends too early")
+            content = inflate.decompress(data, PIECE)
+            left -= len(content)
+            if left < 0:
+                raise BadBot(f"more than {most} bytes, unpacked")
+            file.write(content)
+        if inflate.unused_data or source.read(1):
+            raise BadBot("something follows after the end of the compressed data")
