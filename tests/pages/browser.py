@@ -65,8 +65,8 @@ def site(recorded: Recorded, tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 
 @pytest.fixture(scope="session")
-def browser(site: Site) -> Iterator[Any]:
-    """The system's browser; it starts when all matches are played, because it has an event loop of its own."""
+def browser() -> Iterator[Any]:
+    """The system's browser."""
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM)
         yield started

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
@@ -29,7 +30,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     def play(game: str, seats: int) -> Path:
         path = tmp_path_factory.mktemp("records") / "match.jsonl"
         plan = plan_of(game, seats, options=SHORT.get(game))
-        asyncio.run(play_match(plan, [House(RandomBot)] * seats, record=path))
+        with ThreadPoolExecutor(1) as other:  # the browser's driver has an event loop in this thread
+            other.submit(asyncio.run, play_match(plan, [House(RandomBot)] * seats, record=path)).result()
         return path
 
     return play
