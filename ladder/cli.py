@@ -32,6 +32,7 @@ from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.replay import replay
 from referee.commands.verify import verify
+from referee.commands.watch import watch
 from referee.errors import DoganaError
 from referee.terminal import Remarks
 
@@ -60,7 +61,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, play, verify, replay, position):
+for command in (games, play, watch, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

@@ -36,7 +36,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.record import RecordError
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
 
 MAX_DECISIONS = 1_000
@@ -313,7 +313,7 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
             position_file=home.logs(match.match_id) / "position.json",
             starved_is_void=match.voids < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
         )
-        record = verified(path, find, match.seed)
+        record = verify(path, find, match.seed)
     except MatchVoid as error:
         return Void(str(error))
     except RecordError as error:

@@ -19,7 +19,7 @@ from ladder.match import Match
 from ladder.rating import History, Rating
 from ladder.store import Store
 from referee.records.record import RecordError
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find
 
 _CHUNK = 32
@@ -180,7 +180,7 @@ def _problem(home: Home, match: Match) -> Problem | None:
     assert count is not None  # noqa: S101 it counts
     path = home.find_record(match.match_id)
     try:
-        record = verified(path, find, match.seed)
+        record = verify(path, find, match.seed)
     except RecordError as error:
         if home.find_record(match.match_id) != path:  # a run has sealed it at this moment
             return _problem(home, match)

@@ -41,6 +41,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
      the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
  14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
      `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
+     Everybody knows the scores, and who is to act: spectators are told both.
  15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
@@ -287,7 +288,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class CountedBy:
-    """An annotation of a tuple in an observation: what its index stands for.
+    """An annotation of a tuple in an observation: what its index stands for; it may end before the last name.
 
     With `goods: Annotated[tuple[int, ...], CountedBy(Kind)]` a replay can say `goods.gold`.
     """
@@ -477,6 +478,13 @@ class Game(ABC):
         It shows nothing that is neither in the observation nor in the scene. `referee/kit/scene.py` has what the pictures of
         all games say about a scene.
         """
+
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+        """Return what has just happened, in words that go on from a bot's name: `bids 7 in the Horse Market`.
+
+        It says nothing that is neither in the observation nor in the scene. A game without words of its own gives the label.
+        """
+        return "acts" if scene.action is None else label(scene.action)
 
     def order_matters(self, setup: Setup) -> bool:
         """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""

@@ -217,6 +217,14 @@ def _ranks_without_tie_break(self: SealedState, viewer: Seat | None) -> SealedOb
     return replace(seen, seats=tuple(view._replace(rank=seat + 1) for seat, view in enumerate(seen.seats)))
 
 
+def _scores_by_pot(self: SealedState) -> list[int]:
+    return [score + (self.pot > 3) for score in self.score]
+
+
+def _acts_by_pot(self: SealedState) -> tuple[Seat, ...]:
+    return SealedState.seats_to_act(self)[: 1 if self.pot > 3 else None]
+
+
 @dataclass(frozen=True, slots=True)
 class _Rankless(Observation):
     """An observation in which no seat has a rank."""
@@ -255,6 +263,8 @@ BROKEN = [
     broken(14, ranks=_bad_ranks),
     broken(14, observation=_ranks_without_tie_break),
     broken(14, observation=_no_ranks),
+    broken(14, scores=_scores_by_pot),
+    broken(14, seats_to_act=_acts_by_pot),
     broken(18, scores=_points_from_nowhere),
     broken(18, ranks=_the_last_shall_be_first),
 ]

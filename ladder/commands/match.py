@@ -144,6 +144,8 @@ def _print_where(home: Path, found: MatchTraces) -> None:
         out.print(f"log of seat {log.seat}: {log.path}", soft_wrap=True)
     out.print("look further:")
     if found.record is not None:
+        page = shlex.join(["dogana", "replay", str(found.record), "--html", f"{found.match_id}.html"])
+        out.print(f"  {page}", soft_wrap=True)
         lost = {decision.seat: decision.at for decision in found.account.lost} if found.account is not None else {}
         for seat, one in enumerate(found.seats):
             if one.rank > 1 or seat in lost:

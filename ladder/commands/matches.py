@@ -67,15 +67,13 @@ def matches(
         "score",
         "",
         numbers={"place", "score"},
-        whole={"match", "finished (UTC)", ""},
+        whole={"match", ""},
+        widths={"finished (UTC)": 16},
     )
     for match in shown:
+        what = [(match.match_id, moment(match.finished_at)), (match.condition.game, match.condition.terms)]
         for line, seat in enumerate(sorted(match.seats, key=lambda seat: (seat.rank, seat.seat))):
-            first = (
-                [(match.match_id, moment(match.finished_at)), (match.condition.game, match.condition.terms)][line]
-                if line < 2
-                else ("", "")
-            )
+            first = what[line] if line < len(what) else ("", "")
             how = "" if seat.outcome is Outcome.PLAYED else f"out: {seat.outcome.value}"
             listed.add_row(*first, str(seat.rank), seat.version.label, str(seat.score), how)
         listed.add_row()

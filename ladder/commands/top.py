@@ -70,7 +70,7 @@ def _conditions(
     Raises:
         LadderError: if there was a run, but none under such a condition.
     """
-    known = [condition for condition in store.conditions().values() if condition.game == game]
+    known = store.conditions_of(game)
     if not known:
         return [Condition(0, game, options or {}, clock or DEFAULT_CLOCK)]
     found = [one for one in known if clock in (None, one.clock) and options in (None, one.options)]
@@ -105,7 +105,7 @@ def _entry(condition: Condition, place: int, standing: Standing) -> dict[str, ob
 def _print(title: str, entries: list[dict[str, object]]) -> None:
     numbers = ("mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out")
     rated = [entry for entry in entries if entry["place"] is not None]
-    listed = table("", "bot", "author", *numbers, numbers={"", *numbers}, title=title)
+    listed = table("", "bot", "author", *numbers, numbers={"", *numbers}, widths={"mu - 3 sigma": 6}, title=title)
     for entry in rated:
         listed.add_row(
             str(entry["place"]),

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 from typing_extensions import override
 
@@ -47,6 +48,15 @@ err = _VisibleConsole(file=Remarks(styled=True))
 def styled(*parts: str | tuple[str, str]) -> Text:
     """Join texts, some of them with a style, into one line."""
     return Text.assemble(*(visible(part) if isinstance(part, str) else (visible(part[0]), part[1]) for part in parts))
+
+
+def frame(*parts: str | Text | Table) -> RenderableType:
+    """Put lines and tables below each other, for a terminal that is redrawn; a line that is too long is cut."""
+    lines = [styled(part) if isinstance(part, str) else part for part in parts]
+    for line in lines:
+        if isinstance(line, Text):
+            line.no_wrap, line.overflow = True, "ellipsis"
+    return Group(*lines)
 
 
 def print_json(value: Any) -> None:

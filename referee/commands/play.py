@@ -7,8 +7,9 @@ import os
 import resource
 import secrets
 import shlex
+import socket
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from rich.table import Table
 from referee.commands.options import DEFAULT_CLOCK, ClockOption, GameOptions, read_clock, read_options
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
+from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Game, Seat, Setup
@@ -62,10 +64,14 @@ def play(
         Path | None,
         typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR", parser=target),
     ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the match while it is played.")] = False,
     listen: Annotated[
-        str,
-        typer.Option(help="Where remote agents and spectators can reach the referee.", metavar="HOST:PORT"),
-    ] = "127.0.0.1:0",
+        str | None,
+        typer.Option(
+            help="Where remote agents and spectators can reach the referee [127.0.0.1:0 if a seat is remote].",
+            metavar="HOST:PORT",
+        ),
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
     workers: Annotated[
@@ -95,6 +101,8 @@ def play(
 
       dogana play venezia cmd:./mybot greedy --games 500 --seed 1 --record matches --resume
 
+      dogana play cargo_noir cmd:./mybot greedy --watch
+
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
     chosen = find(game)
@@ -104,6 +112,10 @@ def play(
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
+    if (watch or listen is not None) and (games > 1 or rotate):
+        raise PlayError("--watch and --listen are for a single match; leave out --games and --rotate")
+    if watch and as_json:
+        raise PlayError("--watch and --json both print the match; leave out one of them")
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seat) if rotate else 1
     count = games * rotations
@@ -129,11 +141,14 @@ def play(
     if count > 1:
         _play_several(series, min(count, workers or os.cpu_count() or 1), logs, as_json=as_json)
         return
-    if remote:  # strangers' connections must not use up the files that records and agents need
+    reached = None
+    if remote or listen is not None:
+        reached = Listen("127.0.0.1:0" if listen is None else listen, *_tls(tls_cert, tls_key))
+        # Strangers' connections must not use up the files that records and agents need.
         _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     adopt_orphans()
-    match = asyncio.run(_play_one(series, Listen(listen, *_tls(tls_cert, tls_key)) if remote else None, record))
+    match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
     _keep_logs(logs, match)
     if as_json:
         print_json(_as_json(match))
@@ -141,24 +156,57 @@ def play(
         _print_match(match)
 
 
-async def _play_one(series: Series, listen: Listen | None, target: Path | None) -> Played:
-    """Play a single match in this process."""
+async def _play_one(
+    series: Series, listen: Listen | None, target: Path | None, *, watched: bool, invites: bool
+) -> Played:
+    """Play a single match in this process.
+
+    Args:
+        series: what to play.
+        listen: where remote agents and spectators reach the referee, if they can.
+        target: the file or folder for the record.
+        watched: whether to show the match.
+        invites: whether to say where spectators can watch.
+    """
     plan = series.plan(0)
     name = series.name(0, plan)
     path = target / unkept(name, os.getpid()) if target is not None and target.is_dir() else target
-    async with RefereeServer(listen) as server:
+    async with RefereeServer(listen) as server, screen_beside(server, plan) if watched else nullcontext():
+        address = "" if listen is None else _address(listen, server.remote_port)
 
         def announce(seat: Seat, token: str) -> None:
-            host = "" if listen is None else listen.address.rpartition(":")[0]
-            where = f"DOGANA_ADDRESS={host}:{server.remote_port} DOGANA_TOKEN={token}"
+            where = f"DOGANA_ADDRESS={address} DOGANA_TOKEN={token}"
             err.print(f"seat {seat} waits for a remote agent: {where}", soft_wrap=True)
 
+        if listen is not None and invites:
+            encrypted = "" if listen.key is None else " --ca FILE"
+            err.print(f"spectators: dogana watch {address}{encrypted}", soft_wrap=True)
         report = await play_match(
             plan, series.seated(0), server=server, record=path, announce=announce, all_must_start=True
         )
     if path is not None and path != target:
         path = keep(path, name)
     return Played(0, plan, name if path is None else path.stem, report.result, path, report.logs)
+
+
+def _address(listen: Listen, port: int) -> str:
+    """Return what agents and spectators dial; a referee that listens on all addresses of its machine is reached at one."""
+    host = listen.address.rpartition(":")[0]
+    if host.strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104 looked for, not listened on
+        return f"{host}:{port}"
+    found = _own_host()
+    err.print(
+        f"{host} is every address of this machine; others may have to reach it at another than {found}", soft_wrap=True
+    )
+    return f"{found}:{port}"
+
+
+def _own_host() -> str:
+    """Return the address from which this machine reaches others, or its name."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))  # chooses the way there (to an address that is nobody's) and sends nothing
+        return str(probe.getsockname()[0])
+    return socket.gethostname()
 
 
 def _play_several(series: Series, workers: int, logs: Path | None, *, as_json: bool) -> None:

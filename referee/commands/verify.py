@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,8 @@ from referee.registry import find
 
 MAX_NAMED_LINES = 20
 """How many lines are named one by one; `--json` names all."""
+MAX_NAMED_ENTRIES = 3
+"""How many entries of a board that is not the shipped one are named; `--json` names all."""
 _STATUS_UNSEALED = 3
 _UNSEALED = "; the seed of its block is not revealed yet: chance is not checked against it"
 
@@ -25,8 +27,8 @@ def verify(
 ) -> None:
     """Play records again by the rules, and say where a file is wrong.
 
-    Of a record that holds it says what that proves, and for which lines there is only the referee's word: names, times, and
-    why a seat was struck or out.
+    Of a record that holds it says what that proves, whether the board is the shipped one, and for which lines there is only
+    the referee's word: how the match was set up, times, and why a seat was struck or out.
 
     The exit status is 0 only if all of them hold; 1 if one is broken; 3 if none is broken, but the seed of one is not
     revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
@@ -60,6 +62,7 @@ def verify(
                     "digest": replay.result.digest,
                     "decisions": decisions,
                     "proved": known.proved,
+                    "board": known.board,
                     "referees_word": known.word,
                 }
             )
@@ -67,11 +70,26 @@ def verify(
             note = "" if replay.is_sealed else _UNSEALED
             out.print(styled(("holds", "green"), f"  {path}: {decisions} decisions{note}"), soft_wrap=True)
             out.print(f"       proved: {', '.join(known.proved)}", soft_wrap=True)
-            claims = [f"{claim} ({_numbered(lines)})" for claim, lines in known.word.items() if lines]
-            out.print(f"       the referee's word: {', '.join(claims)}", style="dim", soft_wrap=True)
+            if known.board:
+                out.print(f"       not the shipped board: {_first(known.board)}", style="yellow", soft_wrap=True)
+            out.print(f"       the referee's word: {_claims(known.word)}", style="dim", soft_wrap=True)
         unsealed += not replay.is_sealed
     if broken or unsealed:
         raise typer.Exit(1 if broken else _STATUS_UNSEALED)
+
+
+def _first(texts: Sequence[str]) -> str:
+    """Name a few, and count the rest."""
+    more = len(texts) - MAX_NAMED_ENTRIES
+    return "; ".join([*texts[:MAX_NAMED_ENTRIES], *([f"{more} more"] if more > 0 else [])])
+
+
+def _claims(word: Mapping[str, Sequence[int]]) -> str:
+    """Write claims with their lines, those of the same lines together."""
+    by_lines: dict[tuple[int, ...], list[str]] = {}
+    for claim, lines in word.items():
+        by_lines.setdefault(tuple(lines), []).append(claim)
+    return ", ".join(f"{', '.join(claims)} ({_numbered(lines)})" for lines, claims in by_lines.items())
 
 
 def _numbered(lines: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from referee.kit.chance import LiveChance
 from referee.live import wire
 from referee.live.codec import codec
 from referee.match.clock import TimeControl
-from referee.match.effects import Ask, Decision, Effect, NewDeadline, Reject, Show, Withdraw
+from referee.match.effects import Ask, Decision, Effect, Happened, NewDeadline, Reject, Show, Withdraw
 from referee.match.machine import Match
 from referee.match.plan import MatchPlan
 
@@ -100,8 +100,8 @@ class _Tap:
                     seen = self._match.state.observation(None)
                     if played or seen != self._shown:
                         self._shown = seen
-                        shown = wire.happened(self._plan, self._codec, played, True, seen, None)
-                        self._send(None, shown.SerializeToString())
+                        now = Happened(played, seen, self._match.seats_now(), None)
+                        self._send(None, wire.happened(self._plan, self._codec, now, True).SerializeToString())
 
     def _send(self, viewer: Seat | None, message: bytes) -> None:
         if viewer in self._sent:

@@ -22,6 +22,7 @@ from referee.game import Action, Chance, Game, IllegalAction, Observation, Scene
 from referee.kit.chance import FastChance, LiveChance
 from referee.kit.document import Document
 from referee.live.codec import Codec, codec
+from referee.records.changes import describe
 
 DEEP_CHECKS = 40
 """About how many states of a match, spread over its course at random, get the costly checks."""
@@ -240,6 +241,7 @@ class _Examination:
         seen = state.observation(viewer)
         data = self.codec.observation_bytes(seen)
         self.check(15, self.codec.read_observation(data) == seen, f"the codec changes what {_name(viewer)} observes")
+        self.check(15, bool(describe(seen)), f"what {_name(viewer)} observes has no words")
         legal = [] if viewer is None else state.legal_actions(viewer)
         self.check(15, self.codec.read_actions(self.codec.actions_bytes(legal)) == legal, "the codec changes actions")
         for action in legal:
@@ -249,6 +251,9 @@ class _Examination:
             other = self.game.sample(self.setup, seen, chance)
             self.check(11, not other.problems(), f"sample breaks: {'; '.join(other.problems())}")
             self.check(11, other.observation(viewer) == seen, f"sample gives {_name(viewer)} another observation")
+            self.check(14, other.scores() == state.scores(), f"{_name(viewer)} does not know the scores")
+            same = other.seats_to_act() == state.seats_to_act()
+            self.check(14, same, f"{_name(viewer)} does not know who is to act")
             if viewer is None:
                 continue
             self.check(12, other.legal_actions(viewer) == legal, f"{_name(viewer)} sees hidden things in its list")

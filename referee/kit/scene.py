@@ -47,13 +47,12 @@ class Gain(NamedTuple):
 
 
 def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
-    """Return what has changed from one breakdown to the next one, seat by seat."""
-    return [
-        Gain(seat, source, new - old)
-        for seat, (olds, news) in enumerate(zip(before, after, strict=True))
-        for (_, old), (source, new) in zip(olds, news, strict=True)
-        if new != old
-    ]
+    """Return what has changed from one breakdown to the next one, seat by seat; a source may come or go, as rounds do."""
+    found = []
+    for seat, (olds, news) in enumerate(zip(map(dict, before), map(dict, after), strict=True)):
+        found += [Gain(seat, source, new - olds.get(source, 0)) for source, new in news.items()]
+        found += [Gain(seat, source, -old) for source, old in olds.items() if source not in news]
+    return [gain for gain in found if gain.points]
 
 
 def signed(points: int) -> str:
@@ -145,6 +144,14 @@ def _sum_in_words(gained: Sequence[Gain]) -> str:
     return f"{signed(total)} {unit}: " + ", ".join(f"{gain.source} {signed(gain.points)}" for gain in gained)
 
 
+def gained_in_words(gained: Sequence[Gain]) -> list[str]:
+    """Return what each seat has just scored: `Seat 1: +3 points: full holds +1, market tiles +2`."""
+    return [
+        f"Seat {seat}: {_sum_in_words([gain for gain in gained if gain.seat == seat])}"
+        for seat in sorted({gain.seat for gain in gained})
+    ]
+
+
 def strip_in_words(said: Strip) -> list[str]:
     """Return what the strip says, as sentences without a full stop, for the description of the picture."""
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
@@ -152,9 +159,7 @@ def strip_in_words(said: Strip) -> list[str]:
     if said.seat is None:
         return [f"{count}: {said.what}", *lines]
     found = [f"{count}: seat {said.seat} {said.what}"]
-    for seat in sorted({gain.seat for gain in said.gained}):
-        found.append(f"Seat {seat}: {_sum_in_words([gain for gain in said.gained if gain.seat == seat])}")
-    return found + lines
+    return [*found, *gained_in_words(said.gained), *lines]
 
 
 # --- the end ----------------------------------------------------------------------------------------

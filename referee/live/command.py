@@ -129,7 +129,7 @@ class AgentProcess:
             raise CannotStart(f"{name!r} cannot be started: {error}") from error
         finally:
             os.close(theirs)
-        orphans.supervisor_started(process.pid)
+        orphans.own_started(process.pid)
         output = asyncio.StreamReader()
         reading = os.fdopen(ours, "rb", buffering=0)
         protocol = asyncio.StreamReaderProtocol(output)
@@ -159,7 +159,7 @@ class AgentProcess:
         except TimeoutError:
             orphans.kill_below(self._process.pid)
             await self._process.wait()
-        orphans.supervisor_ended(self._process.pid)
+        orphans.own_ended(self._process.pid)
         orphans.kill_adopted()
         await asyncio.wait([self._drain], timeout=_DRAIN_SECONDS)
         self._drain.cancel()

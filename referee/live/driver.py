@@ -5,7 +5,7 @@ Its duties, in the order of each effect list (`referee/match/effects.py`):
 1. `Store`: all lines of the list are in the record file before any other effect is carried out.
 2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: handed to the seat. The seat calls `MatchDriver.sent` when it hands
    a question to the transport: from then on the agent's time runs.
-3. `Show`: spectators get what they may see, if any of it is new to them.
+3. `Show`: spectators get what they may see of the whole list at once, if any of it is new to them.
 4. `Finish`: everybody is told, and the match is done.
 
 Times are those of the event loop's monotonic clock. `referee/live/lateness.py` tells how long an answer may have waited to be
@@ -35,6 +35,7 @@ from referee.match.effects import (
     Dismiss,
     Effect,
     Finish,
+    Happened,
     NewDeadline,
     Played,
     Reject,
@@ -90,8 +91,8 @@ class Connection(Protocol):
         ...
 
 
-Watcher = Callable[[Sequence[Played], Observation, Result | None], None]
-"""Called with what spectators may know was played, what they may know now, and the result at the end."""
+Watcher = Callable[[Happened], None]
+"""Called at once, and whenever something has happened that spectators may know."""
 
 
 class MatchDriver:
@@ -135,7 +136,6 @@ class MatchDriver:
         self._house_asks: deque[Decision] = deque()
         self._watchers: list[Watcher] = []
         self._shown: Observation | None = None
-        self._unshown: list[Played] = []
         self._timer: asyncio.TimerHandle | None = None
         self._last_reading: asyncio.TimerHandle | None = None
         self._lateness: Lateness | None = None
@@ -204,11 +204,10 @@ class MatchDriver:
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Show a spectator how the match stands and whatever happens from now on; return how to leave."""
-        self._show(())
         self._watchers.append(watcher)
         seen = self._match.state.observation(None)
         self._shown = seen
-        watcher((), seen, self._match.result)
+        watcher(Happened((), seen, self._match.seats_now(), self._match.result))
 
         def leave() -> None:
             with contextlib.suppress(ValueError):
@@ -237,6 +236,7 @@ class MatchDriver:
         # All lines at once: each is then stored before what depends on it, and before what does not.
         if self._record is not None:
             self._record.append(*(effect.line for effect in effects if isinstance(effect, Store)))
+        shown: list[Played] = []
         for effect in effects:
             match effect:
                 case Ask(decision):
@@ -245,8 +245,7 @@ class MatchDriver:
                     else:
                         self._connections[decision.seat].ask(decision)
                 case Show(played):
-                    if self._watchers:
-                        self._show(played)
+                    shown += played
                 case Reject(seat=seat):
                     if seat in self._connections:
                         self._connections[seat].reject(effect)
@@ -264,7 +263,9 @@ class MatchDriver:
                     if seat in self._connections:
                         self._connections[seat].dismiss(fault)
                 case Finish(result):
-                    self._finish(result)
+                    self._finish(result, shown)
+                    return
+        self._show(shown)
 
     def _ask_house(self, decision: Decision) -> None:
         seat = decision.seat
@@ -282,23 +283,25 @@ class MatchDriver:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, played: Sequence[Played]) -> None:
-        self._unshown += played
+        if not self._watchers:
+            return
         seen = self._match.state.observation(None)
-        if self._watchers and (self._unshown or seen != self._shown):
-            shown, self._unshown = self._unshown, []
+        if played or seen != self._shown:
             self._shown = seen
-            for watcher in self._watchers[:]:
-                watcher(shown, seen, None)
+            self._tell(Happened(played, seen, self._match.seats_now(), None))
 
-    def _finish(self, result: Result) -> None:
+    def _finish(self, result: Result, played: Sequence[Played]) -> None:
         self.stop()
         for seat, connection in self._connections.items():
             if not self._match.is_out(seat):
                 connection.finish(result)
         seen = self._match.state.observation(None)
-        for watcher in self._watchers[:]:
-            watcher((), seen, result)
+        self._tell(Happened(played, seen, self._match.seats_now(), result))
         self.done.set_result(result)
+
+    def _tell(self, happened: Happened) -> None:
+        for watcher in self._watchers[:]:
+            watcher(happened)
 
     # time
 

@@ -10,28 +10,28 @@ from pathlib import Path
 
 from referee.live.supervise import PR_SET_CHILD_SUBREAPER, descendants
 
-_supervisors: set[int] = set()
+_own: set[int] = set()
 _adopting = False
 
 
 def adopt_orphans() -> None:
     """Make this process the parent of whatever its supervisors leave behind.
 
-    For processes that start nothing but agents: `kill_adopted` then kills every child that is no supervisor.
+    `kill_adopted` then kills every child that was not noted with `own_started`.
     """
     global _adopting
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _adopting = True
 
 
-def supervisor_started(pid: int) -> None:
-    """Note a child of this process that is a supervisor."""
-    _supervisors.add(pid)
+def own_started(pid: int) -> None:
+    """Note a child of this process that is a supervisor, or something else that is not to be killed."""
+    _own.add(pid)
 
 
-def supervisor_ended(pid: int) -> None:
-    """Note that a supervisor has ended and been waited for."""
-    _supervisors.discard(pid)
+def own_ended(pid: int) -> None:
+    """Note that it has ended and been waited for."""
+    _own.discard(pid)
 
 
 def kill_below(pid: int) -> None:
@@ -44,7 +44,7 @@ def kill_below(pid: int) -> None:
 def kill_adopted() -> None:
     """Kill what was adopted, until nothing of it is left; do nothing in a process that does not adopt."""
     while _adopting:
-        orphans = [child for child in _children() if child not in _supervisors]
+        orphans = [child for child in _children() if child not in _own]
         if not orphans:
             return
         for orphan in orphans:

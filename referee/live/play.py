@@ -16,6 +16,7 @@ from referee.live.agent import AgentSeat
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
 from referee.live.driver import MatchDriver, MatchVoid
 from referee.live.server import RefereeServer
+from referee.live.spectators import Showing
 from referee.live.starvation import Watched
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
@@ -136,6 +137,7 @@ async def play_match(
     }
     table = _Table()
     writer = None
+    showing = None if server is None else server.showing(plan)
     try:
         await _fill_seats(table, players, server, announce)
         if table.starved and starved_is_void:
@@ -144,7 +146,7 @@ async def play_match(
             raise StartFailed(table.faults)
         writer = None if record is None else RecordWriter(record)
         driver = MatchDriver(plan, chance, state, house, table.seats, writer, position_file)
-        result = await _drive(driver, table, server)
+        result = await _drive(driver, table, showing)
         record_hash = "" if writer is None else writer.finish()
         writer = None
         await asyncio.gather(*(process.stop(GRACE_SECONDS) for process in table.processes.values()))
@@ -157,6 +159,7 @@ async def play_match(
             task.cancel()
         await asyncio.gather(*(process.stop() for process in table.processes.values()))
         if server is not None:
+            server.remove_match(plan)
             for seat in table.seats.values():
                 server.remove_seat(seat)
 
@@ -230,21 +233,19 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
         )
 
 
-async def _drive(driver: MatchDriver, table: _Table, server: RefereeServer | None) -> Result:
-    if server is not None:
-        server.add_match(driver)
+async def _drive(driver: MatchDriver, table: _Table, showing: Showing | None) -> Result:
     try:
         for seat, place in table.seats.items():
             process = table.processes.get(seat)
             if process is not None and seat not in table.faults:
                 _watch_process(driver, table, place, process)
             place.begin(driver)
+        if showing is not None:
+            showing.begin(driver)
         driver.start(table.faults)
         return await driver.done
     finally:
         driver.stop()
-        if server is not None:
-            server.remove_match(driver)
 
 
 def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:

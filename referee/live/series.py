@@ -26,7 +26,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan, match_id_for
 from referee.match.result import Result
 from referee.records.record import RecordError
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find
 
 _STOP_SECONDS = 5.0
@@ -277,7 +277,7 @@ def _recorded(path: Path, plan: MatchPlan) -> Result:
         SeriesError: if the record does not hold, or is of another match.
     """
     try:
-        found = verified(path, find)
+        found = verify(path, find)
     except RecordError as error:
         raise SeriesError(f"cannot resume: {error}; remove the file to play the match again") from error
     for what, has, wanted in (

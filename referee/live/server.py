@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,14 +19,12 @@ from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
-from referee.game import Observation
 from referee.live import wire
-from referee.live.agent import MAX_UNREAD_MESSAGES, AgentSeat, Context
-from referee.live.driver import MatchDriver
+from referee.live.agent import AgentSeat, Context
 from referee.live.lobby import Lobby, Places
 from referee.live.socket_folder import SocketFolder
-from referee.match.effects import Played
-from referee.match.result import Result
+from referee.live.spectators import Showing
+from referee.match.plan import MatchPlan
 from referee.terminal import visible
 
 SERVICE = "dogana.v1.Referee"
@@ -35,8 +32,17 @@ MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """A larger message is not even read: the call ends."""
 MAX_STREAMS_PER_CONNECTION = 256
 """How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
+IDLE_MILLISECONDS = 10_000
+"""How long a connection may have no call. gRPC cannot limit how many a peer has, and each takes a file; agents call at once."""
+STOP_SECONDS = 0.5
+"""How long calls may go on when the server stops; the last messages of a match are still on their way then."""
+CANCEL_SECONDS = 5.0
+"""How long calls that were cancelled then may take to end."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time, how many calls watch the health, and how many reflect."""
+
+LAST_SECONDS = 3.0
+"""How long the server waits, when it is to stop, for spectators who have not read the end of their match."""
 
 
 class PortInUse(DoganaError):
@@ -75,9 +81,11 @@ class RefereeServer:
         """Prepare a server on a Unix domain socket, and with `listen` on TCP as well."""
         self._listen = listen
         self._seats: dict[str, AgentSeat] = {}
-        self._matches: dict[str, MatchDriver] = {}
+        self._showings: dict[str, Showing] = {}
+        self._watching: set[asyncio.Task[None]] = set()
         self._lobby = Lobby()
         self._watchers = Places(MAX_WATCHERS, "spectators")
+        self._calls = _Calls()
         self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
         self.local_address = ""
@@ -93,16 +101,17 @@ class RefereeServer:
         """
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
+            interceptors=[self._calls],
             options=[
                 ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
                 ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
                 ("grpc.server_handshake_timeout_ms", 10_000),
-                ("grpc.max_connection_idle_ms", 60_000),
+                ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
                 ("grpc.so_reuseport", 0),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
                 ("grpc.http2.max_ping_strikes", 4),
-            ]
+            ],
         )
         # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
         play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
@@ -137,10 +146,13 @@ class RefereeServer:
         return server.add_secure_port(listen.address, credentials)
 
     async def __aexit__(self, *_: object) -> None:
-        """End every stream and stop listening."""
+        """End every stream and stop listening; spectators may read the end of their match before."""
         try:
+            if self._watching:
+                await asyncio.wait(self._watching, timeout=LAST_SECONDS)
             if self._server is not None:
-                await self._server.stop(grace=0.5)
+                await self._server.stop(grace=STOP_SECONDS)
+                await self._calls.end()
         finally:  # it is cancelled if the whole loop is ended
             self._server = None
             if self._folder is not None:
@@ -155,13 +167,15 @@ class RefereeServer:
         """Refuse the seat's token from now on."""
         self._seats.pop(seat.token, None)
 
-    def add_match(self, driver: MatchDriver) -> None:
-        """Offer a match to spectators."""
-        self._matches[driver.plan.match_id] = driver
+    def showing(self, plan: MatchPlan) -> Showing:
+        """Offer a match to spectators, before it begins; return how it is shown to them."""
+        return self._showings.setdefault(plan.match_id, Showing())
 
-    def remove_match(self, driver: MatchDriver) -> None:
-        """Stop offering the match to spectators."""
-        self._matches.pop(driver.plan.match_id, None)
+    def remove_match(self, plan: MatchPlan) -> None:
+        """Stop offering a match to spectators; those who watch it may read on to its end."""
+        showing = self._showings.pop(plan.match_id, None)
+        if showing is not None:
+            showing.end()
 
     # Play
 
@@ -202,53 +216,44 @@ class RefereeServer:
         except DecodeError:
             await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no dogana.v1.WatchRequest")
             return
-        driver = self._matches.get(request.match_id)
-        if not request.match_id and len(self._matches) == 1:
-            driver = next(iter(self._matches.values()))
-        if driver is None:
-            name = visible(request.match_id, 64)
-            await context.abort(grpc.StatusCode.NOT_FOUND, f"no match '{name}' is running here")
+        showing = self._showings.get(request.match_id)
+        if not request.match_id and len(self._showings) == 1:
+            [showing] = self._showings.values()
+        if showing is None:
+            match = f"match '{visible(request.match_id, 64)}'" if request.match_id else "single match"
+            await context.abort(grpc.StatusCode.NOT_FOUND, f"no {match} is played here")
             return
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 this is a coroutine
         async with self._watchers.one(context):
-            await _show_match(driver, context, labels=request.labels)
+            self._watching.add(task)
+            try:
+                await showing.show(context, labels=request.labels)
+            finally:
+                self._watching.discard(task)
 
 
-async def _show_match(driver: MatchDriver, context: Any, *, labels: bool) -> None:
-    """Write what happens in a match to a spectator until it is over."""
-    waiting: deque[pb.Happened] = deque()
-    news = asyncio.Event()
-    too_slow = False
+class _Calls(grpc.aio.ServerInterceptor):
+    """The calls that are served, of every service.
 
-    def show(played: Sequence[Played], seen: Observation, result: Result | None) -> None:
-        nonlocal too_slow
-        if len(waiting) < MAX_UNREAD_MESSAGES:
-            waiting.append(wire.happened(driver.plan, driver.codec, played, labels, seen, result))
-        else:
-            too_slow = True
-        news.set()
+    Who ends the event loop while a call has not quite ended makes gRPC print a traceback, and anybody may open one.
+    """
 
-    def end(_: object) -> None:
-        news.set()
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
 
-    leave = driver.watch(show)
-    driver.done.add_done_callback(end)
-    try:
-        waiting[0].options.update(wire.options_text(driver.plan))
-        waiting[0].board.CopyFrom(wire.board_struct(driver.plan))
-        while not too_slow:
-            await news.wait()
-            news.clear()
-            while waiting and not too_slow:
-                message = waiting.popleft()
-                await context.write(message.SerializeToString())
-                if message.HasField("game_over"):
-                    return
-            if driver.done.done() and not waiting:
-                await context.abort(grpc.StatusCode.ABORTED, "the match was voided")
-        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this spectator reads too slowly")
-    finally:
-        leave()
-        driver.done.remove_done_callback(end)
+    @override
+    async def intercept_service(self, continuation: Any, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        task = asyncio.current_task()  # serves this call to its end
+        assert task is not None  # noqa: S101 a coroutine runs in a task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await continuation(handler_call_details)
+
+    async def end(self) -> None:
+        """Wait until all calls of a server that has stopped have ended: it cancels them, which takes them a moment."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
 
 
 # --- what gRPC programs expect of every server --------------------------------------------------------

@@ -9,13 +9,13 @@ from google.protobuf.message import DecodeError
 from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Action, Observation, Seat, label
+from referee.game import Action, Seat, label
 from referee.kit.chance import commitment
 from referee.live.codec import Codec, CodecError
-from referee.match.effects import Decision, Played, Reject, Timing, Withdraw
+from referee.match.effects import Decision, Happened, Played, Reject, SeatNow, Timing, Withdraw
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.plan import MatchPlan
-from referee.match.result import Result
+from referee.match.result import Result, milliseconds
 
 PROTOCOL = 1
 """The version of the protocol."""
@@ -71,9 +71,14 @@ def board_struct(plan: MatchPlan) -> Struct:
     return board
 
 
+def time_control(plan: MatchPlan) -> pb.TimeControl:
+    """Return the time control of a match."""
+    control = plan.control
+    return pb.TimeControl(bank_ms=control.bank * 1000, increment_ms=control.increment * 1000, cap_ms=control.cap * 1000)
+
+
 def welcome(plan: MatchPlan, seat: Seat) -> bytes:
     """Answer a Join."""
-    control = plan.control
     return pb.RefereeMessage(
         welcome=pb.Welcome(
             protocol=PROTOCOL,
@@ -83,9 +88,7 @@ def welcome(plan: MatchPlan, seat: Seat) -> bytes:
             seats=plan.setup.seats,
             options=options_text(plan),
             board=board_struct(plan),
-            clock=pb.TimeControl(
-                bank_ms=control.bank * 1000, increment_ms=control.increment * 1000, cap_ms=control.cap * 1000
-            ),
+            clock=time_control(plan),
             strikes_allowed=STRIKES_ALLOWED,
             seed_commitment=commitment(plan.match_id, plan.seed),
             max_message_bytes=MAX_MESSAGE_BYTES,
@@ -175,20 +178,52 @@ def game_over(result: Result) -> pb.GameOver:
     )
 
 
-def happened(
-    plan: MatchPlan,
-    codec: Codec,
-    actions: Sequence[Played],
-    labels: bool,
-    observation: Observation,
-    result: Result | None,
-) -> pb.Happened:
+def happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.Happened:
     """Tell spectators what happened."""
     return pb.Happened(
         match_id=plan.match_id,
         game=plan.game.name,
         seats=plan.setup.seats,
-        played=played(codec, actions, labels),
-        observation=Any(type_url=codec.observation_url, value=codec.observation_bytes(observation)),
-        game_over=None if result is None else game_over(result),
+        played=played(codec, now.played, labels),
+        observation=Any(type_url=codec.observation_url, value=codec.observation_bytes(now.seen)),
+        game_over=None if now.result is None else game_over(now.result),
+        seats_now=[
+            pb.SeatNow(
+                rank=seat.rank,
+                score=seat.score,
+                deciding=seat.deciding,
+                thought_ms=milliseconds(seat.thought),
+                out=seat.out,
+            )
+            for seat in now.seats
+        ],
+    )
+
+
+def first_happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.Happened:
+    """Tell a new spectator how the match stands, and what stays the same."""
+    message = happened(plan, codec, now, labels)
+    message.options.update(options_text(plan))
+    message.board.CopyFrom(board_struct(plan))
+    message.clock.CopyFrom(time_control(plan))
+    return message
+
+
+def read_happened(codec: Codec, message: pb.Happened) -> Happened:
+    """Read what a referee tells spectators, without the result.
+
+    Raises:
+        CodecError: if it is not of this game.
+    """
+    actions = codec.read_actions(message.played.actions.value)
+    seats = message.played.seats
+    if len(actions) != len(seats) or any(seat >= message.seats for seat in seats):
+        raise CodecError(f"{len(actions)} actions of {len(seats)} seats")
+    if len(message.seats_now) != message.seats:
+        raise CodecError(f"{len(message.seats_now)} of {message.seats} seats")
+    return Happened(
+        [Played(seat, action) for seat, action in zip(seats, actions, strict=True)],
+        codec.read_observation(message.observation.value),
+        [SeatNow(seat.rank, seat.score, seat.deciding, seat.thought_ms / 1000, seat.out) for seat in message.seats_now],
+        None,
     )

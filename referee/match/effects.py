@@ -47,6 +47,31 @@ class Played(NamedTuple):
     action: Action
 
 
+class SeatNow(NamedTuple):
+    """How a seat stands, as far as everybody may know it."""
+
+    rank: int
+    """Its place, were the match to end now."""
+    score: int
+    deciding: bool
+    """Whether it is to decide."""
+    thought: float
+    """What its decisions were charged up to its last public action, in seconds; more would tell of a secret plan."""
+    out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """What spectators are told at one moment."""
+
+    played: Sequence[Played]
+    """What was played since the last moment, as far as they may know."""
+    seen: Observation
+    seats: Sequence[SeatNow]
+    result: Result | None
+    """The result, at the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """What a decision took, in seconds: `wall - lag <= charged <= wall`."""

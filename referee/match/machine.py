@@ -66,6 +66,7 @@ from referee.match.effects import (
     Played,
     Refusal,
     Reject,
+    SeatNow,
     Show,
     Store,
     Timing,
@@ -94,6 +95,8 @@ class _SeatState:
     previous: Timing | None = None
     """What its last closed decision took."""
     charged: float = 0.0
+    charged_in_public: float = 0.0
+    """What it was charged up to its last public action."""
     wall: float = 0.0
     lag: float = 0.0
     """Sums over its closed decisions, in seconds."""
@@ -245,6 +248,14 @@ class Match:
     def is_out(self, seat: Seat) -> bool:
         """Tell whether a seat is out."""
         return self._seats[seat].fault is not None
+
+    def seats_now(self) -> list[SeatNow]:
+        """Return how each seat stands, as far as everybody may know it."""
+        deciding, ranks, scores = self.state.seats_to_act(), self._final_ranks(), self.state.scores()
+        return [
+            SeatNow(ranks[seat], scores[seat], seat in deciding, player.charged_in_public, player.fault is not None)
+            for seat, player in enumerate(self._seats)
+        ]
 
     def strikes(self, seat: Seat) -> int:
         """Count the strikes of a seat."""
@@ -501,6 +512,7 @@ class Match:
         self._effects.append(Store(line))
         played = Played(seat, action)
         if public:
+            self._seats[seat].charged_in_public = self._seats[seat].charged
             for player in self._seats:
                 player.played.append(played)
         else:

@@ -88,9 +88,9 @@ function start(data) {
   const troubleText = ([, seat, out, reason, detail, rule]) =>
     `${nameOf(seat)} ${out ? "is out" : "is struck"} (${reason})${detail ? ": " + detail : ""}${rule ? ", rule " + rule : ""}`;
   const entryOf = (step, seat) => (seat !== null && data.logs[seat][step - 1]) || data.log[step - 1];
-  const actionText = (step, seat) => {
-    const [action] = entryOf(step, seat);
-    return action < 0 ? "decides in secret" : data.texts[action];
+  const toldText = (step, seat) => {
+    const told = entryOf(step, seat)[1];
+    return told < 0 ? "decides in secret" : data.texts[told];
   };
   const seconds = (value) => `${value.toFixed(1)} s`;
 
@@ -116,7 +116,7 @@ function start(data) {
     }
     const troubles = data.troubles.filter(([after]) => after === step);
     const who = step ? `${nameOf(data.seat[step - 1])} ` : "";
-    const what = step ? actionText(step, seat) : "start of the match";
+    const what = step ? toldText(step, seat) : "start of the match";
     const why = step && entryOf(step, seat)[0] >= 0 && BY[data.by[step - 1]];
     const moment = `step ${step} of ${steps}: ${who}${what}${why ? ` (${why})` : ""}`;
     const parts = [moment, ...troubles.map(troubleText)];
@@ -134,7 +134,7 @@ function start(data) {
     const now = performance.now();
     if (!quietly && (timer === null || now - spokenAt > LIVE_MS)) {
       spokenAt = now;
-      const count = step ? entryOf(step, seat).length - 1 : 0;
+      const count = step ? entryOf(step, seat).length - 2 : 0;
       const changed = count ? `; ${count} change${count > 1 ? "s" : ""}` : "";
       get("live").textContent = (step < before ? "back to " : "") + parts.join(". ") + changed;
     }
@@ -167,10 +167,10 @@ function start(data) {
       button.tabIndex = -1;
       if (at === 0) button.append("start of the match");
       else {
-        const [, ...changed] = entryOf(at, seat);
-        const told = actionText(at, seat);
-        button.append(`${at} · seat ${data.seat[at - 1]} `, entryOf(at, seat)[0] < 0 ? told : make("b", told));
-        if (entryOf(at, seat)[0] >= 0 && BY[data.by[at - 1]]) button.append(` (${BY[data.by[at - 1]]})`);
+        const [action, , ...changed] = entryOf(at, seat);
+        button.append(`${at} · seat ${data.seat[at - 1]} `, make("b", toldText(at, seat)));
+        if (action >= 0 && BY[data.by[at - 1]]) button.append(` (${BY[data.by[at - 1]]})`);
+        if (action >= 0) button.append(" ", make("code", data.texts[action]));
         if (changed.length) button.append(make("small", changed.map((text) => data.texts[text]).join("; ")));
       }
       button.addEventListener("click", () => go(at));
@@ -183,11 +183,6 @@ function start(data) {
     get("lines").replaceChildren(...list);
   }
 
-  function center() {
-    const [box, line] = [get("lines"), lines[step]];
-    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 2;
-  }
-
   function showLine() {
     const box = get("lines");
     const old = box.querySelector("[aria-current]");
@@ -198,8 +193,8 @@ function start(data) {
     }
     line.setAttribute("aria-current", "step");
     line.tabIndex = 0;
-    center();
-    requestAnimationFrame(() => requestAnimationFrame(center)); // lines get their true heights when they come into view
+    const above = Math.max(0, (box.clientHeight - line.offsetHeight) / 2); // the line in the middle, or its beginning at the top
+    box.scrollTop += line.getBoundingClientRect().top - box.getBoundingClientRect().top - above;
   }
 
   // --- the charts: for each seat its score with the steps at which it led, and the time of its decisions

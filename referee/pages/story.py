@@ -26,7 +26,8 @@ _ROUND = ("round", "turn")
 """What games call the number of the round in their observations; where there is neither, the page knows of no rounds."""
 
 Entry = list[int]
-"""A line of a log: places in the table of texts. First the action, or -1 if the viewer does not know it; then what changed."""
+"""A line of a log: places in the table of texts. First the action, or -1 if the viewer does not know it; then what happened in
+words, or -1 if the viewer learns of nothing; then what changed."""
 
 
 @dataclass(slots=True)
@@ -101,10 +102,9 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
         for step in replay:
             for viewer, log in zip(shown, (story.log, *story.logs), strict=True):
                 before, known = viewer.seen, viewer.follow(step)
-                told = [label(step.action)] if known else []
-                told += changes(before, viewer.seen)
-                numbers = [words.setdefault(visible(text), len(words)) for text in told]
-                log.append(numbers if known else [-1, *numbers])
+                told = "; ".join(viewer.tell()) if viewer.scene.step == step.n else ""
+                texts = [label(step.action) if known else "", told, *changes(before, viewer.seen)]
+                log.append([words.setdefault(visible(text), len(words)) if text else -1 for text in texts])
             story.seats.append(step.seat)
             story.by.append(step.by.value[0])
             note_standings(step.n)

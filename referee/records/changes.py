@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
@@ -20,6 +21,12 @@ def describe(observation: Observation) -> list[str]:
         elif not _is_empty(value):
             lines.append(f"{name}: {_text(value, _mark(type(observation), name))}")
     return lines
+
+
+def heading(observation: Observation) -> str:
+    """Describe how far a match is: the single values that an observation begins with, such as round and phase."""
+    values = itertools.takewhile(lambda entry: not isinstance(entry[1], tuple), _entries(observation))
+    return ", ".join(f"{name} {_text(value)}" for name, value in values if not _is_empty(value))
 
 
 def changes(before: Observation, after: Observation) -> list[str]:
@@ -108,9 +115,7 @@ def _text(value: Any, mark: CountedBy | None = None) -> str:
         )
     if isinstance(value, tuple):
         if mark is not None:
-            names = [name.name.lower() for name in mark.names] if mark.names else map(str, range(len(value)))
-            return (
-                ", ".join(f"{name} {_text(entry)}" for name, entry in zip(names, value, strict=True) if entry) or "none"
-            )
+            names = [name.name.lower() for name in mark.names] if mark.names else list(map(str, range(len(value))))
+            return ", ".join(f"{names[index]} {_text(entry)}" for index, entry in enumerate(value) if entry) or "none"
         return " ".join(map(_text, value)) or "none"
     return str(value)

@@ -12,11 +12,13 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, overload
+
+from typing_extensions import override
 
 from referee.errors import DoganaError
 from referee.files import check_regular, open_private, read_file, sync_folder, unfinished, write_all, write_private
@@ -38,12 +40,12 @@ _encode = json.JSONEncoder(separators=(",", ":")).encode
 _BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """RFC 8878, 3.1.1: how a Zstandard frame begins."""
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 16 * 1024 * 1024
 """The size of the longest record, compressed and not; a file that claims more is not read."""
 MAX_LINES = 20_000
 """No record has more lines; the longest matches have about 2,000 decisions."""
-MAX_LINE_BYTES = 8 * 1024 * 1024
-"""No line of a record is longer; a header has a board and a position, of 1 MiB each as they were read."""
+MAX_LINE_BYTES = 1024 * 1024
+"""No line of a record is longer; a header, with its board and position, has about 10 kB, any other line less than 1 kB."""
 MAX_REASON_CHARACTERS = 500
 """How much is said about what is wrong with a record, which may quote it."""
 
@@ -167,11 +169,44 @@ class Line:
     """Its hash, which stands for the record up to here."""
 
 
+class Lines(Sequence[Line]):
+    """The lines of a record whose chain has been checked.
+
+    Each is parsed when it is asked for, and not kept: what it costs to refuse a record does not depend on what comes after
+    the line that is wrong. A line that is no JSON object raises a `RecordError`.
+    """
+
+    def __init__(self, path: Path, lines: Sequence[tuple[bytes, str]]) -> None:
+        """Take the lines of a file: the JSON of each with its hash, and the hash alone."""
+        self._path = path
+        self._lines = lines
+
+    @override
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Line]: ...
+    @override
+    def __getitem__(self, at: int | slice) -> Line | Sequence[Line]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(len(self))[at]]
+        whole, own_hash = self._lines[at]
+        number = at % len(self) + 1
+        return Line(number, _parsed(self._path, number, whole[:-_TAIL_BYTES] + b"}"), own_hash)
+
+    def how_many(self, kind: str) -> int:
+        """Count the lines of a type as `RecordWriter` writes them, without parsing any."""
+        return sum(whole.startswith(b'{"type":"%s",' % kind.encode()) for whole, _ in self._lines)
+
+
 _TAIL_BYTES = len(',"hash":""}') + 64
 _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> Lines:
     """Read a record, compressed or not, and check its chain of hashes.
 
     Raises:
@@ -202,13 +237,13 @@ def _unpacked(path: Path, data: bytes) -> bytes:
     return unpacked
 
 
-def _lines_of(path: Path, data: bytes) -> list[Line]:
+def _lines_of(path: Path, data: bytes) -> Lines:
     if not data:
         raise RecordError(path, 0, "is empty")
     if data.count(b"\n") > MAX_LINES:
         raise RecordError(path, MAX_LINES + 1, f"comes after {MAX_LINES} lines; no record has more")
     *whole, rest = data.split(b"\n")
-    lines = []
+    lines: list[tuple[bytes, str]] = []
     previous = FIRST_HASH
     for number, raw in enumerate(whole, start=1):
         if len(raw) > MAX_LINE_BYTES:
@@ -216,17 +251,16 @@ def _lines_of(path: Path, data: bytes) -> list[Line]:
         tail = _TAIL.search(raw, max(0, len(raw) - _TAIL_BYTES))
         if tail is None:
             raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
-        body = raw[: tail.start()] + b"}"
-        if _chain(previous, body) != tail[1].decode():
+        if _chain(previous, raw[:-_TAIL_BYTES] + b"}") != tail[1].decode():
             raise RecordError(
                 path, number, "was changed, or does not follow the line before it (its hash does not fit)"
             )
         previous = tail[1].decode()
-        lines.append(Line(number, _parsed(path, number, body), previous))
+        lines.append((raw, previous))
     if rest:
         no_record = "" if lines else ", or this is no record"
         raise RecordError(path, len(lines) + 1, f"is cut off in the middle{no_record}")
-    return lines
+    return Lines(path, lines)
 
 
 def seal(path: Path, sealed: Path, seed: int, record_hash: str) -> None:

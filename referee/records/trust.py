@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from referee.match.plan import MatchPlan
 from referee.records.record import Line
+from referee.registry import shipped_board
+
+MAX_SHOWN = 40
+"""How many characters of an entry of a board are shown."""
+_HEADER = ("match id", "options", "clock", "names", "seed commitment")
+"""What the header says of how the match was set up; nobody can tell from a file when it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,26 +25,55 @@ class Trust:
     """What follows from playing the match again, a text each."""
     word: Mapping[str, Sequence[int]]
     """What only the referee says: a text for each kind of claim, and the lines that make it, counted from 1."""
+    board: Sequence[str]
+    """How the board differs from the one that this version of Dogana ships, a text for each entry."""
 
 
-def trust(lines: Sequence[Line], *, seed_is_known: bool) -> Trust:
-    """Sort out what a record that holds proves.
+def trust(plan: MatchPlan, claims: Mapping[str, Sequence[int]], *, seed_is_known: bool) -> Trust:
+    """Say what a record that holds proves.
 
     Args:
-        lines: the whole record.
+        plan: what its header says.
+        claims: what `note_claims` has noted of all its lines.
         seed_is_known: whether chance was checked against the seed.
     """
-    proved = ["every action by the rules", "whose decision each was", "the result, given the seats that were out"]
+    board = list(_differences(plan.setup.board_data, shipped_board(plan.game), ""))
+    rules = "every action by the rules on the " + ("board in its header" if board else "shipped board")
+    proved = [rules, "whose decision each was", "the result, given the seats that were out"]
     if seed_is_known:
-        proved.insert(1, "chance by the seed that was committed to")
-    claims: dict[str, list[int]] = {"names": [1], "times": []}
-    for line in lines:
-        if "ms" in line.data or line.data["type"] == "result":
-            claims["times"].append(line.number)
-        claim = _claim(line)
-        if claim:
-            claims.setdefault(claim, []).append(line.number)
-    return Trust(proved, claims)
+        proved.insert(1, "chance by the seed that fits its commitment")
+    return Trust(proved, {"board": [1], **claims} if board else claims, board)
+
+
+def _differences(board: Any, shipped: Any, place: str) -> Iterator[str]:
+    """Yield the entries in which two boards differ, with both values."""
+    if isinstance(board, Mapping) and isinstance(shipped, Mapping):
+        for key in {**shipped, **board}:
+            yield from _differences(board.get(key), shipped.get(key), f"{place}.{key}" if place else key)
+    elif isinstance(board, list) and isinstance(shipped, list) and len(board) == len(shipped):
+        for number, (one, other) in enumerate(zip(board, shipped, strict=True)):
+            yield from _differences(one, other, f"{place}[{number}]")
+    elif json.dumps(board) != json.dumps(shipped):  # in JSON, true is not 1
+        yield f"{place} is {_shown(board)}, not {_shown(shipped)}"
+
+
+def _shown(value: Any) -> str:
+    text = "missing" if value is None else json.dumps(value)
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+
+
+def note_claims(claims: dict[str, list[int]], line: Line) -> None:
+    """Note what a line says that nothing else in the record shows."""
+    data = line.data
+    if data.get("type") == "header":
+        claims.update((claim, [line.number]) for claim in _HEADER)
+        if "position" in data:
+            claims["position"] = [line.number]
+    if "ms" in data or data.get("type") == "result":
+        claims.setdefault("times", []).append(line.number)
+    claim = _claim(line)
+    if claim:
+        claims.setdefault(claim, []).append(line.number)
 
 
 def _claim(line: Line) -> str:

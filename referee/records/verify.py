@@ -1,7 +1,7 @@
 """Verify records: play each again by the rules, and compare everything that it claims.
 
-A record that verifies was played by the rules, with the chance that its seed gives and that was committed to before the
-match, and its result is the one that follows. `trust.py` says what it cannot show.
+A record that verifies was played by the rules, on the board and with the chance that it says, and its result is the one
+that follows. `trust.py` says what it cannot show.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
 from referee.records.record import FORMAT, Line, RecordError, read_lines
-from referee.records.trust import Trust, trust
+from referee.records.trust import Trust, note_claims, trust
 from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
@@ -133,12 +133,14 @@ class Replay:
         self._path = path
         self._lines = read_lines(path)
         self._at = 0
-        self.is_sealed = self._lines[-1].data.get("type") == "seed"
-        self.actions_in_all = sum(line.data.get("type") == "action" for line in self._lines)
+        self._claims: dict[str, list[int]] = {}
+        last = self._lines[-1]
+        self.is_sealed = last.data.get("type") == "seed"
+        self.actions_in_all = self._lines.how_many("action")
         self.troubles: list[Trouble] = []
         self.result_hash = ""
-        self.last_hash = self._lines[-1].hash
-        revealed = self._lines[-1].data.get("seed") if seed is None else seed
+        self.last_hash = last.hash
+        revealed = last.data.get("seed") if seed is None else seed
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
@@ -186,7 +188,7 @@ class Replay:
 
     def trust(self) -> Trust:
         """Return what the record proves; call it when the iteration has come to its end."""
-        return trust(self._lines, seed_is_known=self._seed is not None)
+        return trust(self.plan, self._claims, seed_is_known=self._seed is not None)
 
     # lines
 
@@ -206,8 +208,10 @@ class Replay:
                 self._at + 1,
                 f"is missing: the record is cut off (a line of type {wanted} comes here)",
             )
+        line = self._lines[self._at]
         self._at += 1
-        return self._lines[self._at - 1]
+        note_claims(self._claims, line)
+        return line
 
     def _read_header(self, find_game: Callable[[str], Game]) -> MatchPlan:
         line = self._take("header")
@@ -515,12 +519,7 @@ class Verified:
     """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
 
 
-def verify(path: Path, find_game: Callable[[str], Game]) -> Result:
-    """Play a record again and compare everything that it claims; see `verified`."""
-    return verified(path, find_game).result
-
-
-def verified(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
+def verify(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
     """Play a record again, compare everything that it claims, and return what it says.
 
     Args:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from house_bots.random_bot import RandomBot
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def agent() -> Path:
+def agent(pytestconfig: pytest.Config) -> Path:
     """The agent's program, built if a source is newer: by one of pytest-xdist's workers, while the others wait."""
     program = GO / "bin" / "agent"
     sources = [*GO.glob("*.go"), *GO.glob("go.*"), GO / "build.sh", *(GO.parents[1] / "proto").rglob("*.proto")]
@@ -36,6 +37,9 @@ def agent() -> Path:
     with (program.parent / "build.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not program.exists() or program.stat().st_mtime < max(path.stat().st_mtime for path in sources):
+            capture: Any = pytestconfig.pluginmanager.getplugin("capturemanager")
+            with capture.global_and_fixture_disabled():
+                print("\nbuilding agents/go; the first time this takes minutes", file=sys.stderr, flush=True)
             subprocess.run(["sh", "build.sh"], cwd=GO, check=True, env={**os.environ, "PYTHON": sys.executable})  # noqa: S607
     return program
 

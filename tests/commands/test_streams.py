@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from referee.terminal import Remarks
 from tests.commands.conftest import ROOT
 
 DOGANA = [sys.executable, "-m", "ladder"]
+WATCHED = ["play", "cargo_noir", "random", "random", "-o", "last_turn=3", "--watch"]
 F_SETPIPE_SZ = 1031
 """Of Linux; `fcntl` has no name for it in every Python."""
 
@@ -30,7 +32,7 @@ def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("arguments", [["games"], ["games", "--json"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["games"], ["games", "--json"], ["--help"], WATCHED])
 def test_closed_standard_output_is_said_in_one_line(arguments: list[str]) -> None:
     ended = shell(">&-", *arguments)
     assert (ended.returncode, ended.stderr) == (1, "dogana: standard output: Bad file descriptor\n")
@@ -111,3 +113,33 @@ def test_the_command_sets_what_grpc_reads_before_it_is_imported() -> None:
         [sys.executable, "-c", program], cwd=ROOT, env={}, check=True, capture_output=True, text=True
     )
     assert ended.stdout == "-event_engine_client,-event_engine_listener\n"
+
+
+def test_an_interrupt_while_the_command_is_imported_ends_it_without_a_word(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("print('importing', flush=True)\ninput()\n")
+    with subprocess.Popen(
+        [*DOGANA, "games"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as importing:
+        assert importing.stdout is not None
+        assert importing.stderr is not None
+        assert importing.stdout.readline() == "importing\n"
+        importing.send_signal(signal.SIGINT)
+        assert importing.stderr.read() == ""
+    assert importing.returncode == -signal.SIGINT  # a shell calls it 130
+
+
+def test_the_command_leaves_what_it_imported_to_the_system_at_its_end() -> None:
+    """Python would look for cycles in it, which keeps people waiting after Ctrl-C on a busy machine."""
+    program = (
+        "import atexit, gc, ladder.__main__\n"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+        "ladder.__main__._prepare()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert ended.stdout == "True\n"

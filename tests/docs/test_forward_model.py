@@ -12,7 +12,7 @@ import pytest
 
 from referee.kit.chance import FastChance
 from referee.live.codec import codec
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find, shipped_board
 
 PAGE = Path(__file__).parents[2] / "docs" / "forward_model.md"
@@ -45,7 +45,7 @@ def test_every_program_of_the_page_runs(
     for program in programs:
         exec(program, names)  # noqa: S102 it is our own page
     assert len(programs) == 4
-    assert verified(tmp_path / "match.jsonl", find).plan.bots == ["first_choice", "greedy", "random"]
+    assert verify(tmp_path / "match.jsonl", find).plan.bots == ["first_choice", "greedy", "random"]
     choose = cast("Callable[[object], int]", names["choose"])
     asked = question()
     assert choose(asked) in range(asked.action_count)

@@ -71,7 +71,7 @@ def check(folder: Path) -> None:
     assert set(records) == {home.sealed_record(match.match_id) for match in counted}
     for match in counted:
         assert match.count is not None
-        assert verify(home.sealed_record(match.match_id), find).digest == match.count.digest
+        assert verify(home.sealed_record(match.match_id), find).result.digest == match.count.digest
     assert "agree to the last digit" in finish(start(folder, "recompute"))
 
 

@@ -20,7 +20,7 @@ from referee.live.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.records.record import read_lines
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.made import CONDITION, ladder, next_matches
@@ -75,7 +75,7 @@ def plant(home: Home, match: Match) -> bytes:
     path = home.record(match.match_id)
     path.parent.mkdir(exist_ok=True)
     asyncio.run(play_match(plan(match), [House(RandomBot)] * len(match.seats), record=path))
-    verified(path, find, match.seed)
+    verify(path, find, match.seed)
     return path.read_bytes()
 
 
@@ -108,7 +108,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
             if match is matches[-1]:
                 store.give_up(match, "given up")  # over, though it does not count
             else:
-                result = verified(home.record(match.match_id), find, match.seed)
+                result = verify(home.record(match.match_id), find, match.seed)
                 store.count(match, result.result, result.last_hash, {})
             assert all(str(match.seed) not in path.read_text() for path in home.records.rglob("*.jsonl"))
         assert store.blocks_to_seal() == [block]
@@ -149,7 +149,7 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     with Store(home.database, create=False) as store:
         for match in counted:
             plant(home, match)
-            result = verified(home.record(match.match_id), find, match.seed)
+            result = verify(home.record(match.match_id), find, match.seed)
             store.count(match, result.result, result.last_hash, {})
         store.give_up(last, "given up")
         plant(home, counted[0])
@@ -166,7 +166,7 @@ def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_
     with Store(home.database, create=False) as store:
         for match in matches:
             plant(home, match)
-            result = verified(home.record(match.match_id), find, match.seed)
+            result = verify(home.record(match.match_id), find, match.seed)
             count(store, match, result.result, result.last_hash)
         home.record(matches[0].match_id).unlink()
         [problem] = seal_blocks(home, store)
@@ -222,7 +222,7 @@ def test_a_match_that_counts_for_another_condition_than_it_was_played_under_is_f
             [before] = database.execute(f"select {column} from conditions where id = 1").fetchone()  # noqa: S608
             database.execute(f"update conditions set {column} = ? where id = 1", [value])  # noqa: S608
         said = dogana("ladder", "recompute", "--home", "home", status=1).stdout
-        assert "it was not played under the condition for which it counts" in said
+        assert "was not played under the condition for which it counts" in said
         with sqlite3.connect(home.database) as database:
             database.execute(f"update conditions set {column} = ? where id = 1", [before])  # noqa: S608
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout

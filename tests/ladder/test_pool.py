@@ -23,7 +23,7 @@ from ladder.schema import MAX_VOIDS
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
-from referee.records.verify import verified
+from referee.records.verify import verify
 from referee.registry import find
 from tests.referee.test_processes import STARVED, neighbours
 
@@ -107,7 +107,7 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
         assert (first.worker_died, first.reason.partition(";")[0]) == (True, reason)
         assert isinstance(others[-1], Finished)
         wait_until_nothing_runs_in(home.versions)
-    assert verified(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
+    assert verify(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
 
 
 def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(

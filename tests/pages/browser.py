@@ -242,7 +242,7 @@ def test_a_link_leads_to_a_step_and_a_seats_view(opened: Any) -> None:
     page.press("ArrowRight")
     assert page.place == "#s=22&as=1"
     page.page.evaluate("location.hash = '#s=5'")
-    page.page.wait_for_function("slider.value === '5'")
+    sync_api.expect(page.page.locator("#slider")).to_have_value("5")
     assert page.page.locator("#view").input_value() == ""
 
 
@@ -262,10 +262,10 @@ def test_the_live_region_tells_each_step(opened: Any, site: Site) -> None:
     assert page.text("#live") == f"step 0 of {count}: start of the match"
     for step in range(1, 6):
         page.press("ArrowRight")
-        action, *changed = data["log"][step - 1]
+        _, what, *changed = data["log"][step - 1]
         told = page.text("#live")
         assert told.startswith(f"step {step} of {count}: seat {data['seat'][step - 1]} (bot{data['seat'][step - 1]}) ")
-        assert data["texts"][action] in told
+        assert data["texts"][what] in told
         assert f"; {len(changed)} change" in told
     page.press("ArrowLeft")
     assert page.text("#live").startswith("back to step 4")
@@ -294,10 +294,9 @@ def test_a_seats_view_tells_in_the_log_what_the_seat_knew(opened: Any, site: Sit
 @pytest.mark.parametrize("name", ["venezia-fewest", "hostile"])
 def test_the_line_of_the_step_is_in_sight(opened: Any, name: str, viewport: dict[str, int], place: str) -> None:
     page = opened(name, place, viewport=viewport).page
-    page.wait_for_function(
-        "{ const box = lines.getBoundingClientRect(), line = lines.querySelector('[aria-current]').getBoundingClientRect();"
-        " line.top >= box.top && line.bottom <= box.bottom }"
-    )
+    box, line = (page.locator(part).bounding_box() for part in ("#lines", "#lines [aria-current]"))
+    assert line["y"] >= box["y"] - 1
+    assert line["y"] + line["height"] <= box["y"] + box["height"] + 1 or line["y"] < box["y"] + 3
 
 
 def test_a_line_of_the_log_and_a_place_in_a_chart_lead_to_their_step(opened: Any, site: Site) -> None:
@@ -345,7 +344,7 @@ def test_stepping_while_playing_pauses(opened: Any) -> None:
 def test_axe_finds_nothing_serious(opened: Any, name: str, viewport: dict[str, int], scheme: str) -> None:
     page = opened(name, "#s=10", viewport=viewport, color_scheme=scheme).page
     page.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
-    page.wait_for_function("said.children.length > 1")
+    sync_api.expect(page.locator("#said li").nth(1)).to_be_visible()
     found = axe.Axe().run(page).response["violations"]
     serious = [
         (rule["id"], rule["nodes"][0]["html"][:200]) for rule in found if rule["impact"] in ("serious", "critical")

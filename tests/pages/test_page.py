@@ -30,6 +30,7 @@ from referee.records.record import RecordError, header
 from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.registry import find, games
+from referee.terminal import visible
 from tests.pages.conftest import Recorded, find_sparing
 from tests.referee.test_records import chained, find_any
 from tests.tables import Table, plan_of, sealed
@@ -176,8 +177,10 @@ def test_the_log_of_each_view_tells_what_a_replay_tells(recorded: Recorded) -> N
         for step in replay:
             before, known = shown.seen, shown.follow(step)
             own: list[int] = data["logs"][viewer][step.n - 1] if viewer is not None else []
-            action, *changed = own or data["log"][step.n - 1]
+            action, told, *changed = own or data["log"][step.n - 1]
             assert (action >= 0) == known
+            assert (told >= 0) == (shown.scene.step == step.n)
+            assert told < 0 or data["texts"][told] == visible("; ".join(shown.tell()))
             assert [data["texts"][number] for number in changed] == changes(before, shown.seen)
 
 

@@ -44,7 +44,7 @@ def actions(lines: Lines, by: str) -> Lines:
 
 @pytest.mark.parametrize("timeouts", range(4))
 def test_what_the_referee_writes_of_strikes_and_times_holds(timeouts: int, tmp_path: Path) -> None:
-    result = verify(written(played(timeouts), tmp_path), find)
+    result = verify(written(played(timeouts), tmp_path), find).result
     assert result.seats[0].outcome is (Outcome.TIMEOUT if timeouts == 3 else Outcome.PLAYED)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from grpc_reflection.v1alpha import reflection_pb2
 from dogana.v1 import referee_pb2 as pb
 from referee.live import lobby
 from referee.live.play import Remote
-from referee.live.server import MAX_FRAME_BYTES, MAX_WATCHERS, Listen
+from referee.live.server import MAX_FRAME_BYTES, MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.referee.test_wire import ROOT, hall, run
 from tests.tables import plan_of
@@ -166,13 +167,22 @@ def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -
     run(scene())
 
 
-def test_connections_that_say_nothing_do_not_use_up_what_an_agent_needs(tmp_path: Path) -> None:
-    """More silent connections than the process may open files by default."""
-    with Referee(tmp_path, "ulimit -Sn 256") as referee:
+@pytest.mark.parametrize(
+    ("limit", "says"),
+    [
+        ("ulimit -Sn 256", b""),
+        ("ulimit -n 256", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"),  # RFC 9113, 3.4
+    ],
+    ids=["more than files by default, silent", "more than files at all, without a call"],
+)
+def test_connections_without_a_call_do_not_keep_an_agent_out(tmp_path: Path, limit: str, says: bytes) -> None:
+    with Referee(tmp_path, limit) as referee:
         host, port = referee.address.split(":")
-        silent = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
+        idle = [socket.create_connection((host, int(port))) for _ in range(FLOOD)]
+        for one in idle:
+            one.sendall(says)
         assert referee.play() == 0
-        for one in silent:
+        for one in idle:
             one.close()
 
 
@@ -206,6 +216,16 @@ class Referee:
         subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=60)
         return self.process.wait(60)
 
+    def interrupt(self) -> int:
+        """Press Ctrl-C; return the status of the referee."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(60)
+
+    def said(self) -> str:
+        """Return what the referee has written to standard error since it announced the seat; it must have ended."""
+        assert self.process.stderr is not None
+        return self.process.stderr.read()
+
     def resident_bytes(self) -> int:
         pages = Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -232,15 +252,14 @@ def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing
         run(attack(referee.address))
         assert referee.resident_bytes() - before < 50_000_000
         assert referee.play() == 0
-        assert referee.process.stderr is not None
-        assert referee.process.stderr.read() == ""
+        assert referee.said() == ""
 
 
 @pytest.mark.parametrize(
     ("match_id", "shown"),
     [
-        ("x" * (MAX_FRAME_BYTES - 100), "no match '" + "x" * 61 + "...' is running here"),
-        ("\x1b[2J\u202e\n", r"no match '\x1b[2J\u202e\n' is running here"),
+        ("x" * (MAX_FRAME_BYTES - 100), "no match '" + "x" * 61 + "...' is played here"),
+        ("\x1b[2J\u202e\n", r"no match '\x1b[2J\u202e\n' is played here"),
     ],
     ids=["long", "escapes"],
 )
@@ -290,7 +309,7 @@ async def spectate(channel: grpc.aio.Channel, count: int) -> None:
 
 
 def drivers(room: Any) -> list[Any]:
-    return list(room.server._matches.values())
+    return [showing._driver for showing in room.server._showings.values()]
 
 
 LONG_CALLS = [
@@ -330,5 +349,50 @@ def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method:
                     served = bool(await late.read())
             for one in [*staying, late]:
                 one.cancel()
+
+    run(scene())
+
+
+@pytest.mark.parametrize(
+    ("end", "status"), [(Referee.play, 0), (Referee.interrupt, 130)], ids=["after the match", "by Ctrl-C"]
+)
+def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
+    tmp_path: Path, end: Callable[[Referee], int], status: int
+) -> None:
+    async def scene(referee: Referee) -> None:
+        async with channels(referee.address, 1) as [channel]:
+            staying = [play_stream(channel) for _ in range(20)]
+            for method, request in LONG_CALLS[1:] * 5:
+                staying.append(channel.stream_stream(f"/{method}")())
+                await staying[-1].write(request.SerializeToString())
+                assert await staying[-1].read()  # what was opened earlier on this connection has arrived, too
+            assert await asyncio.to_thread(end, referee) == status
+
+    with Referee(tmp_path) as referee:
+        run(scene(referee))
+        assert referee.said() == ""
+
+
+def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived, ended = [], []
+
+    async def ends_slowly(_: lobby.Lobby, context: Any) -> bytes:
+        arrived.append(context)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.sleep(0.2)
+            ended.append(context)
+        return b""
+
+    monkeypatch.setattr(lobby.Lobby, "first_message", ends_slowly)
+
+    async def scene() -> None:
+        server = RefereeServer()
+        async with server, channels(server.local_address, 1) as [channel]:
+            staying = [play_stream(channel) for _ in range(3)]
+            await until(lambda: len(arrived) == len(staying))
+            await server.__aexit__()
+            assert len(ended) == len(staying)
 
     run(scene())

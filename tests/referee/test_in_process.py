@@ -23,7 +23,7 @@ def test_policies_and_house_bots_play_and_the_record_verifies(tmp_path: Path) ->
     path = tmp_path / "match.jsonl"
     result = play_in_process("yunnan", [last, "greedy", "random"], seed=5, record=path)
     assert [seat.bot for seat in result.seats] == ["last", "greedy", "random"]
-    assert verify(path, find).digest == result.digest
+    assert verify(path, find).result.digest == result.digest
 
 
 def test_the_same_seed_gives_the_same_match_and_another_seed_another() -> None:

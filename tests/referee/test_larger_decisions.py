@@ -68,7 +68,7 @@ def test_an_expired_decision_does_not_take_the_plan_that_comes_next(phase: str, 
     assert type(default).__name__.lower() in table.actions()[0]["action"]
     assert table.match.state.to_json()["phase"] == "PLAN"
     assert sorted(table.open) == [0, 1]
-    assert verify(record_of(table, tmp_path), find).digest
+    assert verify(record_of(table, tmp_path), find).result.digest
 
 
 def test_an_expired_planning_decision_completes_its_plan(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_an_expired_planning_decision_completes_its_plan(tmp_path: Path) -> None
     assert by_clock(table) == [(0, "card(none)"), (0, "done"), (0, "count(0)")]
     assert completed[:3] == ["card(none)", "done", "count(0)"]
     assert table.match.strikes(0) == 1
-    assert verify(record_of(table, tmp_path), find).digest
+    assert verify(record_of(table, tmp_path), find).result.digest
 
 
 def test_an_expired_plan_does_not_take_the_decision_that_comes_after_it(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_an_expired_plan_does_not_take_the_decision_that_comes_after_it(tmp_path
     assert by_clock(table)[-1] == (0, "count(0)")
     assert list(table.open) == [0]
     assert table.match.state.to_json()["phase"] == "MOVE"
-    assert verify(record_of(table, tmp_path), find).digest
+    assert verify(record_of(table, tmp_path), find).result.digest
 
 
 def test_two_expired_plans_are_completed_each_for_itself(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_two_expired_plans_are_completed_each_for_itself(tmp_path: Path) -> None
     table.wait(10.1)
     assert [seat for seat, _ in by_clock(table)] == [0] * 3 + [1] * 4
     assert [table.match.strikes(seat) for seat in (0, 1)] == [1, 1]
-    assert verify(record_of(table, tmp_path), find).digest
+    assert verify(record_of(table, tmp_path), find).result.digest
 
 
 def lines_of(table: Table, folder: Path) -> list[dict[str, Any]]:

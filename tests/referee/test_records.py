@@ -59,7 +59,7 @@ def chained(lines: list[dict[str, Any]]) -> bytes:
 
 
 def test_a_record_verifies_and_gives_the_result(record: Path) -> None:
-    result = verify(record, find)
+    result = verify(record, find).result
     assert sorted(seat.seat for seat in result.seats) == [0, 1, 2]
     assert result.decisions == sum(seat.decisions for seat in result.seats)
 
@@ -67,7 +67,7 @@ def test_a_record_verifies_and_gives_the_result(record: Path) -> None:
 def test_the_digest_is_the_same_for_the_same_match(record: Path, tmp_path: Path) -> None:
     again = write(plan_of(seats=3, options={"last_turn": 3}), tmp_path / "again.jsonl")
     other = write(plan_of(seats=3, options={"last_turn": 3}, seed=2), tmp_path / "other.jsonl")
-    assert verify(again, find).digest == verify(record, find).digest != verify(other, find).digest
+    assert verify(again, find).result.digest == verify(record, find).result.digest != verify(other, find).result.digest
 
 
 def test_the_digest_has_no_seed_so_equal_play_is_told_from_different_play() -> None:
@@ -265,7 +265,7 @@ def test_a_match_with_faults_verifies(tmp_path: Path) -> None:
     table.open.pop(0, None)
     table.play_out()
     path = save(table, tmp_path)
-    result = verify(path, find)
+    result = verify(path, find).result
     assert [seat.outcome.value for seat in result.seats] == ["illegal", "played", "played"]
 
 
@@ -275,7 +275,7 @@ def test_a_match_with_a_window_verifies_without_a_clock(tmp_path: Path) -> None:
         table.answer(0, [*(action for action in table.open[0].actions[:1] if isinstance(action, Lay)), Commit()])
         if table.match.result is None and 0 not in table.open:
             table.wait(5.1)
-    assert verify(save(table, tmp_path), find_any).digest == table.match.result.digest
+    assert verify(save(table, tmp_path), find_any).result.digest == table.match.result.digest
 
 
 def save(table: Table, folder: Path) -> Path:
@@ -310,7 +310,7 @@ def test_a_match_from_a_position_verifies(tmp_path: Path) -> None:
         table.answer(min(table.open), 0)
     plan = plan_of(options={"last_turn": 4}, position=table.match.state.to_json(), seed=5)
     path = write(plan, tmp_path / "from.jsonl")
-    assert verify(path, find).seats
+    assert verify(path, find).result.seats
 
 
 def test_an_unfinished_record_does_not_have_the_final_name(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
 from referee.records import record as records
 from referee.records.record import RecordError, RecordWriter, read_lines, seal
-from referee.records.verify import verified, verify
+from referee.records.verify import verify
 from referee.registry import find
 from tests.commands.conftest import Dogana, dogana
 from tests.referee.test_records import chained
@@ -65,24 +65,24 @@ def test_a_match_that_does_not_reveal_its_seed_says_it_neither_in_game_over_nor_
 
 
 def test_a_record_that_is_not_sealed_holds_as_far_as_it_can_be_checked(unsealed: Path) -> None:
-    record = verified(unsealed, find)
+    record = verify(unsealed, find)
     assert (record.is_sealed, record.result.seed, record.plan.seed) == (False, None, -1)
     assert record.result_hash == record.last_hash
-    assert verified(unsealed, find, SEED).result == record.result
+    assert verify(unsealed, find, SEED).result == record.result
 
 
 def test_chance_is_checked_against_a_seed_that_is_known_from_elsewhere(unsealed: Path, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="not the one that was committed to"):
-        verified(unsealed, find, SEED + 1)
+        verify(unsealed, find, SEED + 1)
     committed = read_lines(unsealed)[0].data["seed_commitment"]
     play(tmp_path / "other.jsonl", replace(plan(), seed=SEED + 1))
     lines = [{**line.data} for line in read_lines(tmp_path / "other.jsonl")]
     lines[0]["seed_commitment"] = committed
     forged = tmp_path / "forged.jsonl"
     forged.write_bytes(chained(lines))
-    verified(forged, find)  # nobody can tell without the seed
+    verify(forged, find)  # nobody can tell without the seed
     with pytest.raises(RecordError, match="by the seed it gives"):
-        verified(forged, find, SEED)
+        verify(forged, find, SEED)
 
 
 def test_a_record_that_promises_its_seed_must_reveal_it(tmp_path: Path) -> None:
@@ -94,12 +94,12 @@ def test_a_record_that_promises_its_seed_must_reveal_it(tmp_path: Path) -> None:
 
 
 def test_sealing_adds_the_seed_to_the_chain_and_compresses(unsealed: Path) -> None:
-    size, result, result_hash = unsealed.stat().st_size, verify(unsealed, find), read_lines(unsealed)[-1].hash
+    size, result, result_hash = unsealed.stat().st_size, verify(unsealed, find).result, read_lines(unsealed)[-1].hash
     path = sealed(unsealed)
     assert not unsealed.exists()
     assert path.stat().st_size < size / 2
     assert read_lines(path)[-1].data == seed_line(SEED)
-    record = verified(path, find)
+    record = verify(path, find)
     assert record.is_sealed
     assert record.result == replace(result, seed=SEED)
     assert record.result_hash == result_hash != record.last_hash
@@ -109,7 +109,7 @@ def test_sealing_what_reveals_its_seed_only_compresses(tmp_path: Path) -> None:
     path = tmp_path / "match.jsonl"
     report = play(path, replace(plan(), reveals_seed=True))
     seal(path, tmp_path / "match.jsonl.zst", SEED, report.record_hash)
-    assert verified(tmp_path / "match.jsonl.zst", find).last_hash == report.record_hash
+    assert verify(tmp_path / "match.jsonl.zst", find).last_hash == report.record_hash
 
 
 def test_sealing_refuses_another_record_and_changes_nothing(unsealed: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_good_copy_is_left_whenever_sealing_is_interrupted(
     assert unsealed.read_bytes() == before
     for path in unsealed.parent.glob("*.part"):
         path.unlink()
-    assert verified(sealed(unsealed), find).is_sealed
+    assert verify(sealed(unsealed), find).is_sealed
 
 
 def test_records_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import cast
 from typing_extensions import override
 
 from referee.game import Chance, Criterion, Game, Observation, Option, OptionValue, Points, Scene, Setup, State
-from referee.games.cargo_noir import breakdown, drawing, rules
+from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules
 from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
 from referee.games.cargo_noir.observation import CargoNoirObservation, restore
@@ -104,6 +104,12 @@ class CargoNoir(Game):
     @override
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene)
+
+    @override
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+        return drawing_words.happened(
+            cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene
+        ).what
 
 
 GAME = CargoNoir()

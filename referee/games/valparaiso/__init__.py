@@ -21,7 +21,7 @@ from referee.game import (
     State,
 )
 from referee.games.valparaiso import actions as act
-from referee.games.valparaiso import breakdown, drawing, set_up
+from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
 from referee.games.valparaiso.names import Colour
 from referee.games.valparaiso.observation import ValparaisoObservation, restore
@@ -133,6 +133,13 @@ class Valparaiso(Game):
         return drawing.draw(
             cast("ValparaisoBoard", setup.board), side, cast("ValparaisoObservation", observation), scene
         )
+
+    @override
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+        board = cast("ValparaisoBoard", setup.board)
+        return drawing_words.happened(
+            board, board.side(setup.seats), cast("ValparaisoObservation", observation), scene
+        ).what
 
 
 GAME = Valparaiso()

@@ -7,7 +7,7 @@ from typing import cast
 from typing_extensions import override
 
 from referee.game import Chance, Criterion, Game, Observation, Option, Points, Scene, Setup, State
-from referee.games.venezia import breakdown, drawing, rules
+from referee.games.venezia import breakdown, drawing, drawing_words, rules
 from referee.games.venezia.actions import ACTION_TYPES
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
 from referee.games.venezia.observation import VeneziaObservation, restore
@@ -103,6 +103,12 @@ class Venezia(Game):
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         board, has_tower = cast("VeneziaBoard", setup.board), bool(setup.options["campanile"])
         return drawing.draw(board, cast("VeneziaObservation", observation), scene, has_tower=has_tower)
+
+    @override
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+        return drawing_words.happened(
+            cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation), scene
+        ).what
 
 
 GAME = Venezia()

@@ -130,5 +130,9 @@ class Yunnan(Game):
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
         return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene)
 
+    @override
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+        return drawing.happened(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene).what
+
 
 GAME = Yunnan()

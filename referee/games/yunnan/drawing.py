@@ -93,7 +93,7 @@ def draw(
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
     before = None if scene is None else cast("YunnanObservation | None", scene.before)
-    said = None if scene is None else _said(board, before, seen, scene)
+    said = None if scene is None else happened(board, seen, scene)
     above = 0.0 if said is None else strip_height(_WIDTH, said)
     over = seen.phase is Phase.OVER
     who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
@@ -139,9 +139,10 @@ def draw(
     )
 
 
-def _said(board: YunnanBoard, before: YunnanObservation | None, seen: YunnanObservation, scene: Scene) -> Strip:
-    """Return what has just happened."""
-    if before is None or scene.action is None:
+def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip:
+    """Return what the strip says."""
+    before = scene.before
+    if not isinstance(before, YunnanObservation) or scene.action is None:
         what = "The match begins" if scene.seat is None else "acts"
         return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
     found = gains(breakdown(board, before), breakdown(board, seen))
@@ -211,7 +212,7 @@ def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObserv
     parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
     for bid in seen.bids:
         where = (212 + 37 * board.bid_spaces.index(bid.value), 42 + 58 * bid.building)
-        parts.append(group(*where, merchant(bid.colour) + _NEW * (bid not in known)))
+        parts.append(group(*where, _NEW * (bid not in known) + merchant(bid.colour)))
     return "".join(parts)
 
 
@@ -245,7 +246,7 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
         parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
         parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
-            parts.append(group(x + 20, 35, merchant(owner) + _NEW * (owner is not was)))
+            parts.append(group(x + 20, 35, _NEW * (owner is not was) + merchant(owner)))
     for row, line in enumerate((bank_in_words(seen), "Spaces in dashes can be outbid.")):
         parts.append(text(12, 80 + 20 * row, line, SMALLEST, FADED, fit=_SIDE_WIDTH - 24))
     return "".join(parts)

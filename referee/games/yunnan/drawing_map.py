@@ -140,7 +140,7 @@ def _site(seen: YunnanObservation, site: Site, before: YunnanObservation | None,
     for at, owner in enumerate(owners):
         row = owners[at // 3 * 3 :][:3]
         new = before is not None and site not in before.colours[owner].bridges
-        parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), bridge(owner) + _NEW * new))
+        parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), _NEW * new + bridge(owner)))
     if not owners:
         parts.append(EMPTY_BRIDGE)
     return group(x, y, "".join(parts))
@@ -195,7 +195,7 @@ def _province(
     left = 22.0
     if board.gifts[province]:
         left, given = 78, was is not None and was.gifts != there.gifts
-        parts.append(group(20, _ROWS[2] + 1, gift() + _NEW_GIFT * given))
+        parts.append(group(20, _ROWS[2] + 1, _NEW_GIFT * given + gift()))
         parts.append(text(39, _ROWS[2] + 6, there.gifts, 16, INK if there.gifts else FADED, bold=True))
     step = min(38, (GROUND_WIDTH - 20 - left) / max(len(horses) - 1, 1))
     parts += [group(left + step * place, _ROWS[2], piece) for place, piece in enumerate(horses)]
@@ -209,8 +209,8 @@ _NEW_GIFT = halo(0, 0, 13)
 
 
 def _marked(piece: str, new: bool) -> str:
-    """Mark a piece if it has just come or changed."""
-    return piece + _NEW if new else piece
+    """Mark a piece if it has just come or changed; the mark lies below its number."""
+    return _NEW + piece if new else piece
 
 
 def _in_a_row(pieces: list[tuple[str, int]], y: float, room: float) -> str:

@@ -66,6 +66,7 @@ def merchant(colour: Colour | None, count: int = 1, *, waiting: bool = False) ->
         path(robe, _fill(colour), DARK, 1.2),
         path(hat, PARCHMENT, DARK, 1.2),
         "" if colour is None else _letter(colour, 13),
+        box(7, -19, 10 * len(str(count)) + 1, 14, NIGHT, "none", 0, 4) if count > 1 else "",
         text(8, -7, count, 14, INK, bold=True) if count > 1 else "",
     ]
     if waiting:

@@ -178,4 +178,4 @@ def test_v2_8_for_real_the_slow_are_closed_and_the_record_needs_no_clock(tmp_pat
     closed = [line for line in lines if line.get("seat") == 1 and line.get("action") == "close"]
     assert closed[0]["by"] == "clock"
     assert any(line.get("action", "").startswith("bonus(") for line in lines)
-    assert verify(path, find).digest == result.digest
+    assert verify(path, find).result.digest == result.digest

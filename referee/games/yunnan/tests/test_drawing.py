@@ -428,18 +428,18 @@ def test_a_piece_that_has_just_come_has_a_mark_and_has_none_later(
 ) -> None:
     played = place(**state)
     mark = halo(0, 0, 17)
-    assert after(played, action).count(piece + mark) == 1
-    assert piece + mark not in drawn(do(played, action))
+    assert after(played, action).count(mark + piece) == 1
+    assert mark + piece not in drawn(do(played, action))
 
 
 def test_levels_horses_and_gifts_that_have_just_changed_have_a_mark() -> None:
     bids = {"horse": {"5": "red"}, "dragon": {"5": "blue"}}
     svg = after(place(phase="AUCTION", passed=["blue", "green"], bids=bids), "pass")
-    assert horse(Colour.RED) + halo(0, 0, 17) in svg
-    assert horse(Colour.BLUE) + halo(0, 0, 17) not in svg
+    assert halo(0, 0, 17) + horse(Colour.RED) in svg
+    assert halo(0, 0, 17) + horse(Colour.BLUE) not in svg
     assert svg.count(marker(Colour.BLUE) + halo(0, 0, 13)) == 2  # on the track of influence, and in its panel
     served = place(travel_order=["blue", "green", "red"], m={"red": {"sic": 2, "yun": 1}}, horse={"red": "sic"})
-    assert after(served, "done").count(gift() + halo(0, 0, 13)) == 1
+    assert after(served, "done").count(halo(0, 0, 13) + gift()) == 1
 
 
 def test_the_end_says_what_all_points_were_for_and_that_they_add_up() -> None:

@@ -1,0 +1,115 @@
+"""A running match on standard output: redrawn in place on a terminal, line by line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+
+from rich.live import Live
+from rich.table import Table
+
+from referee.commands.output import frame, out, styled
+from referee.game import Observation, Seat, label
+from referee.match.effects import Happened
+from referee.records.changes import changes, heading
+from referee.terminal import visible
+
+_LAST = 12
+"""How many of the last lines a terminal shows."""
+_MAX_CHARACTERS = 1000
+"""The longest line: an honest referee's are shorter."""
+_PAUSE_SECONDS = 0.1
+"""A terminal is not redrawn more often."""
+
+
+class Screen:
+    """Shows one match; use it as a context manager.
+
+    Attributes:
+        ticks: whether it wants to be told that time passes (`tick`).
+    """
+
+    def __init__(self, title: str, names: Sequence[str]) -> None:
+        """Prepare a screen.
+
+        Args:
+            title: what the match is, in a line.
+            names: who sits in each seat; none if they are not known.
+        """
+        self._title = title
+        self._names = names
+        self._before: Observation | None = None
+        self._now: Happened | None = None
+        self._deciding_since: dict[Seat, float] = {}
+        self._actions = 0
+        self._last: deque[tuple[str, str]] = deque(maxlen=_LAST)
+        self._drawn = 0.0
+        self.ticks = out.is_terminal
+        self._live = Live(console=out, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False)
+
+    def __enter__(self) -> Screen:
+        """Begin to show."""
+        if self.ticks:
+            self._live.start()
+        else:
+            out.print(self._title, soft_wrap=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop; a terminal is left as it was."""
+        if self.ticks:
+            self._live.stop()
+
+    def show(self, happened: Happened) -> None:
+        """Show what has happened."""
+        now = time.monotonic()
+        for seat, _ in happened.played:
+            self._deciding_since.pop(seat, None)
+        self._deciding_since = {
+            seat: self._deciding_since.get(seat, now) for seat, view in enumerate(happened.seats) if view.deciding
+        }
+        lines = list(self._lines(happened))
+        self._before, self._now = happened.seen, happened
+        if self.ticks:
+            self._last.extend(lines)
+            if now - self._drawn >= _PAUSE_SECONDS:
+                self.tick()
+        else:
+            for line in lines:
+                out.print(styled(line), soft_wrap=True)
+
+    def tick(self) -> None:
+        """Draw the terminal again: time has passed."""
+        self._drawn = time.monotonic()
+        if self._now is not None:
+            last = [styled(line) for line in self._last]
+            self._live.update(frame(self._title, heading(self._now.seen), self._table(self._now), *last), refresh=True)
+
+    def _lines(self, happened: Happened) -> Iterator[tuple[str, str]]:
+        """Say what has happened, in lines with a style each."""
+        for seat, action in happened.played:
+            self._actions += 1
+            yield _cut(f"{self._actions:5}  seat {seat}  {label(action)}"), "bold"
+        if self._before is None:
+            yield _cut(f"       {heading(happened.seen)}"), "dim"
+        elif changed := changes(self._before, happened.seen):
+            yield _cut(f"       {'; '.join(changed)}"), "dim"
+
+    def _table(self, happened: Happened) -> Table:
+        names = ("bot",) if self._names else ()
+        table = Table("rank", "seat", *names, "score", "thought", "now")
+        now = time.monotonic()
+        for seat, view in sorted(enumerate(happened.seats), key=lambda pair: (pair[1].rank, pair[0])):
+            since = self._deciding_since.get(seat)
+            doing = "out" if view.out else "" if since is None else f"decides since {now - since:.0f} s"
+            name = (self._names[seat],) if self._names else ()
+            table.add_row(str(view.rank), str(seat), *name, str(view.score), f"{view.thought:.1f} s", doing)
+        return table
+
+
+def _cut(line: str) -> str:
+    return visible(line, _MAX_CHARACTERS)

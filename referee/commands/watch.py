@@ -1,0 +1,218 @@
+"""`dogana watch`: show a match that is being played, as any spectator may see it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import grpc
+import typer
+from rich.table import Table
+
+from dogana.v1 import referee_pb2 as pb
+from dogana.v1.referee_pb2_grpc import RefereeStub
+from referee.commands.output import err, out
+from referee.commands.screen import Screen
+from referee.errors import DoganaError
+from referee.game import Game
+from referee.live import orphans, wire
+from referee.live.codec import CodecError, codec
+from referee.live.server import RefereeServer
+from referee.match.clock import TimeControl
+from referee.match.effects import Happened
+from referee.match.plan import MatchPlan
+from referee.registry import games
+from referee.terminal import visible
+
+_TICK_SECONDS = 0.25
+"""How often the seats' times are drawn again."""
+_PATIENCE_SECONDS = 1.0
+"""How long nothing is said while the match has not begun."""
+_MAX_CHARACTERS = 1000
+"""How much is shown of what a referee says."""
+_BESIDE_SECONDS = 3.0
+"""How long a screen beside a match that has failed may take to end."""
+
+
+class WatchError(DoganaError):
+    """A match cannot be watched to its end."""
+
+
+class BrokenOff(WatchError):
+    """The referee has ended the match without a result."""
+
+
+def watch(
+    address: Annotated[
+        str,
+        typer.Argument(help="Where the referee is: host:port, or unix:path.", metavar="ADDRESS", show_default=False),
+    ],
+    match: Annotated[
+        str,
+        typer.Argument(help="The match; not needed where only one is played.", metavar="[MATCH]", show_default=False),
+    ] = "",
+    ca: Annotated[
+        Path | None,
+        typer.Option(help="The certificate of the referee's authority (PEM), if it encrypts.", envvar="DOGANA_CA"),
+    ] = None,
+) -> None:
+    """Show a match that is being played, until it is over.
+
+    It may be called before the match begins. Everybody who can reach the referee may watch; nobody is shown anything secret.
+
+    Examples:
+
+      dogana watch localhost:7777
+
+      dogana watch referee.example:7777 --ca ca.pem
+    """
+    over = asyncio.run(_follow(address, match, ca, ()))
+    out.print(_result(over))
+
+
+async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str]) -> pb.GameOver:
+    """Show a match until it is over; return its result.
+
+    Raises:
+        WatchError: if it is not shown to its end.
+    """
+    async with _channel(address, ca) as channel:
+        call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
+        try:
+            await call.initial_metadata()
+            first = asyncio.ensure_future(call.read())
+            if not (await asyncio.wait([first], timeout=_PATIENCE_SECONDS))[0] and not names:
+                err.print(f"waiting for the match at {address} to begin", soft_wrap=True)
+            message = _message(await first, address)
+            game = _game(message)
+            with Screen(_title(game, message), names) as screen:
+                while True:
+                    try:
+                        screen.show(_happened(game, message))
+                    except (LookupError, ValueError) as error:
+                        raise WatchError(f"cannot read what {address} says of the match: {error}") from error
+                    if message.HasField("game_over"):
+                        return message.game_over
+                    reading = asyncio.ensure_future(call.read())
+                    while not (await asyncio.wait([reading], timeout=_TICK_SECONDS))[0]:
+                        screen.tick()
+                    message = _message(reading.result(), address)
+        except grpc.aio.AioRpcError as error:
+            raise _explain(address, error) from error
+
+
+def _channel(address: str, ca: Path | None) -> grpc.aio.Channel:
+    if ca is None:
+        return grpc.aio.insecure_channel(address)
+    try:
+        certificate = ca.read_bytes()
+    except OSError as error:
+        raise WatchError(f"cannot read the certificate {ca}: {error.strerror}") from error
+    return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate))
+
+
+def _explain(address: str, error: grpc.aio.AioRpcError) -> WatchError:
+    details = visible(error.details() or "", _MAX_CHARACTERS)
+    match error.code():
+        case grpc.StatusCode.UNAVAILABLE:
+            return BrokenOff(f"no referee answers at {address} ({details}); is it running, and the address right?")
+        case grpc.StatusCode.ABORTED:
+            return BrokenOff(details)
+        case code:
+            return WatchError(f"the referee at {address} refused ({code.name}): {details}")
+
+
+# --- what a referee says: it is a stranger, too -------------------------------------------------------
+
+
+def _message(message: object, address: str) -> pb.Happened:
+    if not isinstance(message, pb.Happened):  # grpc.aio.EOF
+        raise WatchError(f"{address} ended the stream before the match was over")
+    return message
+
+
+def _game(message: pb.Happened) -> Game:
+    known = games()
+    if message.game not in known:
+        raise WatchError(f"the match is one of {visible(message.game, 64)!r}; here are: {', '.join(known)}")
+    return known[message.game]
+
+
+def _happened(game: Game, message: pb.Happened) -> Happened:
+    over = message.game_over.seats
+    if message.game != game.name or message.seats not in game.seat_counts or len(over) not in (0, message.seats):
+        raise CodecError(f"{message.seats} seats, {len(over)} results, game {visible(message.game, 64)!r}")
+    return wire.read_happened(codec(game), message)
+
+
+def _title(game: Game, message: pb.Happened) -> str:
+    clock = message.clock
+    control = TimeControl(clock.bank_ms / 1000, clock.increment_ms / 1000, clock.cap_ms / 1000)
+    return f"{game.title}, {message.seats} seats, match {visible(message.match_id, 64)}, clock {control}"
+
+
+def _result(over: pb.GameOver) -> Table:
+    seed = f"seed {visible(over.seed, 64)}, " if over.seed else ""
+    table = Table(
+        "rank", "seat", "score", "outcome", title=f"the match is over; {seed}digest {visible(over.digest, 64)}"
+    )
+    for seat in sorted(over.seats, key=lambda seat: (seat.rank, seat.seat)):
+        known = pb.SeatResult.Outcome.DESCRIPTOR.values_by_number.get(seat.outcome)
+        outcome = "unknown" if known is None else known.name.removeprefix("OUTCOME_").lower()
+        table.add_row(str(seat.rank), str(seat.seat), str(seat.score), outcome)
+    return table
+
+
+# --- beside a match that this machine plays ------------------------------------------------------------
+
+
+@contextlib.asynccontextmanager
+async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator[None]:
+    """Show a match of this process while the context lasts, in a process of its own: drawing takes no time from the referee.
+
+    The context begins when the screen is ready, and ends when it has shown the end of the match.
+    """
+    program = [sys.executable, "-P", "-m", __name__, server.local_address, plan.match_id, *plan.bots]
+    process = await asyncio.create_subprocess_exec(*program, stdout=sys.stdout.fileno())
+    orphans.own_started(process.pid)
+    ended = asyncio.ensure_future(process.wait())
+    ready = asyncio.ensure_future(server.showing(plan).watched.wait())
+    try:
+        await asyncio.wait([ended, ready], return_when=asyncio.FIRST_COMPLETED)
+        yield
+        await ended
+    finally:
+        ready.cancel()
+        await asyncio.wait([ended], timeout=_BESIDE_SECONDS)
+        if not ended.done():
+            process.kill()
+            await ended
+            out.show_cursor()
+        orphans.own_ended(process.pid)
+
+
+def _show_beside(address: str, match: str, *names: str) -> None:
+    """Show a match for the process that plays it, which tells by itself why it has no result."""
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C is for that process: the stream then ends, and with it this one
+    sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
+    try:
+        asyncio.run(_follow(address, match, None, names))
+    except BrokenOff:
+        sys.exit(1)
+    except DoganaError as error:
+        sys.exit(f"dogana: {error}")
+    except OSError:  # nobody reads what we print: the other process will find out
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    _show_beside(*sys.argv[1:])

@@ -1,0 +1,126 @@
+"""Shows a match to spectators: strangers, who may come before it begins and may read as slowly as they like."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+
+from referee.live import wire
+from referee.live.driver import MatchDriver
+from referee.match.effects import Happened
+
+SLOW_SECONDS = 10.0
+"""A spectator that leaves a message unread for longer is dropped."""
+
+
+class Showing:
+    """One match as it is shown, from before its agents have joined until it is over.
+
+    What happens is turned into bytes once for all spectators, and sent to each in its own time: a slow one costs the match
+    no more than a place in a queue, and all of them together no more memory than the match has messages.
+
+    Attributes:
+        watched: set when a spectator has come.
+    """
+
+    def __init__(self) -> None:
+        self._driver: MatchDriver | None = None
+        self._spectators: list[_Spectator] = []
+        self._ended = False
+        self._last: Happened | None = None
+        self._last_bytes: dict[bool, bytes] = {}
+        self.watched = asyncio.Event()
+
+    def begin(self, driver: MatchDriver) -> None:
+        """Show the match to everybody who has waited for it; call this before `driver.start`."""
+        self._driver = driver
+        driver.done.add_done_callback(lambda _: self.end())
+        for spectator in self._spectators:
+            self._open(spectator, driver)
+
+    def end(self) -> None:
+        """Let spectators read the rest, and go."""
+        self._ended = True
+        for spectator in self._spectators:
+            spectator.news.set()
+
+    async def show(self, context: Any, *, labels: bool) -> None:
+        """Serve a spectator until the match is over."""
+        spectator = _Spectator(labels)
+        self._spectators.append(spectator)
+        self.watched.set()
+        try:
+            if self._driver is not None:
+                self._open(spectator, self._driver)
+            await context.send_initial_metadata(())  # the match is here, even if nothing of it can be shown yet
+            await self._serve(spectator, context)
+        finally:
+            self._spectators.remove(spectator)
+            spectator.leave()
+
+    def _open(self, spectator: _Spectator, driver: MatchDriver) -> None:
+        def take(happened: Happened) -> None:
+            if not spectator.is_shown:
+                spectator.is_shown = True
+                message = wire.first_happened(driver.plan, driver.codec, happened, spectator.labels)
+                spectator.waiting.append(message.SerializeToString())
+            else:
+                spectator.waiting.append(self._bytes(driver, happened, spectator.labels))
+            spectator.news.set()
+
+        spectator.leave = driver.watch(take)
+
+    def _bytes(self, driver: MatchDriver, happened: Happened, labels: bool) -> bytes:
+        if happened is not self._last:
+            self._last, self._last_bytes = happened, {}
+        if labels not in self._last_bytes:
+            message = wire.happened(driver.plan, driver.codec, happened, labels)
+            self._last_bytes[labels] = message.SerializeToString()
+        return self._last_bytes[labels]
+
+    async def _serve(self, spectator: _Spectator, context: Any) -> None:
+        while spectator.waiting or not self._ended:
+            if not spectator.waiting:
+                await spectator.news.wait()
+            spectator.news.clear()
+            while spectator.waiting:
+                try:
+                    async with asyncio.timeout(SLOW_SECONDS):
+                        await context.write(spectator.waiting.popleft())
+                except TimeoutError:
+                    await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "this spectator reads too slowly")
+        failure = self._failure()
+        if failure:
+            await context.abort(grpc.StatusCode.ABORTED, failure)
+
+    def _failure(self) -> str:
+        """Say why a match that is not shown any more has no result; empty if it has one."""
+        if self._driver is None:
+            return "the match did not begin"
+        done = self._driver.done
+        if not done.done() or done.cancelled():
+            return "the match was broken off"
+        return "" if done.exception() is None else "the match was voided"
+
+
+class _Spectator:
+    """Somebody who watches.
+
+    Attributes:
+        labels: whether actions come with a text.
+        is_shown: whether the first message, which says how the match stands, is among those that wait.
+        waiting: messages that are still to be sent.
+        news: set when there is something to do.
+        leave: ends the watching.
+    """
+
+    def __init__(self, labels: bool) -> None:
+        self.labels = labels
+        self.is_shown = False
+        self.waiting: deque[bytes] = deque()
+        self.news = asyncio.Event()
+        self.leave: Callable[[], None] = lambda: None

@@ -1,0 +1,324 @@
+"""`dogana watch`, and `dogana play --watch`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
+from dogana.v1 import referee_pb2 as pb
+from referee.live import wire
+from referee.live.codec import codec
+from referee.match.effects import Happened
+from tests.commands.conftest import ROOT, Dogana
+from tests.commands.test_hostile_text import CLEAR, check
+from tests.referee.test_wire import certificate
+from tests.tables import Table, plan_of
+
+QUICK = ("-o", "last_turn=3", "--seed", "7")
+DOGANA = [sys.executable, "-m", "ladder"]
+
+
+def of_action(line: str) -> str:
+    """The label in a line of an action; empty for other lines."""
+    found = re.fullmatch(r" *\d+  seat \d  (\S+)", line)
+    return "" if found is None else found[1]
+
+
+def labels_of(shown: str) -> list[str]:
+    return [label for label in map(of_action, shown.splitlines()) if label]
+
+
+def recorded(file: Path) -> list[str]:
+    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+    return [line["action"] for line in lines if line["type"] == "action"]
+
+
+# --- play --watch ---------------------------------------------------------------------------------------------
+
+
+def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana, tmp_path: Path) -> None:
+    arguments = ("play", "cargo_noir", "greedy", "random", *QUICK, "--record", "match.jsonl")
+    shown = dogana(*arguments, "--watch").stdout
+    assert shown.startswith("Cargo Noir, 2 seats, match ")
+    assert "clock 60+0.5/10\n" in shown
+    assert "turn 1, last_turn 3" in shown
+    assert "; seats.0.goods." in shown
+    assert labels_of(shown) == recorded(tmp_path / "match.jsonl")
+    assert "Cargo Noir, seed 7" in shown
+    assert not dogana(*arguments).stdout.startswith("Cargo Noir, 2 seats")
+
+
+def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Dogana, bot: str, tmp_path: Path) -> None:
+    """Whatever agents leave behind is killed; the screen is a child of the referee, too."""
+    arguments = ("play", "cargo_noir", bot, f"cmd:{sys.executable} -c pass", "random", *QUICK, "--record", "m.jsonl")
+    assert "before it joined" in dogana(*arguments, "--watch", status=1).stderr
+    crash = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
+    shown = dogana("play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch").stdout
+    assert labels_of(shown) == recorded(tmp_path / "m.jsonl")
+
+
+def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_path: Path, bot: str) -> None:
+    ours, theirs = pty.openpty()
+    play = [*DOGANA, "play", "cargo_noir", bot + f" '{CLEAR}'", "random", *QUICK, "--watch"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
+    with subprocess.Popen(play, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, env=environment) as match:
+        os.close(theirs)
+        drawn = b"".join(iter(lambda: read(ours), b"")).decode()
+    assert match.returncode == 0
+    assert "decides since" in drawn
+    assert "\x1b[1A\x1b[2K" in drawn  # a line up, and erased
+    assert drawn.count("\x1b[?25l") == drawn.count("\x1b[?25h") == 1  # the cursor is hidden, and shown again
+    assert CLEAR not in drawn
+    assert r"\x1b[2J" in drawn
+    assert drawn.rstrip().endswith("┘")  # the result stays
+
+
+def read(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:  # so a terminal says that nobody is at its other end
+        return b""
+
+
+class Shown:
+    """`dogana play --watch` in the middle of a match."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "slow.py").write_text(
+            "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.3) or 0)\n"
+        )
+        bot = f"cmd:{sys.executable} {folder / 'slow.py'}"
+        self.process = subprocess.Popen(
+            [*DOGANA, "play", "cargo_noir", bot, "greedy", *QUICK, "--watch", "--record", str(folder / "match.jsonl")],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        while not of_action(self.process.stdout.readline()):
+            pass
+
+    def screen(self) -> int:
+        """The process that shows it."""
+        [screen] = [
+            int(child)
+            for thread in Path(f"/proc/{self.process.pid}/task").iterdir()
+            for child in (thread / "children").read_text().split()
+            if b"referee.commands.watch" in Path(f"/proc/{child}/cmdline").read_bytes()
+        ]
+        return screen
+
+
+def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
+    shown = Shown(tmp_path)
+    os.kill(shown.screen(), signal.SIGKILL)
+    rest, error = shown.process.communicate(timeout=120)
+    assert (shown.process.returncode, error) == (0, "")
+    assert "Cargo Noir, seed 7" in rest
+    assert recorded(tmp_path / "match.jsonl")
+
+
+def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path: Path) -> None:
+    shown = Shown(tmp_path)
+    screen = shown.screen()
+    os.kill(screen, signal.SIGSTOP)
+    shown.process.send_signal(signal.SIGINT)
+    assert shown.process.communicate(timeout=60)[1] == ""
+    assert shown.process.returncode == 128 + signal.SIGINT
+    assert not Path(f"/proc/{screen}").exists()
+    assert not list(tmp_path.glob("match.jsonl*"))
+
+
+# --- watch ----------------------------------------------------------------------------------------------------
+
+
+class Play:
+    """`dogana play` with a remote seat."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        play = [*DOGANA, "play", "cargo_noir", "remote", "greedy", *QUICK, "--record", str(folder / "match.jsonl")]
+        self.process = subprocess.Popen(
+            [*play, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        self.said: list[str] = []
+        while not self.said or "DOGANA_TOKEN" not in self.said[-1]:
+            self.said.append(self.process.stderr.readline())
+            assert self.said[-1], "it ended"
+        self.address, self.token = (word.split("=")[1] for word in self.said[-1].split()[-2:])
+
+    def __enter__(self) -> Play:
+        return self
+
+    def join(self) -> None:
+        """Let an agent play the match to its end."""
+        environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
+        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=120)
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+
+def watching(address: str, *arguments: str) -> subprocess.Popen[str]:
+    """`dogana watch`, when it has said that it waits for the match."""
+    watch = subprocess.Popen(
+        [*DOGANA, "watch", address, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert watch.stderr is not None
+    assert watch.stderr.readline() == f"waiting for the match at {address} to begin\n"
+    return watch
+
+
+def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_path: Path) -> None:
+    with Play(tmp_path) as play:
+        watch = watching(play.address)
+        play.join()
+        shown, error = watch.communicate(timeout=120)
+    assert (watch.returncode, error) == (0, "")
+    assert labels_of(shown) == recorded(tmp_path / "match.jsonl")
+    assert "the match is over; seed 7, digest " in " ".join(shown.split())
+    assert "played" in shown
+
+
+def test_ctrl_c_ends_a_watch_and_not_the_match(tmp_path: Path) -> None:
+    with Play(tmp_path) as play:
+        watch = watching(play.address)
+        watch.send_signal(signal.SIGINT)
+        assert watch.communicate(timeout=60) == ("", "")
+        assert watch.returncode == 128 + signal.SIGINT
+        play.join()
+        assert play.process.wait(60) == 0
+
+
+def test_a_match_that_ends_without_a_result_is_said_in_one_line(tmp_path: Path) -> None:
+    with Play(tmp_path) as play:
+        watch = watching(play.address)
+        play.process.send_signal(signal.SIGINT)
+        assert watch.communicate(timeout=60) == ("", "dogana: the match did not begin\n")
+        assert watch.returncode == 1
+
+
+def test_a_match_that_is_not_played_is_said_in_one_line(tmp_path: Path, dogana: Dogana) -> None:
+    with Play(tmp_path) as play:
+        said = dogana("watch", play.address, "none", status=1).stderr
+        assert said == f"dogana: the referee at {play.address} refused (NOT_FOUND): no match 'none' is played here\n"
+
+
+def test_an_encrypted_match_is_watched_with_the_certificate_of_its_authority(tmp_path: Path) -> None:
+    certificate(tmp_path)
+    tls = ("--tls-cert", str(tmp_path / "cert.pem"), "--tls-key", str(tmp_path / "key.pem"))
+    with Play(tmp_path, "--listen", "localhost:0", *tls) as play:
+        assert play.said[0] == f"spectators: dogana watch {play.address} --ca FILE\n"
+        watch = watching(play.address, "--ca", str(tmp_path / "cert.pem"))
+        watch.kill()
+        watch.communicate()
+
+
+def test_where_nobody_listens_is_said_in_one_line(dogana: Dogana, tmp_path: Path) -> None:
+    said = dogana("watch", f"unix:{tmp_path / 'none'}", status=1).stderr
+    assert re.fullmatch(r"dogana: no referee answers at unix:.*; is it running, and the address right\?\n", said)
+    said = dogana("watch", "localhost:1", "--ca", "none.pem", status=1).stderr
+    assert said == "dogana: cannot read the certificate none.pem: No such file or directory\n"
+
+
+# --- where others reach the referee ---------------------------------------------------------------------------
+
+
+def test_a_referee_that_listens_tells_spectators_where(tmp_path: Path) -> None:
+    with Play(tmp_path, "--listen", "127.0.0.1:0") as play:
+        assert play.said[0] == f"spectators: dogana watch {play.address}\n"
+
+
+@pytest.mark.parametrize("every", ["0.0.0.0", "[::]"])  # noqa: S104 that is the case
+def test_a_referee_that_listens_everywhere_names_an_address_that_others_can_dial(tmp_path: Path, every: str) -> None:
+    with Play(tmp_path, "--listen", f"{every}:0") as play:
+        host, _, port = play.address.rpartition(":")
+        assert play.said[0] == (
+            f"{every} is every address of this machine; others may have to reach it at another than {host}\n"
+        )
+        assert host != every
+        assert int(port)
+
+
+# --- a hostile referee ----------------------------------------------------------------------------------------
+
+
+@contextmanager
+def referee_that_says(*messages: bytes) -> Iterator[str]:
+    """Serves Watch with these bytes; gives its address."""
+
+    def watch(request: bytes, context: Any) -> Iterator[bytes]:
+        yield from messages
+
+    handler: Any = grpc.unary_stream_rpc_method_handler(watch)
+    server = grpc.server(ThreadPoolExecutor(1))
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("dogana.v1.Referee", {"Watch": handler}),))
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    try:
+        yield f"127.0.0.1:{port}"
+    finally:
+        ended: threading.Event = server.stop(None)
+        ended.wait()
+
+
+def happened(**changed: Any) -> pb.Happened:
+    """The first message of a match, with some of it changed."""
+    plan = plan_of()
+    match = Table(plan).match
+    now = Happened((), match.state.observation(None), match.seats_now(), None)
+    message = wire.first_happened(plan, codec(plan.game), now, labels=True)
+    message.MergeFrom(pb.Happened(**changed))
+    return message
+
+
+def with_too_many_goods(count: int) -> pb.Happened:
+    """An observation in which the bag has more goods than there are kinds."""
+    message = happened()
+    seen = cn.Observation.FromString(message.observation.value)
+    seen.bag.extend([count] * 20)
+    message.observation.value = seen.SerializeToString()
+    return message
+
+
+OVER = pb.GameOver(seats=[pb.SeatResult(seat=9, rank=9, outcome=99)] * 2, seed=CLEAR, digest=CLEAR)  # type: ignore[arg-type]
+HOSTILE = {
+    "nothing": ([], 1, "ended the stream before the match was over"),
+    "bytes": ([b"\xff\xff"], 1, ""),
+    "game": ([happened(game=CLEAR)], 1, "the match is one of"),
+    "seats": ([happened(seats=4_000_000_000)], 1, "4000000000 seats"),
+    "seats-now": ([happened(seats_now=[pb.SeatNow()])], 1, "3 of 2 seats"),
+    "played": ([happened(played=pb.Played(seats=[0]))], 1, "0 actions of 1 seats"),
+    "observation": ([with_too_many_goods(1), with_too_many_goods(2)], 1, "cannot read what"),
+    "results": ([happened(game_over=pb.GameOver(seats=[pb.SeatResult()] * 9))], 1, "9 results"),
+    "escapes": ([happened(match_id=CLEAR * 100, game_over=OVER)], 0, ""),
+    "times": ([happened(clock=pb.TimeControl(bank_ms=float("nan"), cap_ms=float("inf")), game_over=OVER)], 0, ""),
+}
+
+
+@pytest.mark.parametrize(("messages", "status", "said"), HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_referee_is_told_in_one_line(dogana: Dogana, messages: list[Any], status: int, said: str) -> None:
+    sent = [one if isinstance(one, bytes) else one.SerializeToString() for one in messages]
+    with referee_that_says(*sent) as address:
+        ended = dogana("watch", address, status=status)
+    check(ended.stdout)
+    check(ended.stderr)
+    assert said in ended.stderr
+    assert len(ended.stderr.splitlines()) == (status != 0)
