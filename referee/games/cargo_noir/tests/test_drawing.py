@@ -255,3 +255,10 @@ def test_the_cards_that_can_be_paid_are_those_that_can_be_bought() -> None:
             bought += len(on_offer)
             state.apply(state.seat, dice.choice(legal), chance)
     assert bought > 5
+
+
+def test_c4_6_a_third_card_with_a_power_cannot_be_paid() -> None:
+    state = place(phase="P2", credit=20, goods={0: {"gold": 1}}, cards={0: {"warehouse": 2}})
+    board, seen = cast("CargoNoirBoard", state.setup.board), cast("CargoNoirObservation", state.observation(None))
+    assert not can_pay(board, seen, Card.WAREHOUSE)
+    assert can_pay(board, seen, Card.SYNDICATE)

@@ -27,6 +27,24 @@ def test_v4_5_points_of_houses_in_the_city_are_told_from_those_in_villages() -> 
     assert scored(do(village, "use(1,main)", "build(m1,0)")) == {"houses in villages": 1}
 
 
+def test_v4_7_points_of_market_tiles_are_told_from_those_of_cards() -> None:
+    state = place(
+        cards=["k6"],
+        bottom={1: "tb1"},
+        warehouse=[goods(2), {}],
+        rows={"merchants": {0: {"v": 1, "m1": 1}}},
+    )
+    do(state, "use(1,main)", "trade(m1,1)")
+    assert scored(state) == {"market tiles": 1}
+    card = place(cards=["b13"], achievements=[["b13"], []], others={1: ["k2"]})
+    assert scored(do(card, "use(1,main)")) == {"actions of cards": 1}
+
+
+def test_v6_1_points_of_the_revenue_are_told_from_those_for_building() -> None:
+    state = do(place(cards=["k2"], row=[0, 0, 0, 1, 1, 1], vp=[0, 2]), "use(1,alt)")
+    assert scored(state, 1) == {"before this position": 2, "revenue of Valparaíso": 1}
+
+
 def test_v7_2_pesos_and_achievement_cards_count_once_the_match_is_over() -> None:
     going = place(phase="SCRAP", vp=[18, 0], achievements=[["a1"], []], money=[20, 0])
     assert scored(going) == {"before this position": 18}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from referee.games.venezia import GAME
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.test_cards_and_scoring import FIVE, cards
+from referee.kit.document import Document
 
 
 def scored(state: VeneziaState, seat: int) -> dict[str, int]:
@@ -25,3 +26,9 @@ def test_z12_2_a_domination_is_the_first_criterion_once_the_match_is_over() -> N
     majorities, points = GAME.criteria(state.setup, state.observation(None))
     assert majorities == ("victory by majorities", (1, 0))
     assert points == ("points", (15, 48))
+
+
+def test_i7_a_position_that_has_earned_more_than_its_score_is_refused() -> None:
+    state = cards("none", "none", loc={"can": [1, 0]}, score=[3, 0])
+    false = GAME.read_state(state.setup, Document({**state.to_json(), "score": [0, 0]}, "position"))
+    assert f"I7: seat 0 has earned {sum(state.earned[0])} in the districts, but its score is 0" in false.problems()
