@@ -39,6 +39,10 @@ docs: $(READY) proto ## build docs/ as a site, with the reference of the API
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html -d build/doctrees . build/site
 	@echo "open build/site/docs/index.html"
 
+pictures: $(READY) proto ## make the pictures of the README from a real match (Chromium)
+	$(BIN)/python -m pip install --quiet --editable '.[docs,pages]'
+	$(BIN)/python docs/pictures.py
+
 soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
@@ -62,4 +66,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test pages languages docs soak check fmt bench games
+.PHONY: help setup proto demo test wheel-test pages languages docs pictures soak check fmt bench games
