@@ -479,12 +479,12 @@ class Game(ABC):
         all games say about a scene.
         """
 
-    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
-        """Return what has just happened, in words that go on from a bot's name: `bids 7 in the Horse Market`.
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
+        """Return what has just happened, in words that go on from a bot's name: `bids 7 in the Horse Market`; then who scored.
 
         It says nothing that is neither in the observation nor in the scene. A game without words of its own gives the label.
         """
-        return "acts" if scene.action is None else label(scene.action)
+        return ["acts" if scene.action is None else label(scene.action)]
 
     def order_matters(self, setup: Setup) -> bool:
         """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""

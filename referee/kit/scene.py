@@ -144,12 +144,17 @@ def _sum_in_words(gained: Sequence[Gain]) -> str:
     return f"{signed(total)} {unit}: " + ", ".join(f"{gain.source} {signed(gain.points)}" for gain in gained)
 
 
-def gained_in_words(gained: Sequence[Gain]) -> list[str]:
+def _gained_in_words(gained: Sequence[Gain]) -> list[str]:
     """Return what each seat has just scored: `Seat 1: +3 points: full holds +1, market tiles +2`."""
     return [
         f"Seat {seat}: {_sum_in_words([gain for gain in gained if gain.seat == seat])}"
         for seat in sorted({gain.seat for gain in gained})
     ]
+
+
+def sentences(said: Strip) -> list[str]:
+    """Return what was done, and who has scored by it; the names and the step are for others to say."""
+    return [said.what, *_gained_in_words(said.gained)]
 
 
 def strip_in_words(said: Strip) -> list[str]:
@@ -159,7 +164,7 @@ def strip_in_words(said: Strip) -> list[str]:
     if said.seat is None:
         return [f"{count}: {said.what}", *lines]
     found = [f"{count}: seat {said.seat} {said.what}"]
-    return [*found, *gained_in_words(said.gained), *lines]
+    return [*found, *_gained_in_words(said.gained), *lines]
 
 
 # --- the end ----------------------------------------------------------------------------------------

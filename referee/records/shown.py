@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from referee.game import Observation, Scene, Seat
-from referee.kit.scene import gained_in_words, gains
 from referee.records.verify import Replay, Step
 
 
@@ -61,8 +60,4 @@ class Shown:
     def tell(self) -> list[str]:
         """Return what has just happened, in words: what the seat did, and who has scored by it and why."""
         plan = self._record.plan
-        before, scene = self.scene.before, self.scene
-        scored = (
-            [] if before is None else gains(*(plan.game.breakdown(plan.setup, seen) for seen in (before, self.seen)))
-        )
-        return [plan.game.tell(plan.setup, self.seen, scene), *gained_in_words(scored)]
+        return plan.game.tell(plan.setup, self.seen, self.scene)

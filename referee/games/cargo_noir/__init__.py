@@ -106,10 +106,8 @@ class CargoNoir(Game):
         return drawing.draw(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene)
 
     @override
-    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
-        return drawing_words.happened(
-            cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene
-        ).what
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
+        return drawing_words.tell(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene)
 
 
 GAME = CargoNoir()

@@ -10,7 +10,7 @@ from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.breakdown import breakdown
 from referee.games.cargo_noir.names import Card, Destination, Kind, Phase, Port, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation
-from referee.kit.scene import Strip, gains, ordinal, strip_in_words
+from referee.kit.scene import Strip, gains, ordinal, sentences, strip_in_words
 from referee.kit.svg import printable
 
 
@@ -89,6 +89,11 @@ def placed(seen: CargoNoirObservation, seat: int) -> str:
 
 
 # --- what has just happened -------------------------------------------------------------------------
+
+
+def tell(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) -> list[str]:
+    """Return what has just happened, in words."""
+    return sentences(happened(board, seen, scene))
 
 
 def happened(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) -> Strip:

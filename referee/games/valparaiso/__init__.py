@@ -135,11 +135,9 @@ class Valparaiso(Game):
         )
 
     @override
-    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
         board = cast("ValparaisoBoard", setup.board)
-        return drawing_words.happened(
-            board, board.side(setup.seats), cast("ValparaisoObservation", observation), scene
-        ).what
+        return drawing_words.tell(board, board.side(setup.seats), cast("ValparaisoObservation", observation), scene)
 
 
 GAME = Valparaiso()

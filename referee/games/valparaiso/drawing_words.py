@@ -11,7 +11,7 @@ from referee.games.valparaiso.breakdown import breakdown
 from referee.games.valparaiso.drawing_style import owner_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Mode, PayTo, Phase, Sector, Store
 from referee.games.valparaiso.observation import ValparaisoObservation
-from referee.kit.scene import Strip, gains, strip_in_words
+from referee.kit.scene import Strip, gains, sentences, strip_in_words
 from referee.kit.svg import printable, short
 
 _EFFECTS: dict[Effect, tuple[str, str]] = {
@@ -219,6 +219,11 @@ def order_of(seen: ValparaisoObservation) -> list[Seat]:
 
 
 # --- what has just happened -------------------------------------------------------------------------
+
+
+def tell(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene) -> list[str]:
+    """Return what has just happened, in words."""
+    return sentences(happened(board, side, seen, scene))
 
 
 def happened(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene) -> Strip:

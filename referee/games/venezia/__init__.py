@@ -105,10 +105,8 @@ class Venezia(Game):
         return drawing.draw(board, cast("VeneziaObservation", observation), scene, has_tower=has_tower)
 
     @override
-    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
-        return drawing_words.happened(
-            cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation), scene
-        ).what
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
+        return drawing_words.tell(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation), scene)
 
 
 GAME = Venezia()

@@ -10,7 +10,7 @@ from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.breakdown import breakdown
 from referee.games.venezia.names import DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 from referee.games.venezia.observation import VeneziaObservation
-from referee.kit.scene import Strip, gains, strip_in_words
+from referee.kit.scene import Strip, gains, sentences, strip_in_words
 from referee.kit.svg import printable
 
 CARD_NAMES = {
@@ -153,6 +153,11 @@ def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
 
 
 # --- what has just happened -------------------------------------------------------------------------
+
+
+def tell(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> list[str]:
+    """Return what has just happened, in words."""
+    return sentences(happened(board, seen, scene))
 
 
 def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Strip:

@@ -131,8 +131,8 @@ class Yunnan(Game):
         return drawing.draw(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene)
 
     @override
-    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> str:
-        return drawing.happened(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene).what
+    def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
+        return drawing.tell(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene)
 
 
 GAME = Yunnan()

@@ -44,7 +44,7 @@ from referee.games.yunnan.drawing_words import (
 )
 from referee.games.yunnan.names import Colour, Phase, Space
 from referee.games.yunnan.observation import ColourView, YunnanObservation
-from referee.kit.scene import Strip, clock, gains, halo, strip, strip_height, strip_in_words
+from referee.kit.scene import Strip, clock, gains, halo, sentences, strip, strip_height, strip_in_words
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -137,6 +137,11 @@ def draw(
         direction="ltr",
         font_family=SANS,
     )
+
+
+def tell(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> list[str]:
+    """Return what has just happened, in words."""
+    return sentences(happened(board, seen, scene))
 
 
 def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip:
