@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -88,12 +89,25 @@ class LadderFile:
                 f"{self._path} was made by an older version of Dogana and cannot be updated here, because it cannot be"
                 " written; open it once as its owner"
             )
-        self._db.execute("pragma journal_mode = wal").close()
+        self._write_ahead()
         with self.writing():
             if migrations.pending(self._db):  # whoever comes second finds nothing left to do
                 migrations.apply(self._db)
                 for table in DERIVED:
                     derive(self._db, table)
+
+    def _write_ahead(self) -> None:
+        """Let readers read while somebody writes. SQLite does not wait for others who change the same at this moment."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                self._db.execute("pragma journal_mode = wal").close()
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def __enter__(self) -> Self:
         return self

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from referee.live.orphans import adopt_orphans
 from referee.terminal import Remarks
@@ -17,12 +18,24 @@ _STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let a process be started to its end, whatever signal comes: one that is half started says so in a traceback."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    """Let the main thread start a process to its end: one that is half started says so in a traceback.
+
+    A signal that comes meanwhile is heeded afterwards. The new process has it blocked until `become_worker`.
+    """
+    came: list[tuple[int, FrameType | None]] = []
+    handlers = {number: signal.getsignal(number) for number in _STOPPING}
+    ours = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in ours:  # other threads may take the signal, but the main thread runs the handler
+        signal.signal(number, lambda number, frame: came.append((number, frame)))
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in ours.items():
+            signal.signal(number, handler)
+    for caught, frame in came:
+        ours[signal.Signals(caught)](caught, frame)
 
 
 def become_worker() -> None:

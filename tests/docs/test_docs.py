@@ -78,6 +78,6 @@ def test_every_entry_of_a_record_is_described(tmp_path: Path) -> None:
     for line in map(json.loads, record.read_text().splitlines()):
         row = next(row for row in page.splitlines() if row.startswith(f"| `{line['type']}` |"))
         link = re.search(r": \[(.+)\]\(#", row)  # a table of its own
-        described = row if link is None else page.lower().split(f"\n### {link[1]}\n")[1].partition("\n#")[0]
+        described = row if link is None else page.lower().split(f"\n## {link[1]}\n")[1].partition("\n#")[0]
         for entry in line.keys() - {"type", "hash"}:
             assert f"`{entry}`" in described, (line["type"], entry)
