@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -23,6 +22,16 @@ def bot(tmp_path: Path) -> str:
     return f"cmd:{sys.executable} bot.py"
 
 
+LIMIT = """
+import os, resource, sys
+most = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+"""Limits the size of files, then becomes the command. With `preexec_fn` the tests' own process would fork, and gRPC's threads in it
+can abort a fork before it has become anything."""
+
+
 @pytest.fixture
 def dogana(tmp_path: Path) -> Dogana:
     """Runs `dogana ...` in an empty folder; checks that nothing ever shows a traceback."""
@@ -30,15 +39,11 @@ def dogana(tmp_path: Path) -> Dogana:
     def run(
         *arguments: object, status: int = 0, stdout: IO[str] | int = subprocess.PIPE, max_bytes: int | None = None
     ) -> subprocess.CompletedProcess[str]:
-        def limit() -> None:
-            if max_bytes is not None:
-                resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, max_bytes))
-
+        limit = [] if max_bytes is None else [sys.executable, "-c", LIMIT, str(max_bytes)]
         ended = subprocess.run(
-            [sys.executable, "-m", "ladder", *map(str, arguments)],
+            [*limit, sys.executable, "-m", "ladder", *map(str, arguments)],
             cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "XDG_DATA_HOME": str(tmp_path / "data")},
-            preexec_fn=limit,
             stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
