@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from multiprocessing import parent_process
 from types import FrameType
 
 from referee.live.orphans import adopt_orphans
@@ -39,10 +41,16 @@ def undisturbed() -> Iterator[None]:
 
 
 def become_worker() -> None:
-    """Make this process one that ends with its parent, takes its agents with it, and leaves Ctrl-C to its parent."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)  # blocked while it was started
+    """Make this process one that ends with its parent, takes its agents with it, and leaves Ctrl-C to its parent.
+
+    It ignores SIGINT from then on, so that others can see that it has become one.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    parent = parent_process()
+    if parent is not None and not parent.is_alive():  # it has died before it could be asked to take this one along
+        os._exit(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)  # blocked while it was started
     sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
     adopt_orphans()

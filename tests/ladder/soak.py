@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
@@ -131,12 +132,24 @@ def wait_for_unfinished_records(folder: Path, count: int) -> None:
 
 
 def workers_of(pid: int) -> list[int]:
-    """The worker processes of a run (the spawned ones, not the resource tracker)."""
+    """The worker processes of a run that end with it: not the resource tracker, and none that is still starting.
+
+    One that is stopped before it could say that it wants to end with its parent stays, with the run's pipes, until it is continued.
+    """
     try:
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
+        return [int(child) for child in children if _has_begun(Path(f"/proc/{child}"))]
     except OSError:  # it has ended
         return []
+
+
+def _has_begun(process: Path) -> bool:
+    ignored = re.search(r"^SigIgn:\t(\w+)$", (process / "status").read_text(), re.MULTILINE)
+    return (
+        b"spawn_main" in (process / "cmdline").read_bytes()
+        and ignored is not None
+        and bool(int(ignored[1], 16) >> (signal.SIGINT - 1) & 1)
+    )
 
 
 def main() -> None:
