@@ -54,6 +54,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "referee/games/cargo_noir/board.toml",
         "referee/games/cargo_noir/RULES.md",
         "referee/live/supervise.py",
+        *(f"referee/sandbox/{part}" for part in ("calls.txt", "probe.py")),
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
         "dogana/sdk.py",
         "ladder/cli.py",
