@@ -4,6 +4,7 @@ ladder.db        what is known (`store.py`)
 versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
 logs/            for each match what its bots wrote, a file for each seat; the position in which a house bot failed
+runtimes/        what bots may use besides the usual programs: folders, or links to them; the organiser makes it
 run.lock         held while a run goes on
 """
 
@@ -61,6 +62,11 @@ class Home:
             raise LadderError(f"{self.folder} is neither a ladder nor an empty folder")
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         private_folder(self.folder)
+
+    def runtimes(self) -> list[Path]:
+        """Return the folders of the runtimes that the organiser offers."""
+        folder = self.folder / "runtimes"
+        return sorted(entry.resolve() for entry in folder.iterdir()) if folder.is_dir() else []
 
     @contextmanager
     def only_run(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from importlib.metadata import version as installed_version
 from ladder.condition import Agreed, Condition
 from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.intake import Inspector
+from ladder.intake import Inspector, open_to_boxes
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
@@ -27,6 +27,7 @@ from referee.files import private_folder
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots
+from referee.sandbox.box import Sandbox
 
 MAX_GIVEN_UP = 10
 """A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
@@ -48,6 +49,8 @@ class RunPlan:
     """How long agents may take to join."""
     same_author: bool = False
     """Whether two bots of one author may meet."""
+    sandbox: Sandbox | None = None
+    """What confines submitted bots; None to let them run with the rights of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,15 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
     with home.only_run():
         private_folder(home.records)
         home.sweep_records()
+        if plan.sandbox is not None:
+            open_to_boxes(home.versions)
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
             yield Progress(problem, 0, 0)
         chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
         for other, count in store.open_matches().items():
             if other not in chosen:
                 yield Progress(f"{count} matches of another run are left; they need {other.arguments}", 0, 0)
-        with Pool(home, plan.workers, join_seconds=plan.join_seconds) as pool:
+        with Pool(home, plan.workers, join_seconds=plan.join_seconds, sandbox=plan.sandbox) as pool:
             for condition, seat_counts in chosen.items():
                 enter_house_bots(store, condition)
                 yield from qualify(home, store, pool, condition, min(seat_counts))

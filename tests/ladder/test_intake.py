@@ -669,9 +669,13 @@ def test_versions_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) ->
         submit(Home(tmp_path / "home"), folder, "mybot", "me")
     finally:
         os.umask(umask)
-    found = [tmp_path / "home", *(tmp_path / "home").rglob("*")]
-    assert len(found) >= 7
+    versions = tmp_path / "home" / "versions"
+    inside = [path for path in versions.rglob("*") if path.parent != versions]
+    found = {tmp_path / "home", *(tmp_path / "home").rglob("*")} - {*inside, *versions.iterdir()}
+    assert versions in found
+    assert len(inside) >= 3
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+    assert [path for path in inside if stat.S_IMODE(path.lstat().st_mode) & 0o222] == []
 
 
 def version(content_hash: str) -> Version:
