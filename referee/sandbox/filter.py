@@ -71,9 +71,9 @@ _NOT_PERMITTED = """
 """
 
 # A namespace is a new user, mount or network of one's own: with it, a program is root over much of the kernel's code.
-# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number.
+# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number. A kernel without them says EINVAL, too.
 _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
-_CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EPERM)
+_CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EINVAL)
 
 # MAP_HUGETLB, MFD_HUGETLB: memory that the limit of a control group does not count.
 _MMAP = Rule(3, Passes.WITHOUT, (0x40000,), errno.EINVAL)
