@@ -265,7 +265,7 @@ def attempt(action: "Callable[[], object]") -> str:
             os.write(write, answer.encode())
             os._exit(0)
     os.close(write)
-    answer = os.read(read, 100).decode() if select.select([read], [], [], 10)[0] else "hangs"
+    answer = os.read(read, 100).decode() if select.select([read], [], [], 60)[0] else "hangs"
     os.close(read)
     if answer == "hangs":
         os.kill(child, signal.SIGKILL)
@@ -277,6 +277,8 @@ def attempt(action: "Callable[[], object]") -> str:
 
 def main() -> None:
     """Try everything, and print what came of it."""
+    if platform.machine() not in _MACHINES:
+        sys.exit(f"probe.py knows the system calls of {' and '.join(_MACHINES)}, not of {platform.machine()}")
     known = numbers()
     found = {}
     for label, name, arguments in plain(known):
