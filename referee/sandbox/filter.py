@@ -4,9 +4,8 @@ Most attacks on a kernel begin with a call that no game-playing program makes. `
 refuses the rest as if the kernel had never had them (ENOSYS), so that libraries take their older ways. `DENY` is for a
 runtime that needs something else: it refuses what is dangerous, and what is newer than this file.
 
-A call is listed here because of what it could do past the other walls of the box: namespaces, no capabilities, no new
-privileges, limits. What those already stop is refused as well, where no runtime asks for it: each call that cannot be reached
-is kernel code that cannot be attacked.
+Namespaces, missing privileges and limits stop many of these calls already. They are refused all the same: kernel code that
+cannot be reached cannot be attacked.
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ _SOCKETS = """
     sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
 """
 _MEMORY = "brk mprotect munmap mremap madvise msync membarrier"
+# Signals, priorities and limits reach no further than the processes of the box: others have no number there.
 _TASKS = """
     fork vfork execve exit exit_group wait4 waitid set_tid_address set_robust_list futex rseq arch_prctl
     sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min
@@ -65,15 +65,15 @@ _ATTRIBUTES = """
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
 """
-# Refused as to anybody without privileges (EPERM). Where no control group holds an agent to its cores, it would leave them.
+# Refused as to anybody without privileges (EPERM). Where no control group holds an agent to its cores, it could leave them.
 _NOT_PERMITTED = """
     chown lchown fchown fchownat sched_setaffinity sched_setscheduler sched_setparam sched_setattr
 """
 
 # A namespace is a new user, mount or network of one's own: with it, a program is root over much of the kernel's code.
-# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number.
+# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number. A kernel without them says EINVAL, too.
 _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
-_CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EPERM)
+_CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EINVAL)
 
 # MAP_HUGETLB, MFD_HUGETLB: memory that the limit of a control group does not count.
 _MMAP = Rule(3, Passes.WITHOUT, (0x40000,), errno.EINVAL)

@@ -44,7 +44,7 @@ class Passes(Enum):
 class Rule:
     """What a call is let through with.
 
-    The low 32 bits of the argument are compared: the kernel ignores the others, so a value must not hide behind them.
+    The low 32 bits of the argument are compared. The kernel reads only those, and a value must not hide behind the others.
 
     Attributes:
         argument: which one, from 0.
