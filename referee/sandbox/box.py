@@ -89,8 +89,12 @@ class Sandbox:
             token: what it must show there; only its own environment has it.
 
         Raises:
-            CannotIsolate: if its group cannot be made.
+            CannotIsolate: if its group cannot be made, or it could not read its files.
         """
+        if os.geteuid() == 0 and folder.stat().st_mode & 0o005 != 0o005:
+            raise CannotIsolate(
+                f"{folder} can be read by root only, and agents are other users; chmod -R a+rX {folder}, or start as somebody else"
+            )
         try:
             group = self.groups.make(self.limits)
         except OSError as error:
