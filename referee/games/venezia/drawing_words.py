@@ -117,11 +117,14 @@ def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
         notes.append(f"Grey pigeons not yet touched: {', '.join(untouched)}")
     if seen.grey_owner is not None:
         notes.append(f"Grey pigeons count for seat {seen.grey_owner} in this round")
-    if seen.phase is Phase.OVER:
-        majorities = [[majority.seat for majority in seen.majorities].count(seat) for seat in range(len(seen.seats))]
-        if max(majorities) >= board.win_districts:
-            notes.append(f"Won by majorities in {max(majorities)} districts, whatever the points")
+    if seen.phase is Phase.OVER and max(majorities_of(seen)) >= board.win_districts:
+        notes.append(f"Won by majorities in {max(majorities_of(seen))} districts, whatever the points")
     return notes
+
+
+def majorities_of(seen: VeneziaObservation) -> list[int]:
+    """Count the districts in which each seat had the majority in the last scoring."""
+    return [sum(won.seat == seat for won in seen.majorities) for seat in range(len(seen.seats))]
 
 
 def place_name(board: VeneziaBoard, place: Place) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import textwrap
 from functools import lru_cache
-from html import escape
 from typing import cast
 
 from referee.game import Scene, Seat
@@ -23,11 +22,11 @@ from referee.games.yunnan.drawing_pieces import (
     COLOUR_NAMES,
     FILLS,
     LETTERS,
-    SMALLEST,
     bridge,
     gift,
     marker,
     merchant,
+    pieces_of,
     post,
     space,
     teahouse,
@@ -55,11 +54,11 @@ from referee.kit.svg import (
     LINE,
     LIT,
     NIGHT,
-    SANS,
+    SMALLEST,
     box,
     crown,
     cut,
-    element,
+    document,
     figure,
     group,
     name_text,
@@ -99,18 +98,7 @@ def draw(
     who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
     marks = [_mark(seen, seat) for seat in range(len(seen.seats))]
     parts = [
-        element("title", f"Yunnan, turn {seen.turn}"),
-        element(
-            "desc",
-            escape(
-                " ".join(
-                    [*(f"{line}." for line in strip_in_words(said)), described(board, seen)]
-                    if said
-                    else [described(board, seen)]
-                )
-            ),
-        ),
-        element("rect", y=-above, width=_WIDTH, height=_HEIGHT + above, fill=NIGHT),
+        pieces_of(tuple(Colour)[: len(seen.colours)]),
         "" if said is None else strip(_WIDTH, said, marks),
         _header(seen),
         group(_MARGIN, _TOP, draw_map(board, seen, reach, before)),
@@ -128,15 +116,10 @@ def draw(
         group(_MARGIN, _SCORE, score(board, seen, before, _WIDTH - 2 * _MARGIN)),
         group(_MARGIN, _PANELS, _panels(seen, before, scene)),
     ]
-    return element(
-        "svg",
-        "\n" + "\n".join(parts) + "\n",
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 {-above:g} {_WIDTH} {_HEIGHT + above:g}",
-        role="img",
-        direction="ltr",
-        font_family=SANS,
+    words = (
+        [*(f"{line}." for line in strip_in_words(said)), described(board, seen)] if said else [described(board, seen)]
     )
+    return document(_WIDTH, -above, _HEIGHT + above, f"Yunnan, turn {seen.turn}", " ".join(words), parts)
 
 
 def tell(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> list[str]:

@@ -204,7 +204,14 @@ def _moved(x: float, y: float) -> Point:
 
 
 def _lines(points: list[Point]) -> str:
-    return "L".join(f"{x:.0f} {y:.0f}" for x, y in points)
+    """Write a line through points: where it begins and, much shorter than places on the map, the steps from there."""
+    (x, y), *others = [(round(x), round(y)) for x, y in points]
+    steps = []
+    for to_x, to_y in others:
+        if (to_x, to_y) != (x, y):
+            steps.append(f"{to_x - x} {to_y - y}".replace(" -", "-"))
+            x, y = to_x, to_y
+    return f"{round(points[0][0])} {round(points[0][1])}" + (f"l{' '.join(steps)}".replace(" -", "-") if steps else "")
 
 
 # --- the picture of it --------------------------------------------------------------------------------
