@@ -61,6 +61,12 @@ def signed(points: int) -> str:
     return f"+{points}" if points >= 0 else f"−{-points}"
 
 
+def seats_in_words(seats: Sequence[int]) -> str:
+    """Name seats at the beginning of a sentence."""
+    named = [str(seat) for seat in seats]
+    return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
+
+
 def clock(seconds: float) -> str:
     """Write what is left on a clock: `1:05`, and below ten seconds `9.5 s`."""
     if seconds < 10:

@@ -9,6 +9,7 @@ which escapes it.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -165,7 +166,12 @@ def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **m
 def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
     """Return pieces that are drawn around (0, 0), put elsewhere."""
     faint = {"opacity": opacity} if opacity < 1 else {}
+    if found := _ONE_PIECE.fullmatch(content):  # it needs no group around it
+        return piece(found[1], x, y, scale, opacity)
     return element("g", content, **_placed(x, y, scale), **faint)
+
+
+_ONE_PIECE = re.compile('<use href="#([^"]*)"/>')
 
 
 def _placed(x: float, y: float, scale: float) -> dict[str, str]:

@@ -118,11 +118,13 @@ def _turn(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None
     seat, pending, has = seen.seat, seen.pending_stake, seen.seats[seen.seat]
     sending = seen.phase is Phase.P3 or (pending is not None and pending.purpose is Purpose.SEND)
     now = 2 if sending else 1 if seen.phase in (Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD) else 0
+    following = (seat + 1) % len(seen.seats)
+    then = "the last in this turn" if following == seen.first_seat else f"then seat {following}"
     parts = [
         box(0, 0, _SIDE_WIDTH, _TURN_HEIGHT, LAND, SEAT_COLOURS[seat], 2),
         ship(40, 36, seat, 1.45),
         name_text(76, 34, board.families[seat] if scene is None else scene.bots[seat], 20, 284),
-        text(76, 54, f"seat {seat} is to act", SMALLEST, FADED),
+        text(76, 54, f"seat {seat} is to act, {then}", SMALLEST, FADED),
     ]
     for step, words in enumerate(("1 Ships", "2 Smuggling", "3 Sending")):
         fill, rim, ink = (BRASS, BRASS, DARK) if step == now else (DEEP, LINE, DIM)

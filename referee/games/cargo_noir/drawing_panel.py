@@ -36,7 +36,7 @@ _GOODS_TOP, _LINE, _STEP = 148, 28, 21
 def panel_height(width: float) -> float:
     """Return how high the panels are if each is as wide as this."""
     rows = -(-len(Card) // _card_columns(width))
-    return _GOODS_TOP + _LINE * (-(-len(Kind) // _goods_columns(width))) + _STEP * min(rows, 9) + 12
+    return _GOODS_TOP + _LINE * (-(-len(Kind) // _goods_columns(width))) + _STEP * min(rows, 8) + 12
 
 
 def _goods_columns(width: float) -> int:

@@ -11,7 +11,7 @@ from referee.games.valparaiso.breakdown import breakdown
 from referee.games.valparaiso.drawing_style import owner_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Mode, PayTo, Phase, Sector, Store
 from referee.games.valparaiso.observation import ValparaisoObservation
-from referee.kit.scene import Strip, gains, sentences, strip_in_words
+from referee.kit.scene import Strip, gains, seats_in_words, sentences, strip_in_words
 from referee.kit.svg import printable, short
 
 _EFFECTS: dict[Effect, tuple[str, str]] = {
@@ -95,12 +95,6 @@ DOING = {
     Phase.OVER: "The match is over",
 }
 """What a seat does, or all, whose decision is open."""
-
-
-def seats_in_words(seats: Sequence[Seat]) -> str:
-    """Name seats at the beginning of a sentence."""
-    named = [str(seat) for seat in seats]
-    return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
 def in_words(kind: TileType) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from referee.game import Seat
 from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.drawing_style import GOLD, SEAT_COLOURS, Shown, house, pigeon, plan_card
-from referee.games.venezia.drawing_words import CARD_NAMES, on_piazza
+from referee.games.venezia.drawing_words import CARD_NAMES, next_score, on_piazza
 from referee.games.venezia.names import CARDS, ActionCard, Phase, Place, Step
 from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
 from referee.kit.scene import brackets, ordinal, signed
@@ -58,16 +58,16 @@ def panel(
         box(12, 0, width - 24, 5, SEAT_COLOURS[seat], "none", 0, 2),
         pigeon(34, 32, seat, 1.15),
         name_text(62, 29, name, 17, width - 138 - 44 * (has.score != had.score)),
-        text(62, 49, " · ".join(remarks), SMALLEST, GOLD if active or winner else FADED, fit=width - 244),
+        text(62, 49, " · ".join(remarks), SMALLEST, GOLD if active or winner else FADED, fit=width - 255),
         text(width - 14, 31, has.score, 25, GOLD, "end", bold=True, fit=54),
-        text(width - 14, 49, "points", SMALLEST, FADED, "end"),
+        text(width - 14, 49, "points" if over else f"+{next_score(board, seen, seat)} next", SMALLEST, FADED, "end"),
     ]
     if has.score != had.score:
-        parts.append(brackets(width - 64, 8, 56, 46))
-        parts.append(text(width - 70, 29, signed(has.score - had.score), 17, LAMP, "end", bold=True, fit=42))
+        parts.append(brackets(width - 70, 8, 62, 46))
+        parts.append(text(width - 76, 29, signed(has.score - had.score), 17, LAMP, "end", bold=True, fit=42))
     if has.home is not None:
         home = cut(board.place_names[has.home], SMALLEST, 87, bold=False)
-        parts += [house(width - 168, 43, seat), text(width - 152, 49, home, SMALLEST)]
+        parts += [house(width - 178, 43, seat), text(width - 162, 49, home, SMALLEST)]
     y = 64 + gap
     then = _numbers(was, seat)
     for x, room, (words, count) in zip(
