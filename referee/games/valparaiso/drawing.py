@@ -62,7 +62,7 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
         group(_SIDE, _TOP, (_standing if over else _turn)(board, side, seen, scene, MAP_HEIGHT - reserve - 8)),
         group(_SIDE, _TOP + MAP_HEIGHT - reserve, _reserve(board, seen, reserve)),
     ]
-    columns, high = 2 if len(seats) == 3 else 3, 316.0 if len(seats) == 2 else 246.0
+    columns, high = 2 if len(seats) == 3 else 3, 300.0 if len(seats) == 2 else 234.0
     wide = (_WIDTH - 2 * _MARGIN + 8) / columns - 8
     cells = [(_MARGIN + (wide + 8) * (at % columns), _PANELS + (high + 8) * (at // columns)) for at in range(6)]
     for seat in seats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.games.valparaiso.board import Side
 from referee.games.valparaiso.names import Location
 
-MAP_WIDTH, MAP_HEIGHT, _NORTH, _SOUTH = 992, 836, 320, 756
+MAP_WIDTH, MAP_HEIGHT, _NORTH, _SOUTH = 992, 778, 320, 704
 CITY, MARKET, CUSTOMS = (262.0, 154.0), (194.0, 146.0), (124.0, 108.0)
 
 
@@ -46,7 +46,7 @@ def _are_apart(places: dict[Location, tuple[float, float]]) -> bool:
 
 def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tuple[float, float]]:
     """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too near each other."""
-    rows = (320, 504, 716)
+    rows = (320, 492, 668)
     berths = [(100 + 198 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
     ways = sorted(
         ((x - left) ** 2 + (y - top) ** 2, location, (left, top))
