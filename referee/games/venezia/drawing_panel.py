@@ -57,8 +57,8 @@ def panel(
         box(0, 0, width, height, LIT if active or winner else LAND, rim, 2.5 if active or winner else 1),
         box(12, 0, width - 24, 5, SEAT_COLOURS[seat], "none", 0, 2),
         pigeon(34, 32, seat, 1.15),
-        name_text(62, 29, name, 17, width - 138 - 44 * (has.score != had.score)),
-        text(62, 49, " · ".join(remarks), SMALLEST, GOLD if active or winner else FADED, fit=width - 255),
+        name_text(60, 29, name, 17, width - 136 - 44 * (has.score != had.score)),
+        text(60, 49, " · ".join(remarks), SMALLEST, GOLD if active or winner else FADED, fit=width - 249),
         text(width - 14, 31, has.score, 25, GOLD, "end", bold=True, fit=54),
         text(width - 14, 49, "points" if over else f"+{next_score(board, seen, seat)} next", SMALLEST, FADED, "end"),
     ]
