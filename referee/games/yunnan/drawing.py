@@ -7,7 +7,6 @@ shape, and each carries its colour's letter.
 
 from __future__ import annotations
 
-import textwrap
 from functools import lru_cache
 from typing import cast
 
@@ -65,6 +64,7 @@ from referee.kit.svg import (
     path,
     short,
     text,
+    wrapped,
 )
 
 _WIDTH, _MARGIN, _TOP, _GAP = 1200, 16, 56, 8
@@ -188,9 +188,9 @@ def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
         ),
         text(14, 63, PHASES[seen.phase], 15.5, bold=True, fit=_SIDE_WIDTH - 28),
     ]
-    lines = [line for note in notes(board, seen) for line in textwrap.wrap(note, 42)]
-    for row, line in enumerate(lines[:5]):
-        parts.append(text(14, 85 + 18 * row, line, 14, FADED, fit=_SIDE_WIDTH - 28))
+    lines = [line for note in notes(board, seen) for line in wrapped(note, SMALLEST, _SIDE_WIDTH - 28)]
+    for row, line in enumerate(lines[:6]):
+        parts.append(text(14, 83 + 16 * row, line, SMALLEST, FADED))
     return "".join(parts)
 
 
