@@ -38,7 +38,7 @@ def pictures(game_name: str, seats: int, varied: bool) -> tuple[str, ...]:
 
 def _pictures(game_name: str, seats: int, varied: bool) -> Iterator[str]:
     game = find(game_name)
-    setup = game.setup(seats, VARIANTS[game_name] if varied else {}, shipped_board(game))
+    setup = game.setup(seats, VARIANTS.get(game_name, {}) if varied else {}, shipped_board(game))
     chance, dice = FastChance(seats), random.Random(seats)
     state = game.start(setup, chance)
     step, before, clocks = 0, None, tuple(61.5 + 1000 * seat for seat in range(seats))
@@ -73,7 +73,7 @@ def test_all_text_is_within_the_picture_and_none_upon_other_text(game: str, seat
 @pytest.mark.parametrize("game", games())
 def test_a_picture_is_short(game: str) -> None:
     seats = find(game).seat_counts[-1]
-    assert max(len(svg.encode()) for svg in pictures(game, seats, True)) <= MOST_BYTES[game]
+    assert max(len(svg.encode()) for svg in pictures(game, seats, True)) <= MOST_BYTES.get(game, 85_000)
 
 
 def test_pictures_can_stand_in_one_page_because_equal_ids_are_equal_drawings() -> None:
