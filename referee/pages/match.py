@@ -16,7 +16,8 @@ from string import Template
 
 from referee.game import Game
 from referee.pages.film import Progress, film
-from referee.pages.payload import Reel, pack, pictures_of, without_repeats
+from referee.pages.packing import pack
+from referee.pages.payload import Reel, pictures_of
 from referee.pages.story import Story, columns, read_story, standing
 
 MAX_BYTES = 2_000_000
@@ -71,11 +72,7 @@ def make_page(
 
 
 def _html(story: Story, reel: Reel, remark: str) -> str:
-    frames = {
-        "tokens": reel.tokens,
-        "public": reel.public,
-        "seats": [without_repeats(splices) for splices in reel.seats],
-    }
+    frames = {"tokens": reel.tokens, "public": reel.public, "seats": reel.seats}
     *_, picture = pictures_of(frames, None)
     script = "".join(f"\n{_part(name)}" for name in ("decode.js", "match.js"))
     style = _part("match.css")

@@ -24,7 +24,8 @@ from referee.kit.chance import commitment
 from referee.match.result import Fault, Outcome
 from referee.pages.film import STEPS_A_REEL, FilmError, film
 from referee.pages.match import Page, make_page
-from referee.pages.payload import pictures_of, unpack
+from referee.pages.packing import unpack
+from referee.pages.payload import pictures_of
 from referee.records.changes import changes
 from referee.records.record import RecordError, header
 from referee.records.shown import Shown
@@ -44,7 +45,7 @@ def untold(drawn: int, pictures: int) -> None:
 
 
 def payload(page: Page) -> dict[str, Any]:
-    found = re.search(r'<script id="payload"[^>]*>([A-Za-z0-9+/=]*)</script>', page.html)
+    found = re.search(r'<script id="payload"[^>]*>([^<]*)</script>', page.html)
     assert found
     return unpack(found[1])
 
@@ -108,8 +109,8 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
 
 # Forwards, then every picture again in leaps to and fro, which must be what it was.
 DECODE_ALL = r"""
-const [, base64] = /<script id="payload"[^>]*>([^<]*)</.exec(require("fs").readFileSync(process.argv[1], "utf8"));
-unpack(base64).then((data) => {
+const [, text] = /<script id="payload"[^>]*>([^<]*)</.exec(require("fs").readFileSync(process.argv[1], "utf8"));
+unpack(text).then((data) => {
   const pictureOf = makePictures(data);
   const hash = (text) => require("crypto").createHash("sha256").update(text).digest("hex");
   const found = [null, ...data.seats.keys()].map((seat) => data.public.map((_, step) => hash(pictureOf(step, seat))));
