@@ -10,6 +10,7 @@ async function unpack(text) {
   data.tokens = words;
   [data.public, ...data.seats] = readViews(data.views);
   [data.log, ...data.logs] = data.logs.map(readLog);
+  data.clocks = readClocks(data.clocks);
   return data;
 }
 
@@ -108,6 +109,16 @@ function readLog({ used, counts, texts }) {
   return readNumbers(counts).map(
     (count) => count && numbers.slice(at, (at += count)).map((text) => (text ? use(text - 1) : -1)),
   );
+}
+
+function readClocks([steps, seats, milliseconds, changes]) {
+  const had = {};
+  let step = 0;
+  return steps.map((gap, index) => {
+    const seat = seats[index];
+    had[seat] = (had[seat] ?? 0) + changes[index];
+    return [(step += gap), seat, milliseconds[index], had[seat] / 10];
+  });
 }
 
 function splice(before, change) {

@@ -18,6 +18,7 @@ from referee.game import Game
 from referee.pages.film import Progress, film
 from referee.pages.packing import pack
 from referee.pages.payload import Reel, pictures_of
+from referee.pages.plain import shorten
 from referee.pages.story import Story, columns, read_story, standing
 
 MAX_BYTES = 2_000_000
@@ -73,9 +74,10 @@ def make_page(
 
 def _html(story: Story, reel: Reel, remark: str) -> str:
     frames = {"tokens": reel.tokens, "public": reel.public, "seats": reel.seats}
-    *_, picture = pictures_of(frames, None)
-    script = "".join(f"\n{_part(name)}" for name in ("decode.js", "match.js"))
-    style = _part("match.css")
+    *_, last = pictures_of(frames, None)
+    picture, looks = shorten(last)
+    script = "\n".join(["", *_code("decode.js"), *_code("match.js"), ""])
+    style = _part("match.css") + looks
     plan = story.replay.plan
     title = f"{plan.game.title}: {', '.join(row['bot'] for row in standing(story))}"
     return Template(_part("match.html")).substitute(
@@ -116,6 +118,12 @@ def _rows(story: Story) -> list[str]:
         + (f'<td class="fault">{escape(row["fault"])}</td></tr>' if row["fault"] else "<td>played</td></tr>")
         for row in standing(story)
     ]
+
+
+def _code(name: str) -> list[str]:
+    """Return the lines of a script without what only people need."""
+    lines = [line.strip() for line in _part(name).splitlines()]
+    return [line for line in lines if line and not line.startswith("//")]
 
 
 def _part(name: str) -> str:

@@ -16,6 +16,7 @@ import base64
 import gzip
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -30,7 +31,7 @@ _FIRST, _SURROGATES, _PAST_THEM = 0x20, 0xD800, 0x800
 _WRITTEN, _MEANT = bytes.maketrans(b"<>&", b",.:"), bytes.maketrans(b",.:", b"<>&")
 """Base85 has letters that HTML takes for markup; others are written for them."""
 
-_PACKED = {"tokens", "texts", "public", "seats", "log", "logs"}
+_PACKED = {"tokens", "texts", "public", "seats", "log", "logs", "clocks"}
 """What is written in another form than it has."""
 _COLUMNS = ("counts", "keeps", "places", "drops", "inserts", "tokens")
 """Of splices: edits of a step and 1, or 0 for those of the step before; tokens kept before each; its place among those known, or
@@ -38,6 +39,8 @@ _COLUMNS = ("counts", "keeps", "places", "drops", "inserts", "tokens")
 
 Columns = dict[str, Any]
 Entry = list[int]
+Clock = tuple[int, int, float, float]
+"""Step, seat, milliseconds charged, and seconds left, of which a page shows tenths."""
 Edit = tuple[tuple[int, ...], tuple[int, ...]]
 """Tokens that are dropped, and what is inserted in their place."""
 
@@ -250,6 +253,32 @@ def _read_log(columns: Columns) -> list[Entry | int]:
     ]
 
 
+# --- clocks ---------------------------------------------------------------------------------------------
+
+
+def _write_clocks(clocks: Iterable[Clock]) -> list[Sequence[float]]:
+    """Write clocks as columns: steps since the one before, seats, milliseconds, and by how much what a seat has left changes."""
+    steps, seats, charged, changes = [], [], [], []
+    last, had = 0, defaultdict[int, int](int)
+    for step, seat, milliseconds, left in clocks:
+        steps.append(step - last)
+        seats.append(seat)
+        charged.append(milliseconds)
+        changes.append(round(left * 10) - had[seat])
+        last, had[seat] = step, round(left * 10)
+    return [steps, seats, charged, changes]
+
+
+def _read_clocks(columns: Sequence[Sequence[float]]) -> list[Clock]:
+    last, had = 0, defaultdict[int, float](float)
+    clocks: list[Clock] = []
+    for gap, seat, milliseconds, change in zip(*columns, strict=True):
+        last += int(gap)
+        had[int(seat)] += change
+        clocks.append((last, int(seat), milliseconds, had[int(seat)] / 10))
+    return clocks
+
+
 # --- the payload ----------------------------------------------------------------------------------------
 
 
@@ -259,7 +288,7 @@ def pack(data: Columns) -> str:
     Tokens and texts are put in the order of their first use: in what spectators see, then in what seat 0 sees, and so on.
 
     Args:
-        data: `tokens`, `public` and `seats` as in a `Reel`; `texts`, `log` and `logs` as in a `Story`; and what else there is.
+        data: `tokens`, `public` and `seats` as in a `Reel`; `texts`, `log`, `logs` and `clocks` as in a `Story`; and what else there is.
     """
     tokens, texts = _Order(), _Order()
     views, logs = [], []
@@ -279,6 +308,7 @@ def pack(data: Columns) -> str:
         "words": _write_texts(words),
         "views": views,
         "logs": logs,
+        "clocks": _write_clocks(data["clocks"]),
     }
     plain = json.dumps(written, ensure_ascii=False, separators=(",", ":")).encode()
     return base64.b85encode(gzip.compress(plain, 9, mtime=0)).translate(_WRITTEN).decode()
@@ -298,6 +328,7 @@ def unpack(text: str) -> Columns:
         "seats": [_read_splices(view, played(public)) for view in views[1:]],
         "log": logs[0],
         "logs": logs[1:],
+        "clocks": _read_clocks(written["clocks"]),
     }
 
 

@@ -112,7 +112,7 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
             for seat, left in enumerate(replay.seconds_left()):
                 if used[seat] > used_before[seat]:
                     milliseconds = (used[seat] - used_before[seat]) * 1000
-                    story.clocks.append((step.n, seat, round(milliseconds, 1), round(left, 2)))
+                    story.clocks.append((step.n, seat, round(milliseconds, 1), round(left, 1)))
     except RecordError as error:
         story.broken = f"line {error.line}: {error.reason}" if error.line else error.reason
     story.texts = list(words)

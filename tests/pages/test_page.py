@@ -90,11 +90,12 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
         record = written(tmp_path / "match.jsonl", lines_of(record)[:75])
     page = page_of(record, seats_too=True)
     data = payload(page)
+    assert data["clocks"]
     expected = [drawn(record, viewer) for viewer in (None, *range(seats))]
     assert page.steps == len(expected[0]) - 1 > 40
     for viewer, pictures in zip((None, *range(seats)), expected, strict=True):
         assert list(pictures_of(data, viewer)) == pictures
-    assert expected[0][-1] in page.html
+    assert plain_board(page.html) == Tags(expected[0][-1]).found
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed, so decode.js is not tested: apt-get install nodejs")
@@ -102,9 +103,11 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     program = DECODE + DECODE_ALL
     ended = subprocess.run([node, "-e", program, tmp_path / "match.html"], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert json.loads(ended.stdout) == [
+    told = json.loads(ended.stdout)
+    assert told["found"] == [
         [hashlib.sha256(picture.encode()).hexdigest() for picture in pictures] for pictures in expected
     ]
+    assert told["words"] == [data["texts"], data["log"], data["logs"], [list(clock) for clock in data["clocks"]]]
 
 
 # Forwards, then every picture again in leaps to and fro, which must be what it was.
@@ -118,7 +121,7 @@ unpack(text).then((data) => {
   for (let n = 0, step = 0; n < count; n++, step = (step + 89) % count)
     for (const view of found.keys())
       if (hash(pictureOf(step, view ? view - 1 : null)) !== found[view][step]) throw new Error(`step ${step} differs`);
-  console.log(JSON.stringify(found));
+  console.log(JSON.stringify({ found, words: [data.texts, data.log, data.logs, data.clocks] }));
 });
 """
 
@@ -307,6 +310,18 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.found.append((tag, dict(attrs)))
+
+
+def plain_board(html: str) -> list[tuple[str, dict[str, str | None]]]:
+    """The elements of the picture that stands in a page without scripts, with what its classes say as attributes again."""
+    classes = dict(re.findall(r"^\.(v\d+)\{(.*)\}", html, re.MULTILINE))
+    [board] = re.findall(r'<div id="board">(.*?)</div>', html, re.DOTALL)
+    found = Tags(board).found
+    for _, attributes in found:
+        for declared in filter(None, classes.get(attributes.pop("class", None) or "", "").split(";")):
+            name, value = declared.split(":")
+            attributes[name] = value.removesuffix("px")
+    return found
 
 
 def test_text_of_strangers_makes_no_element_attribute_or_script(tmp_path: Path, recorded: Recorded) -> None:

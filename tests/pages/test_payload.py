@@ -21,7 +21,7 @@ def decoded(made: Reel, seat: int | None) -> list[str]:
 
 
 def payload(tokens: Sequence[str], public: list[Splice], seats: list[list[Splice]]) -> dict[str, Any]:
-    return {"tokens": tokens, "public": public, "seats": seats, "texts": [], "log": [], "logs": []}
+    return {"tokens": tokens, "public": public, "seats": seats, "texts": [], "log": [], "logs": [], "clocks": []}
 
 
 @given(TEXTS)
@@ -98,6 +98,12 @@ def test_words_of_logs_come_out_as_they_went_in(texts: list[str], log: list[list
 def test_numbers_in_texts_come_out_as_they_went_in(texts: list[str]) -> None:
     data = payload([], [], []) | {"texts": texts, "log": [[number] for number in range(len(texts))]}
     assert unpack(pack(data))["texts"] == texts
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 4), st.integers(0, 10**7), st.integers(-99, 10**6))))
+def test_clocks_come_out_to_a_tenth_of_a_second(clocks: list[tuple[int, int, int, int]]) -> None:
+    told = [(step, seat, tenths / 10, left / 10) for step, seat, tenths, left in sorted(clocks)]
+    assert unpack(pack(payload([], [], []) | {"clocks": told}))["clocks"] == told
 
 
 @given(st.lists(st.integers(0, 1_000_000)))
