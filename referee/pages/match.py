@@ -19,7 +19,7 @@ from referee.pages.film import Progress, film
 from referee.pages.packing import pack
 from referee.pages.payload import Reel, pictures_of
 from referee.pages.plain import shorten
-from referee.pages.story import Story, columns, read_story, standing
+from referee.pages.story import Story, columns, moment, read_story, standing
 
 MAX_BYTES = 2_000_000
 """The size of a page. One that would be larger does without what seats knew."""
@@ -40,6 +40,8 @@ class Page:
     """Where and why the record does not hold; empty if it does."""
     is_sealed: bool
     """Whether the record reveals its seed."""
+    moment: str
+    """Where to look first, as the end of its address."""
 
 
 def make_page(
@@ -69,7 +71,7 @@ def make_page(
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), _TOO_LONG)
-    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed)
+    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story))
 
 
 def _html(story: Story, reel: Reel, remark: str) -> str:

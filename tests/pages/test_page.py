@@ -27,6 +27,7 @@ from referee.pages.match import Page, make_page
 from referee.pages.packing import unpack
 from referee.pages.payload import pictures_of
 from referee.records.changes import changes
+from referee.records.moments import lead_lost
 from referee.records.record import RecordError, header
 from referee.records.shown import Shown
 from referee.records.verify import Replay
@@ -289,6 +290,19 @@ def hostile(path: Path) -> Path:
         if line["type"] == "strike":
             line.update(detail=MARKUP, rule=MARKUP)
     return written(path, lines)
+
+
+def test_the_first_look_is_at_the_seat_that_was_put_out_or_lost_the_lead(tmp_path: Path, recorded: Recorded) -> None:
+    page = page_of(hostile(tmp_path / "match.jsonl"))
+    [out] = [trouble for trouble in payload(page)["troubles"] if trouble[2]]
+    assert page.moment == f"#s={out[0]}&as=1"
+    record = recorded("yunnan", 2)
+    page = page_of(record)
+    data = payload(page)
+    places = [*data["places"], [page.steps, [place for place, _ in data["final"]]]]
+    step, seat = lead_lost(places) or pytest.fail("nobody lost the lead in this match")
+    assert page.moment == f"#s={step}&as={seat}"
+    assert page_of(record, seats_too=False).moment == f"#s={step}"
 
 
 def test_strikes_and_faults_are_told_with_step_reason_and_rule(tmp_path: Path) -> None:
