@@ -78,6 +78,7 @@ def _document(found: MatchTraces) -> dict[str, Any]:
         "lost_decisions": [asdict(decision) for decision in lost],
         "voids": list(found.voids),
         "record": None if found.record is None else str(found.record),
+        "moment": None if found.account is None else f"{found.match_id}.html{found.account.moment}",
         "logs": {log.seat: str(log.path) for log in found.logs},
         "problem": found.problem,
     }
@@ -159,3 +160,5 @@ def _print_where(home: Path, found: MatchTraces) -> None:
                 )
     for log in found.logs:
         out.print("  " + ladder_command(home, "log", found.match_id, log.seat), soft_wrap=True)
+    if found.account is not None:
+        out.print(f"and look at {found.match_id}.html{found.account.moment}", soft_wrap=True)
