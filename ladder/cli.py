@@ -27,6 +27,7 @@ from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
 from referee.commands.games import games
+from referee.commands.new import new
 from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
@@ -61,7 +62,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, play, watch, verify, replay, position):
+for command in (games, new, play, watch, verify, replay, position):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+KITS = ROOT / "agents" / "kits"
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +57,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "referee/live/supervise.py",
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
         "dogana/sdk.py",
+        *(f"dogana/kits/{path.relative_to(KITS)}" for path in KITS.rglob("*") if path.is_file()),
         "ladder/cli.py",
     ):
         assert wanted in names, wanted
