@@ -19,6 +19,8 @@ from referee.registry import games
 
 BUILDS = {
     "python": "",
+    "typescript": "npm install && npm run build",
+    "java": "mvn -q package",
 }
 """The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
 
@@ -36,6 +38,8 @@ def new(
     Examples:
 
       dogana new mybot --language python
+
+      dogana new mybot --language typescript
     """
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
