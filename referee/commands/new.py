@@ -19,6 +19,7 @@ from referee.registry import games
 
 BUILDS = {
     "python": "",
+    "go": "go generate && CGO_ENABLED=0 go build",
 }
 """The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
 
