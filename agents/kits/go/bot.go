@@ -83,16 +83,8 @@ func cargoNoir(seen *cargo_noir.Observation, seat uint32, action *cargo_noir.Act
 		if size >= 4 || last {
 			return 100 + float64(size)
 		}
-	case *cargo_noir.Action_DiffStart, *cargo_noir.Action_DiffAdd:
-		if last {
-			return 60
-		}
-		return -10
-	case *cargo_noir.Action_DiffClose:
-		if last {
-			return 50 + float64(kind.DiffClose.Wilds)
-		}
-		return -10
+	case *cargo_noir.Action_DiffStart, *cargo_noir.Action_DiffAdd, *cargo_noir.Action_DiffClose:
+		return -10 + 70*oneIf(last)
 	case *cargo_noir.Action_Buy:
 		return 80 + float64(kind.Buy.Card)
 	case *cargo_noir.Action_EndSmuggling:
@@ -117,129 +109,116 @@ func cargoNoir(seen *cargo_noir.Observation, seat uint32, action *cargo_noir.Act
 	return 0
 }
 
-// valparaisoPoints plans as many cards as possible, builds, fills the hold for points, and sails to what the hold can pay.
+// valparaisoPoints loads three goods of a kind, sails, and trades them overseas for an achievement; it builds when there is money.
 func valparaisoPoints(seen *valparaiso.Observation, seat uint32, action *valparaiso.Action) float64 {
 	me := seen.Seats[seat]
-	goods := sum(me.Warehouse) + sum(me.Hold)
+	isLoaded, isHome := slices.Max(me.Hold) >= 3, me.Ship == valparaiso.Sector_SECTOR_H
+	most := uint32(0) // goods of a kind
+	for good, loaded := range me.Hold {
+		most = max(most, loaded+me.Warehouse[good])
+	}
+	// Cards whose main action helps now; the others are used for a good or for money.
+	useful := func(card valparaiso.Card, other float64) float64 {
+		switch {
+		case card == valparaiso.Card_CARD_K8:
+			return 100
+		case card == valparaiso.Card_CARD_K5:
+			return 90
+		case card == valparaiso.Card_CARD_K1 && most >= 3 && !isLoaded:
+			return 80
+		case card == valparaiso.Card_CARD_K7 && (isLoaded || !isHome):
+			return 70
+		case card == valparaiso.Card_CARD_K1, card == valparaiso.Card_CARD_K7:
+			return 0
+		}
+		return other
+	}
 	switch kind := action.Kind.(type) {
+	case *valparaiso.Action_Goods:
+		return 10 * (oneIf(kind.Goods.First == kind.Goods.Second) + oneIf(kind.Goods.Second == kind.Goods.Third))
 	case *valparaiso.Action_Place:
-		return 10 + worth(me, goods, kind.Place.Card)
-	case *valparaiso.Action_UseMayor:
-		return 1
-	case *valparaiso.Action_Use: // the alternative of a card is always a small gain
+		return 50 + useful(kind.Place.Card, 20)/10
+	case *valparaiso.Action_Commit:
+		return 20
+	case *valparaiso.Action_Use:
+		points, card := 30.0, me.Plan[kind.Use.Slot-1]
+		if kind.Use.Mode == valparaiso.Mode_MODE_MAIN {
+			points = useful(card, 60*oneIf(card > valparaiso.Card_CARD_K8)) // achievement cards
+		}
+		return points - float64(kind.Use.Slot)
+	case *valparaiso.Action_Transfer:
 		points := 0.0
-		switch kind.Use.Mode {
-		case valparaiso.Mode_MODE_MAIN:
-			points = worth(me, goods, me.Plan[kind.Use.Slot-1])
-		case valparaiso.Mode_MODE_ALT:
-			points = 15
+		for _, count := range []uint32{kind.Transfer.Silver, kind.Transfer.Copper, kind.Transfer.Wheat} {
+			points += float64(count) + 10*oneIf(count >= 3)
 		}
-		return points - 2*float64(kind.Use.Slot)
-	case *valparaiso.Action_Transfer: // a full hold is a point, and many of a kind are soon worth a card
-		hold := []uint32{kind.Transfer.Silver, kind.Transfer.Copper, kind.Transfer.Wheat}
-		return 10*float64(sum(hold)) + float64(slices.Max(hold))
+		return points
 	case *valparaiso.Action_Sail:
-		if kind.Sail.Sector == goal(me) {
-			return 10
+		if kind.Sail.Sector == valparaiso.Sector_SECTOR_H {
+			return 5
 		}
-	case *valparaiso.Action_Build:
-		if kind.Build.Location == valparaiso.Location_LOCATION_V {
-			return 50
-		}
+		return 10 * oneIf(me.Hold[kind.Sail.Sector-valparaiso.Sector_SECTOR_OW] >= 3) // west wants silver, north copper, east wheat
+	case *valparaiso.Action_Build, *valparaiso.Action_BuildForGood:
 		return 40
-	case *valparaiso.Action_Acquire, *valparaiso.Action_BuildForGood, *valparaiso.Action_Give, *valparaiso.Action_GiveTwo:
+	case *valparaiso.Action_Give, *valparaiso.Action_GiveTwo, *valparaiso.Action_Pay, *valparaiso.Action_Scrap,
+		*valparaiso.Action_Trade, *valparaiso.Action_Take, *valparaiso.Action_Buy, *valparaiso.Action_Hire:
 		return 30
-	case *valparaiso.Action_Pay:
-		return 10 * float64(kind.Pay.Times)
-	case *valparaiso.Action_Trade:
-		return 10 + float64(kind.Trade.Times)
-	case *valparaiso.Action_Stop, *valparaiso.Action_Done, *valparaiso.Action_Pass:
-		return 5
-	case *valparaiso.Action_Mayor, *valparaiso.Action_Sell:
+	case *valparaiso.Action_Sell:
 		return -10
 	}
 	return 0
 }
 
-// worth tells what the main action of a card is worth in Valparaíso.
-func worth(me *valparaiso.SeatView, goods uint32, card valparaiso.Card) float64 {
-	switch card {
-	case valparaiso.Card_CARD_K8: // an achievement card
-		if me.Ship == goal(me) && me.Ship != valparaiso.Sector_SECTOR_H {
-			return 60
-		}
-	case valparaiso.Card_CARD_K7: // the ship
-		if me.Ship != goal(me) && goods >= 6 {
-			return 55
-		}
-	case valparaiso.Card_CARD_K5: // a house
-		if me.Money >= 10 && me.HousesLeft > 0 {
-			return 50
-		}
-	case valparaiso.Card_CARD_K1: // a full hold
-		if me.Ship == valparaiso.Sector_SECTOR_H && sum(me.Hold) < 6 && goods >= 6 {
-			return 57
-		}
-	case valparaiso.Card_CARD_K6:
-		return 20
-	case valparaiso.Card_CARD_K2:
-		return 10
-	case valparaiso.Card_CARD_K3, valparaiso.Card_CARD_K4:
-		return 5
-	default: // achievement cards
-		return 45
-	}
-	return 0
-}
-
-// goal tells where a ship should be in Valparaíso: where three goods of its hold pay for a card, else in the harbour to load.
-func goal(me *valparaiso.SeatView) valparaiso.Sector {
-	for good, count := range me.Hold { // west wants silver, north copper, east wheat
-		if count >= 3 {
-			return valparaiso.Sector_SECTOR_OW + valparaiso.Sector(good)
-		}
-	}
-	return valparaiso.Sector_SECTOR_H
-}
-
-// veneziaPoints sends pigeons where a majority is within reach.
+// veneziaPoints lays pigeons in three districts, the rivals' homes first; a few breed beside the tourists on the Piazza.
 func veneziaPoints(seen *venezia.Observation, seat uint32, action *venezia.Action) float64 {
 	switch kind := action.Kind.(type) {
 	case *venezia.Action_First:
-		if kind.First.Card == venezia.FirstCard_FIRST_CARD_FEINT {
-			return 5
-		}
+		return 10 * oneIf(kind.First.Card == venezia.FirstCard_FIRST_CARD_PIAZZA)
 	case *venezia.Action_Card:
-		if kind.Card.Card == venezia.ActionCard_ACTION_CARD_NONE {
-			return -5
-		}
+		return 5 * oneIf(kind.Card.Card != venezia.ActionCard_ACTION_CARD_NONE)
 	case *venezia.Action_District:
-		return 20 - abs(lead(seen, seat, kind.District.Place)+1)
-	case *venezia.Action_Count:
-		cards := uint32(len(seen.Plan.Chosen) + 1 - len(seen.Plan.Counts)) // that have no pigeons yet, this one included
-		if len(seen.Plan.Counts) == 0 {
-			return -float64(kind.Count.Pigeons) // the first card
-		}
-		share := (seen.Seats[seat].Reserve - sum(seen.Plan.Counts)) / cards
-		return -abs(float64(kind.Count.Pigeons) - float64(share))
-	case *venezia.Action_Fehde, *venezia.Action_Michele:
-		return 10
-	case *venezia.Action_Takeover:
-		return -lead(seen, seat, kind.Takeover.District)
-	case *venezia.Action_Raptor:
-		return -lead(seen, seat, kind.Raptor.Place)
-	case *venezia.Action_Purge:
-		if kind.Purge.Seat == seat {
-			return -100
-		}
-		return -lead(seen, seat, kind.Purge.District)
+		place := kind.District.Place
+		isHome := slices.ContainsFunc(seen.Seats, func(has *venezia.SeatView) bool { return has.GetHome() == place })
+		return 20 - abs(lead(seen, seat, place)) + 5*oneIf(isHome && seen.Seats[seat].GetHome() != place)
+	case *venezia.Action_Count: // as many as on each of the cards that follow
+		cards := 1 + len(seen.Plan.Chosen) - len(seen.Plan.Counts)
+		return -abs(float64(kind.Count.Pigeons) - float64(seen.Seats[seat].Reserve)/float64(max(cards, 1)))
+	case *venezia.Action_Feint:
+		return float64(kind.Feint.Pigeons)
 	case *venezia.Action_Reinforce:
 		return float64(kind.Reinforce.Pigeons)
+	case *venezia.Action_Michele:
+		return float64(kind.Michele.Pigeons)
+	case *venezia.Action_FromReserve:
+		return float64(kind.FromReserve.Pigeons)
+	case *venezia.Action_PlacePigeon:
+		return 10
+	case *venezia.Action_Walk:
+		return 10 * (bears(seen, kind.Walk.End) - bears(seen, kind.Walk.Start))
+	case *venezia.Action_Jump:
+		return 10 * (bears(seen, kind.Jump.End) - bears(seen, kind.Jump.Start))
+	case *venezia.Action_Done, *venezia.Action_Stop:
+		return 1
+	case *venezia.Action_Fehde, *venezia.Action_Recover:
+		return 5
+	case *venezia.Action_Takeover:
+		return -lead(seen, seat, kind.Takeover.District)
+	case *venezia.Action_Purge:
+		if kind.Purge.Seat == seat {
+			return -10
+		}
+		return -lead(seen, seat, kind.Purge.District)
+	case *venezia.Action_Poison:
+		isMine := func(pigeon *venezia.PigeonView) bool {
+			return pigeon.Square == kind.Poison.Square && pigeon.Seat == seat
+		}
+		return 5 - 10*oneIf(slices.ContainsFunc(seen.Piazza, isMine))
+	case *venezia.Action_Raptor:
+		return -lead(seen, seat, kind.Raptor.Place)
 	}
 	return 0
 }
 
-// lead tells by how many pigeons a seat is ahead of all others in a place of Venezia.
+// lead tells by how many pigeons a seat leads in a place of Venezia; below 0 if a rival does.
 func lead(seen *venezia.Observation, seat uint32, place venezia.Place) float64 {
 	mine, most := 0.0, 0.0
 	for other, pigeons := range seen.Places[place-1].Pigeons {
@@ -250,6 +229,23 @@ func lead(seen *venezia.Observation, seat uint32, place venezia.Place) float64 {
 		}
 	}
 	return mine - most
+}
+
+// bears tells what a pigeon may bear on a square of the Piazza: 5 on a tourist, 2 beside one, and a little more the nearer.
+func bears(seen *venezia.Observation, square venezia.Square) float64 {
+	most := 0.0
+	for _, tourist := range seen.Tourists {
+		rows, columns := float64((square-1)/10-(tourist-1)/10), float64((square-1)%10-(tourist-1)%10)
+		switch steps := max(abs(rows), abs(columns)); steps {
+		case 0:
+			most = max(most, 5)
+		case 1:
+			most = max(most, 2)
+		default:
+			most = max(most, 1/steps)
+		}
+	}
+	return most
 }
 
 // yunnanPoints moves Merchants far out, where they earn most, bids low for progress, and makes points of all income.
@@ -282,6 +278,13 @@ func sum(numbers []uint32) (total uint32) {
 		total += number
 	}
 	return total
+}
+
+func oneIf(condition bool) float64 {
+	if condition {
+		return 1
+	}
+	return 0
 }
 
 func abs(number float64) float64 {

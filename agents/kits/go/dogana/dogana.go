@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -314,7 +315,7 @@ func explain(err error, address string) string {
 	if why.Code() == codes.Unavailable {
 		return fmt.Sprintf("no referee answers at %s (%s); is it running, and the address right?", address, why.Message())
 	}
-	return fmt.Sprintf("the referee refused (%s): %s", why.Code(), why.Message())
+	return fmt.Sprintf("the referee refused (%s): %s", code.Code(why.Code()), why.Message())
 }
 
 func giveUp(format string, values ...any) {
