@@ -20,6 +20,8 @@ from referee.registry import games
 BUILDS = {
     "python": "",
     "go": "go generate && CGO_ENABLED=0 go build",
+    "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp target/release/bot .",
+    "cpp": "cmake -B build && cmake --build build",
 }
 """The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
 
