@@ -19,8 +19,10 @@ from referee.registry import games
 
 BUILDS = {
     "python": "",
+    "typescript": "npm install && npm run build",
     "go": "go generate && CGO_ENABLED=0 go build",
     "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp target/release/bot .",
+    "java": "mvn -q package",
     "cpp": "cmake -B build && cmake --build build",
 }
 """The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
@@ -39,6 +41,8 @@ def new(
     Examples:
 
       dogana new mybot --language python
+
+      dogana new mybot --language typescript
     """
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
