@@ -21,7 +21,7 @@ BUILDS = {
     "python": "",
     "typescript": "npm install && npm run build",
     "go": "go generate && CGO_ENABLED=0 go build",
-    "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp target/release/bot .",
+    "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp ${CARGO_TARGET_DIR:-target}/release/bot .",
     "java": "mvn -q package",
     "cpp": "cmake -B build && cmake --build build",
 }

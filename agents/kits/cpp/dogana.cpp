@@ -217,14 +217,9 @@ std::string name(grpc::StatusCode code) {
 // Says why a stream has ended.
 std::string explain(const grpc::Status& status, const std::string& address) {
     const std::string& message = status.error_message();
-    switch (status.error_code()) {
-        case grpc::StatusCode::OK:
-            return "the referee ended the stream before the match was over";
-        case grpc::StatusCode::UNAVAILABLE:
-            return "no referee answers at " + address + " (" + message + "); is it running, and the address right?";
-        default:
-            return "the referee refused (" + name(status.error_code()) + "): " + message;
-    }
+    if (status.ok()) return "the referee ended the stream before the match was over";
+    if (is_lost(status)) return "no referee answers at " + address + " (" + message + "); is it running, and the address right?";
+    return "the referee refused (" + name(status.error_code()) + "): " + message;
 }
 
 }  // namespace
@@ -299,8 +294,7 @@ void play(const std::function<Answer(const Decision&)>& choose) {
         if (!is_remote(address) || !is_lost(status) || !lost || Clock::now() - *lost > patience) give_up(explain(status, address));
         // Bots that were lost together do not come back together.
         const std::chrono::milliseconds pause(std::uniform_int_distribution<std::int64_t>(wait.count() / 2, wait.count())(random));
-        std::fprintf(stderr, "dogana bot: the connection is lost (%s); coming back in %.1f s\n", status.error_message().c_str(),
-                     pause.count() / 1000.0);
+        std::fprintf(stderr, "dogana bot: %s; trying again in %.1f s\n", explain(status, address).c_str(), pause.count() / 1000.0);
         std::this_thread::sleep_for(pause);
         wait = std::min(2 * wait, longest_wait);
     }

@@ -13,6 +13,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -158,7 +159,7 @@ func Play(choose func(*Decision) Answer) {
 			giveUp("%s", explain(err, address))
 		}
 		pause := time.Duration((0.5 + rand.Float64()/2) * float64(wait)) // bots that were lost together do not come back together
-		fmt.Fprintf(os.Stderr, "dogana bot: the connection is lost (%s); coming back in %.1f s\n", status.Convert(err).Message(), pause.Seconds())
+		fmt.Fprintf(os.Stderr, "dogana bot: %s; trying again in %.1f s\n", explain(err, address), pause.Seconds())
 		time.Sleep(pause)
 		connection.ResetConnectBackoff() // gRPC has a backoff of its own
 		wait = min(2*wait, longestWait)
@@ -299,11 +300,8 @@ func report(rejected *referee.Rejected) {
 
 // isLost tells whether a stream has ended because of the connection, and not because the referee wanted it to.
 func isLost(err error) bool {
-	switch status.Code(err) {
-	case codes.Unavailable, codes.Canceled, codes.Unknown, codes.Internal:
-		return err != io.EOF
-	}
-	return false
+	lost := []codes.Code{codes.Unavailable, codes.Canceled, codes.Unknown, codes.Internal}
+	return err != io.EOF && slices.Contains(lost, status.Code(err))
 }
 
 // explain says why a stream has ended.
@@ -312,7 +310,7 @@ func explain(err error, address string) string {
 		return "the referee ended the stream before the match was over"
 	}
 	why := status.Convert(err)
-	if why.Code() == codes.Unavailable {
+	if isLost(err) {
 		return fmt.Sprintf("no referee answers at %s (%s); is it running, and the address right?", address, why.Message())
 	}
 	return fmt.Sprintf("the referee refused (%s): %s", code.Code(why.Code()), why.Message())

@@ -171,7 +171,7 @@ async fn connect(endpoint: &Endpoint, address: &str, token: &str, asking: &mpsc:
             give_up(&explain(&status, address));
         }
         let pause = wait.mul_f64(0.5 + fastrand::f64() / 2.0); // bots that were lost together do not come back together
-        eprintln!("dogana bot: the connection is lost ({}); coming back in {:.1} s", status.message(), pause.as_secs_f64());
+        eprintln!("dogana bot: {}; trying again in {:.1} s", explain(&status, address), pause.as_secs_f64());
         tokio::time::sleep(pause).await;
         wait = LONGEST_WAIT.min(2 * wait);
     }
@@ -286,7 +286,7 @@ fn explain(status: &Status, address: &str) -> String {
     let message = status.message();
     match status.code() {
         Code::Ok => "the referee ended the stream before the match was over".to_string(),
-        Code::Unavailable => format!("no referee answers at {address} ({message}); is it running, and the address right?"),
+        _ if is_lost(status) => format!("no referee answers at {address} ({message}); is it running, and the address right?"),
         code => format!("the referee refused ({}): {message}", name(code)),
     }
 }
