@@ -1,9 +1,11 @@
 #include "dogana.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <mutex>
@@ -54,7 +56,7 @@ std::shared_ptr<grpc::ChannelCredentials> credentials() {
     if (authority.empty()) return grpc::InsecureChannelCredentials();
     std::ifstream file(authority);
     std::stringstream certificate;
-    if (!(certificate << file.rdbuf())) give_up("cannot read the certificate " + authority);
+    if (!(certificate << file.rdbuf())) give_up("cannot read the certificate " + authority + ": " + std::strerror(errno));
     grpc::SslCredentialsOptions options;
     options.pem_root_certs = certificate.str();
     return grpc::SslCredentials(options);
@@ -209,6 +211,8 @@ std::string name(grpc::StatusCode code) {
             return "RESOURCE_EXHAUSTED";
         case grpc::StatusCode::ABORTED:
             return "ABORTED";
+        case grpc::StatusCode::UNIMPLEMENTED:
+            return "UNIMPLEMENTED";
         default:
             return "status " + std::to_string(code);
     }
@@ -219,7 +223,10 @@ std::string explain(const grpc::Status& status, const std::string& address) {
     const std::string& message = status.error_message();
     if (status.ok()) return "the referee ended the stream before the match was over";
     if (is_lost(status)) return "no referee answers at " + address + " (" + message + "); is it running, and the address right?";
-    return "the referee refused (" + name(status.error_code()) + "): " + message;
+    std::string hint;
+    if (status.error_code() == grpc::StatusCode::FAILED_PRECONDITION) hint = "; make a new kit with a newer dogana";
+    if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) hint = "; is it a referee that listens at " + address + "?";
+    return "the referee refused (" + name(status.error_code()) + "): " + message + hint;
 }
 
 }  // namespace
@@ -273,8 +280,7 @@ void Decision::set_time_left(double left_ms) {
 
 void Decision::unpack(const google::protobuf::Any& from, google::protobuf::Message& to) {
     if (!from.UnpackTo(&to))
-        give_up("the messages of this bot are not those of the referee (" + from.type_url() +
-                "); make a new folder with `dogana new`, and move the bot there");
+        give_up("the referee sent what is no message of this game (" + from.type_url() + "); make a new kit with a newer dogana");
 }
 
 void play(const std::function<Answer(const Decision&)>& choose) {

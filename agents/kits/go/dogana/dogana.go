@@ -86,7 +86,7 @@ func (decision *Decision) Read(observation, actions proto.Message) {
 		to   proto.Message
 	}{{decision.Message.Observation, observation}, {decision.Message.Actions, actions}} {
 		if err := part.from.UnmarshalTo(part.to); err != nil {
-			giveUp("the messages of this bot are not those of the referee (%v); make a new folder with `dogana new`, and move the bot there", err)
+			giveUp("the referee sent what is no message of this game (%v); make a new kit with a newer dogana", err)
 		}
 	}
 }
@@ -313,7 +313,14 @@ func explain(err error, address string) string {
 	if isLost(err) {
 		return fmt.Sprintf("no referee answers at %s (%s); is it running, and the address right?", address, why.Message())
 	}
-	return fmt.Sprintf("the referee refused (%s): %s", code.Code(why.Code()), why.Message())
+	hint := ""
+	switch why.Code() {
+	case codes.FailedPrecondition:
+		hint = "; make a new kit with a newer dogana"
+	case codes.Unimplemented:
+		hint = "; is it a referee that listens at " + address + "?"
+	}
+	return fmt.Sprintf("the referee refused (%s): %s%s", code.Code(why.Code()), why.Message(), hint)
 }
 
 func giveUp(format string, values ...any) {

@@ -98,9 +98,7 @@ fn deadline(left_ms: f64) -> Instant {
 fn read_any<Part: Message + Name + Default>(any: &Option<Any>) -> Part {
     let any = any.clone().unwrap_or_default();
     any.to_msg().unwrap_or_else(|error| {
-        give_up(&format!(
-            "the messages of this bot are not those of the referee ({error}); make a new folder with `dogana new`, and move the bot there"
-        ))
+        give_up(&format!("the referee sent what is no message of this game ({error}); make a new kit with a newer dogana"))
     })
 }
 
@@ -287,7 +285,14 @@ fn explain(status: &Status, address: &str) -> String {
     match status.code() {
         Code::Ok => "the referee ended the stream before the match was over".to_string(),
         _ if is_lost(status) => format!("no referee answers at {address} ({message}); is it running, and the address right?"),
-        code => format!("the referee refused ({}): {message}", name(code)),
+        code => {
+            let hint = match code {
+                Code::FailedPrecondition => "; make a new kit with a newer dogana".to_string(),
+                Code::Unimplemented => format!("; is it a referee that listens at {address}?"),
+                _ => String::new(),
+            };
+            format!("the referee refused ({}): {message}{hint}", name(code))
+        }
     }
 }
 
