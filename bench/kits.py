@@ -129,12 +129,12 @@ def command(folder: Path) -> list[str]:
     return list(tomllib.loads((folder / "bot.toml").read_text())["run"])
 
 
-async def start(folder: Path, address: str, token: str = "token") -> asyncio.subprocess.Process:  # noqa: S107
-    """Start the bot in a folder, as a referee would, with its output in one pipe."""
+async def start(folder: Path, address: str, token: str = "token", ca: str = "") -> asyncio.subprocess.Process:  # noqa: S107
+    """Start the bot in a folder, as a referee would, with its output in one pipe; `ca` is the file of an authority, if any."""
     return await asyncio.create_subprocess_exec(
         *command(folder),
         cwd=folder,
-        env={**environment(), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token},
+        env={**environment(), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token, "DOGANA_CA": ca},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

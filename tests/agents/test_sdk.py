@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.play import Command, House, MatchReport, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
+from tests.proxy import breaking
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -175,6 +176,53 @@ def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], 
     assert ended.returncode == 1
     assert message in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "0.05"], ids=["answers at once", "looks while it thinks"])
+def test_a_remote_bot_comes_back_and_is_asked_again_what_it_has_not_answered(tmp_path: Path, seconds: str) -> None:
+    program = (
+        "from dogana.sdk import play\n"
+        "starts, asked = [], []\n"
+        "def choose(decision):\n"
+        "    asked.append(decision.number)\n"
+        f"    while decision.seconds_left() > decision.seconds - {seconds} and not decision.withdrawn:\n"
+        "        pass\n"
+        "    return 0\n"
+        "play(choose, on_start=starts.append, on_end=lambda match, over: print('starts', len(starts), sorted(set(asked)) == list(range(1, max(asked) + 1))))\n"
+    )
+    (tmp_path / "bot.py").write_text(program)
+
+    async def match() -> None:
+        tokens: asyncio.Queue[str] = asyncio.Queue()
+        async with (
+            RefereeServer(Listen("127.0.0.1:0")) as server,
+            breaking(server.remote_port, [12_000]) as proxy,  # more than a Welcome, less than a match
+        ):
+            playing = asyncio.create_task(
+                play_match(
+                    plan_of(options={"last_turn": 5}, clock="600+5/60"),
+                    [Remote(60.0), House(RandomBot)],
+                    server=server,
+                    announce=lambda _, token: tokens.put_nowait(token),
+                )
+            )
+            environment = {"DOGANA_ADDRESS": f"127.0.0.1:{proxy.port}", "DOGANA_TOKEN": await tokens.get()}
+            bot = await asyncio.create_subprocess_exec(
+                sys.executable,
+                str(tmp_path / "bot.py"),
+                env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            report = await playing
+            output, remarks = await bot.communicate()
+            assert report.result.seats[0].outcome is Outcome.PLAYED, remarks
+            assert proxy.connections == 2
+            assert output == b"starts 1 True\n"
+            assert remarks.count(b"trying again in") == 1
+            assert bot.returncode == 0
+
+    asyncio.run(asyncio.wait_for(match(), 60))
 
 
 def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tmp_path: Path) -> None:

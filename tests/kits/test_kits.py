@@ -9,6 +9,7 @@ import asyncio
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Awaitable
 from pathlib import Path
@@ -39,6 +40,8 @@ from referee.live.play import Command, House, MatchReport, Player, Remote, play_
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.registry import games
+from tests.proxy import breaking
+from tests.referee.test_wire import certificate
 from tests.tables import plan_of
 
 pytestmark = pytest.mark.kits
@@ -106,54 +109,61 @@ def test_it_plays_at_a_full_table(kit: Path) -> None:
     assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
 
 
-async def cut_once(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, after: int) -> None:
-    """Hands bytes on until there have been so many, then cuts the connection."""
-    while (data := await reader.read(4096)) and after > 0:
-        writer.write(data)
-        after -= len(data)
-    writer.transport.abort()
+async def remote_match(
+    kit: Path, server: RefereeServer, address: str, ca: str = ""
+) -> tuple[MatchReport, int | None, str]:
+    """Plays a match with a bot that dials in; returns its exit status and what it wrote, too."""
+    tokens: asyncio.Queue[str] = asyncio.Queue()
+    playing = asyncio.create_task(
+        play_match(
+            plan_of(clock="600+5/60"),
+            [Remote(60.0), House(RandomBot)],
+            server=server,
+            announce=lambda _, token: tokens.put_nowait(token),
+        )
+    )
+    process = await start(kit, address, await tokens.get(), ca)
+    report = await playing
+    output, _ = await process.communicate()
+    return report, process.returncode, output.decode()
 
 
 def test_a_remote_bot_comes_back_when_its_connection_is_cut(kit: Path) -> None:
-    connections = 0
+    async def plays() -> None:
+        async with (
+            RefereeServer(Listen("127.0.0.1:0")) as server,
+            breaking(server.remote_port, [20_000, 20_000]) as proxy,  # more than a Welcome, less than a match
+        ):
+            report, status, output = await remote_match(kit, server, f"127.0.0.1:{proxy.port}")
+            assert report.result.seats[0].outcome is Outcome.PLAYED, output
+            assert proxy.connections == 3
+            assert output.count("trying again in") == 2
+            assert status == 0
 
-    async def plays() -> tuple[MatchReport, int | None, str]:
-        async with RefereeServer(Listen("127.0.0.1:0")) as server:
+    run(plays())
 
-            async def hand_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                nonlocal connections
-                connections += 1
-                theirs, ours = await asyncio.open_connection("127.0.0.1", server.remote_port)
-                limit = 20_000 if connections <= 2 else 1 << 60  # more than a Welcome, less than a match
-                await asyncio.wait(
-                    [
-                        asyncio.create_task(cut_once(theirs, writer, limit)),
-                        asyncio.create_task(cut_once(reader, ours, limit)),
-                    ]
-                )
 
-            proxy = await asyncio.start_server(hand_on, "127.0.0.1", 0)
-            port = proxy.sockets[0].getsockname()[1]
-            tokens: asyncio.Queue[str] = asyncio.Queue()
-            playing = asyncio.create_task(
-                play_match(
-                    plan_of(clock="600+5/60"),
-                    [Remote(60.0), House(RandomBot)],
-                    server=server,
-                    announce=lambda _, token: tokens.put_nowait(token),
-                )
-            )
-            process = await start(kit, f"127.0.0.1:{port}", await tokens.get())
-            report = await playing
-            output, _ = await process.communicate()
-            proxy.close()
-            return report, process.returncode, output.decode()
+def test_it_plays_over_an_encrypted_connection(kit: Path, tmp_path: Path) -> None:
+    chain, key, file = certificate(tmp_path)
 
-    report, status, output = run(plays())
-    assert report.result.seats[0].outcome is Outcome.PLAYED, output
-    assert connections == 3
-    assert output.count("trying again in") == 2
-    assert status == 0
+    async def plays() -> None:
+        async with RefereeServer(Listen("localhost:0", chain, key)) as server:
+            report, status, output = await remote_match(kit, server, f"localhost:{server.remote_port}", str(file))
+            assert report.result.seats[0].outcome is Outcome.PLAYED, output
+            assert status == 0
+
+    run(plays())
+
+
+def test_a_certificate_that_cannot_be_read_is_said_in_a_line(kit: Path) -> None:
+    async def dials() -> None:
+        process = await start(kit, "localhost:1", "token", "/nowhere.pem")
+        output, _ = await process.communicate()
+        assert process.returncode not in (0, None)
+        assert output.decode().startswith("dogana bot: cannot read the certificate /nowhere.pem")
+        assert len(output.splitlines()) == 1
+
+    run(dials())
 
 
 def test_a_started_bot_whose_connection_is_cut_ends_with_a_reason(kit: Path) -> None:
@@ -310,3 +320,36 @@ def test_what_is_submitted_plays_in_a_box(kit: Path, language: str, tmp_path: Pa
         subprocess.run(["/bin/chmod", "-R", "u+w", str(tmp_path / "versions")], check=True)
     assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
     assert artefact.games == tuple(games())
+
+
+@pytest.mark.soak
+def test_it_waits_for_others_however_long_they_think(kit: Path) -> None:
+    """For longer than the pings that a referee forgives: without what it allows them, it would close the connection."""
+
+    async def waits() -> None:
+        plan = plan_of(clock="600+0/600", options={"first_player": 0, "last_turn": 3})
+        async with RefereeServer() as server:
+            tokens: asyncio.Queue[str] = asyncio.Queue()
+            playing = asyncio.create_task(
+                play_match(
+                    plan,
+                    [Remote(), started(kit)],
+                    server=server,
+                    announce=lambda _, token: tokens.put_nowait(token),
+                )
+            )
+            program = (
+                "import time\nfrom dogana.sdk import play\n"
+                "play(lambda decision: time.sleep(240 * (decision.number == 1)) or 0)"
+            )
+            slow = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                program,
+                env={**environment(), "DOGANA_ADDRESS": server.local_address, "DOGANA_TOKEN": await tokens.get()},
+            )
+            report = await playing
+            assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
+            assert await slow.wait() == 0
+
+    asyncio.run(waits())
