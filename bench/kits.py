@@ -51,11 +51,32 @@ class Kit(NamedTuple):
 KITS = {
     "python": Kit(("bot.toml", "bot.py"), "bot.py", str(ROOT / "dogana" / "sdk.py"), {}),
     "typescript": Kit(("bot.toml", "bot.js"), "bot.ts", "dogana.ts", {"npm": "apt-get install nodejs npm"}),
+    "go": Kit(
+        ("bot.toml", "bot"), "bot.go", "dogana/dogana.go", {"go": "install Go 1.21 or newer from https://go.dev/dl"}
+    ),
+    "rust": Kit(
+        ("bot.toml", "bot"),
+        "src/main.rs",
+        "src/dogana.rs",
+        {"cargo": "install Rust 1.88 or newer from https://rustup.rs", "cc": "apt-get install gcc libc6-dev"},
+    ),
     "java": Kit(
         ("bot.toml", "bot.jar"),
         "src/main/java/Bot.java",
         "src/main/java/Dogana.java",
         {"javac": "apt-get install default-jdk-headless", "mvn": "apt-get install maven"},
+    ),
+    "cpp": Kit(
+        ("bot.toml", "bot"),
+        "bot.cpp",
+        "dogana.cpp",
+        {
+            "g++": "apt-get install g++",
+            "cmake": "apt-get install cmake",
+            "pkg-config": "apt-get install pkg-config",
+            "protoc": "apt-get install protobuf-compiler",
+            "grpc_cpp_plugin": "apt-get install protobuf-compiler-grpc libgrpc++-dev libprotobuf-dev",
+        },
     ),
 }
 

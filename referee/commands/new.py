@@ -20,7 +20,10 @@ from referee.registry import games
 BUILDS = {
     "python": "",
     "typescript": "npm install && npm run build",
+    "go": "go generate && CGO_ENABLED=0 go build",
+    "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp ${CARGO_TARGET_DIR:-target}/release/bot .",
     "java": "mvn -q package",
+    "cpp": "cmake -B build && cmake --build build -j 4",
 }
 """The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
 
