@@ -288,7 +288,7 @@ def page(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
         for language, one in figures.items()
     ]
     unmeasured = [f"- {language} was not measured: {install}" for language, install in skipped.items()]
-    measured = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores"
+    measured = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
     return "\n".join(
         [
             "# The kits in figures",
