@@ -8,10 +8,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 from house_bots.random_bot import RandomBot
 
+from dogana.v1 import referee_pb2 as pb
+from dogana.v1.referee_pb2_grpc import RefereeStub
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
@@ -284,3 +288,33 @@ def test_the_sdk_is_typed(tmp_path: Path) -> None:
         "play(choose)\n"
     )
     subprocess.run([sys.executable, "-m", "mypy", "--strict", "bot.py"], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.soak
+def test_a_client_may_ping_often_while_others_think() -> None:
+    """Every 11 s, as docs/writing_a_bot.md allows; by default gRPC closes the connection after five such pings, within a minute."""
+    options = [("grpc.keepalive_time_ms", 11_000), ("grpc.http2.max_pings_without_data", 0)]
+
+    async def waits() -> None:
+        tokens: asyncio.Queue[str] = asyncio.Queue()
+        async with RefereeServer() as server:
+            playing = asyncio.create_task(
+                play_match(
+                    plan_of(clock="600+0/600", options={"first_player": 0}),
+                    [Remote(), Remote()],
+                    server=server,
+                    announce=lambda _, token: tokens.put_nowait(token),
+                )
+            )
+            calls: list[Any] = []
+            for _ in range(2):
+                channel = grpc.aio.insecure_channel(server.local_address, options)
+                calls.append(RefereeStub(channel).Play())
+                await calls[-1].write(pb.AgentMessage(join=pb.Join(token=await tokens.get(), protocol=1)))
+            for call in calls:
+                assert (await call.read()).WhichOneof("message") == "welcome"
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(calls[1].read(), 80)
+            playing.cancel()
+
+    asyncio.run(waits())

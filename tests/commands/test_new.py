@@ -45,8 +45,8 @@ def test_it_says_in_three_lines_what_to_do_next(dogana: Dogana, language: str) -
     lines = dogana("new", "my bot", "--language", language).stdout.splitlines()
     assert len(lines) == 3
     assert lines[0].startswith(f"my bot has a bot in {language} now (")
-    assert lines[1].startswith("build it:      cd 'my bot'")
-    assert new.BUILDS[language] in lines[1]
+    build = new.BUILDS[language]
+    assert lines[1] == (f"build it:      cd 'my bot' && {build}" if build else "go there:      cd 'my bot'")
     assert lines[2].startswith("play a match:  dogana play ")
 
 

@@ -215,9 +215,10 @@ public final class Dogana {
             answer(bot, decision);
           } else if (news instanceof Rejected rejected) {
             report(rejected);
-            if (isAgain(rejected)) {
-              open.rejection = rejected;
-              answer(bot, open);
+            Decision asked = open; // the thread of gRPC may replace it at any moment
+            if (isAgain(rejected, asked)) {
+              asked.rejection = rejected;
+              answer(bot, asked);
             }
           } else if (news instanceof AgentError error) {
             throw error;
@@ -244,9 +245,9 @@ public final class Dogana {
       }
     }
 
-    private boolean isAgain(Rejected rejected) {
-      return open != null
-          && rejected.getDecision() == open.message.getDecision()
+    private static boolean isAgain(Rejected rejected, Decision asked) {
+      return asked != null
+          && rejected.getDecision() == asked.message.getDecision()
           && rejected.getReason() != Rejected.Reason.REASON_STALE;
     }
 
