@@ -34,6 +34,10 @@ pages: $(READY) proto ## look at pages of matches in a browser (Chromium)
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
 
+kits: $(READY) proto ## build and play the kits of all languages, measure them, write docs/kits.md (needs the registries)
+	$(BIN)/python -m pytest -q -m 'kits and not soak' tests/kits
+	$(BIN)/python -m bench.kits
+
 docs: $(READY) proto ## build docs/ as a site, with the reference of the API
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html -d build/doctrees . build/site
@@ -66,4 +70,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test pages languages docs pictures soak check fmt bench games
+.PHONY: help setup proto demo test wheel-test pages languages kits docs pictures soak check fmt bench games

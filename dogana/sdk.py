@@ -23,10 +23,11 @@ import contextlib
 import importlib
 import operator
 import os
+import random
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
@@ -50,6 +51,10 @@ _START_ME = (
 
 class AgentError(Exception):
     """The match cannot begin or go on; the text says why and what to do."""
+
+
+class _LostConnection(AgentError):
+    """The referee cannot be reached, or not any more."""
 
 
 class Match:
@@ -166,7 +171,8 @@ class Decision:
         for message in news[self._looked_at :]:
             self._looked_at += 1
             which = message.WhichOneof("message")
-            if which == "game_over" or (which == "withdrawn" and message.withdrawn.decision == self.number):
+            is_other = which == "decide" and message.decide.decision != self.number
+            if which == "game_over" or is_other or (which == "withdrawn" and message.withdrawn.decision == self.number):
                 self.is_known_withdrawn = True
             elif which == "new_deadline" and message.new_deadline.decision == self.number:
                 self._deadline = time.monotonic() + message.new_deadline.clock.budget_ms / 1000
@@ -211,6 +217,9 @@ def play(
         on_start: called once before the first decision.
         on_end: called once with the result.
 
+    A bot that has joined over TCP and loses the connection comes back, for about ten minutes; it is asked again what it has not
+    answered. A bot that was started, at a `unix:` address, ends.
+
     `choose`, `on_start` and `on_end` run in the calling thread. What goes wrong is told in one line on standard error; the process
     then ends with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the referee calls it
     a crash.
@@ -244,29 +253,60 @@ def _play(
     on_start: Callable[[Match], None] | None,
     on_end: Callable[[Match, pb.GameOver], None] | None,
 ) -> None:
+    join = pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL, labels=labels))
     match: Match | None = None
+    over: pb.GameOver | None = None
+    pauses = _pauses()
+    while over is None:
+        try:
+            with _Stream(address, authority) as stream:
+                message = stream.exchange(join)
+                while message.WhichOneof("message") != "welcome":
+                    message = stream.exchange(None)
+                pauses = _pauses()
+                if match is None:
+                    match = Match(message.welcome)
+                    if on_start is not None:
+                        on_start(match)
+                over = _answer_all(choose, match, stream)
+        except _LostConnection as lost:
+            # A started bot ends with its referee; one that was never welcome may have been given a wrong address.
+            pause = None if match is None or address.startswith("unix:") else next(pauses, None)
+            if pause is None:
+                raise
+            print(f"dogana bot: {lost}; trying again in {pause:.1f} s", file=sys.stderr, flush=True)
+            time.sleep(pause)
+    if on_end is not None and match is not None:
+        on_end(match, over)
+
+
+def _answer_all(choose: Callable[[Decision], Choice], match: Match, stream: _Stream) -> pb.GameOver:
+    """Answer decisions until the match is over."""
     decision: Decision | None = None
-    with _Stream(address, authority) as stream:
-        message = stream.exchange(pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL, labels=labels)))
-        while True:
-            which = message.WhichOneof("message")
-            answer = None
-            if which == "welcome":
-                match = Match(message.welcome)
-                if on_start is not None:
-                    on_start(match)
-            elif which == "decide" and match is not None:
-                decision = Decision(match, message.decide, stream)
+    answer = None
+    while True:
+        message = stream.exchange(answer)
+        answer = None
+        which = message.WhichOneof("message")
+        if which == "decide":
+            decision = Decision(match, message.decide, stream)
+            answer = _answer(choose, decision)
+        elif which == "rejected":
+            _report(message.rejected)
+            if decision is not None and decision.is_again(message.rejected):
                 answer = _answer(choose, decision)
-            elif which == "rejected":
-                _report(message.rejected)
-                if decision is not None and decision.is_again(message.rejected):
-                    answer = _answer(choose, decision)
-            elif which == "game_over":
-                if on_end is not None and match is not None:
-                    on_end(match, message.game_over)
-                return
-            message = stream.exchange(answer)
+        elif which == "game_over":
+            return message.game_over
+
+
+def _pauses() -> Iterator[float]:
+    """Yield how long to wait before each attempt to come back, in seconds: twice as long each time, up to a minute.
+
+    Chance shortens each by up to a half, so that the bots of a referee that was away do not come back all at once. It ends after
+    about ten minutes.
+    """
+    for longest in [1, 2, 4, 8, 16, 32, *[60] * 12]:
+        yield longest * random.uniform(0.5, 1.0)  # noqa: S311 spreads attempts, hides nothing
 
 
 class _Stream:
@@ -318,7 +358,7 @@ class _Stream:
         try:
             return self._loop.run_until_complete(self._exchange(answer))
         except self._grpc.aio.AioRpcError as error:
-            raise AgentError(_explain(error.code(), error.details(), self._address)) from error
+            raise _explained(error.code(), error.details(), self._address) from error
 
     async def _exchange(self, answer: pb.AgentMessage | None) -> pb.RefereeMessage:
         if answer is not None:
@@ -334,7 +374,7 @@ class _Stream:
             self._reading = None
         if not isinstance(message, pb.RefereeMessage):  # grpc.aio.EOF
             code, details = await self._call.code(), await self._call.details()
-            raise AgentError(_explain(code, details, self._address))
+            raise _explained(code, details, self._address)
         return message
 
     def news(self) -> list[pb.RefereeMessage]:
@@ -370,7 +410,12 @@ _LOOK_SECONDS = 0.001
 def _channel(address: str, authority: Path | None) -> grpc.aio.Channel:
     import grpc
 
-    options = [("grpc.max_receive_message_length", -1)]
+    options = [
+        ("grpc.max_receive_message_length", -1),
+        ("grpc.keepalive_time_ms", 30_000),  # finds out about a connection that was lost without a word
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
+    ]
     if authority is None:
         return grpc.aio.insecure_channel(address, options)
     try:
@@ -420,13 +465,17 @@ def _message(choice: Choice, decision: Decision) -> pb.AgentMessage:
     return pb.AgentMessage(choose=answer)
 
 
-def _explain(code: grpc.StatusCode, details: str | None, address: str) -> str:
-    """Say why a stream has ended."""
-    if code.name == "UNAVAILABLE":
-        return f"no referee answers at {address} ({details}); is it running, and the address right?"
+def _explained(code: grpc.StatusCode, details: str | None, address: str) -> AgentError:
+    """Return an error that says why a stream has ended, and what to do."""
+    if code.name in ("UNAVAILABLE", "UNKNOWN", "INTERNAL", "CANCELLED"):
+        return _LostConnection(f"no referee answers at {address} ({details}); is it running, and the address right?")
     if code.name == "OK":
-        return "the referee ended the stream before the match was over"
-    return f"the referee refused ({code.name}): {details}"
+        return AgentError("the referee ended the stream before the match was over")
+    hints = {
+        "FAILED_PRECONDITION": "; update the package dogana",
+        "UNIMPLEMENTED": f"; is it a referee that listens at {address}?",
+    }
+    return AgentError(f"the referee refused ({code.name}): {details}{hints.get(code.name, '')}")
 
 
 def _plain(value: Any) -> Any:

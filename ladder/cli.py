@@ -28,6 +28,7 @@ from ladder.commands.submit import submit
 from ladder.commands.top import top
 from referee.commands.doctor import doctor
 from referee.commands.games import games
+from referee.commands.new import new
 from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
@@ -62,7 +63,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, play, watch, verify, replay, position, doctor):
+for command in (games, new, play, watch, verify, replay, position, doctor):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

@@ -109,6 +109,12 @@ def test_the_sdk_needs_nothing_but_the_messages() -> None:
         assert name.partition(".")[0] not in {"referee", "ladder", "house_bots"}
 
 
+def test_a_kit_needs_nothing_but_the_sdk_and_the_messages() -> None:
+    for path in sources("agents/kits"):
+        for name in imports(path):
+            assert name.partition(".")[0] not in {"referee", "ladder", "house_bots"}, f"{path} imports {name}"
+
+
 @pytest.mark.parametrize("game", games())
 def test_rules_import_nothing_but_the_contract_and_plain_data_tools(game: str) -> None:
     for path in sources(f"referee/games/{game}"):
@@ -131,8 +137,8 @@ def test_actions_and_observations_mirror_the_messages_of_the_game(game: str) -> 
 
 @pytest.mark.parametrize("game", games())
 def test_nothing_outside_its_folder_names_a_game(game: str) -> None:
-    """Its folder, its messages, its policy among the house bots, and examples in help texts and comments are all there is."""
-    own = {ROOT / "referee" / "games" / game, ROOT / "agents" / "house_bots" / "greedy"}
+    """Its folder, its messages, its policy among the house bots, the bots of the kits, and examples in help texts and comments."""
+    own = {ROOT / "referee" / "games" / game, ROOT / "agents" / "house_bots" / "greedy", ROOT / "agents" / "kits"}
     for path in sources("referee", "agents", "ladder"):
         if own & set(path.parents):
             continue

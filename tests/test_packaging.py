@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+KITS = ROOT / "agents" / "kits"
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +60,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         ),
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
         "dogana/sdk.py",
+        *(f"dogana/kits/{path.relative_to(KITS)}" for path in KITS.rglob("*") if path.is_file()),
         "ladder/cli.py",
     ):
         assert wanted in names, wanted
@@ -78,6 +80,14 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         [sys.executable, "-c", program], cwd=folder, env={}, capture_output=True, text=True, check=True
     )
     assert str(folder) in ended.stdout
+    program = "from pathlib import Path; from referee.commands.new import write_kit; write_kit('python', Path('mybot'))"
+    subprocess.run([sys.executable, "-c", program], cwd=folder, env={}, check=True)
+    for root, below in (
+        (KITS / "python", folder / "mybot"),
+        (ROOT / "proto" / "dogana", folder / "mybot" / "proto" / "dogana"),
+    ):
+        for path in filter(Path.is_file, root.rglob("*")):
+            assert (below / path.relative_to(root)).read_bytes() == path.read_bytes()
 
 
 def test_a_wheel_built_from_the_sources(source: Path, tmp_path: Path) -> None:

@@ -8,13 +8,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import grpc
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.play import Command, House, MatchReport, Player, play_match
-from referee.live.server import RefereeServer
+from dogana.v1 import referee_pb2 as pb
+from dogana.v1.referee_pb2_grpc import RefereeStub
+from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
+from tests.proxy import breaking
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -177,6 +182,53 @@ def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], 
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize("seconds", ["0", "0.05"], ids=["answers at once", "looks while it thinks"])
+def test_a_remote_bot_comes_back_and_is_asked_again_what_it_has_not_answered(tmp_path: Path, seconds: str) -> None:
+    program = (
+        "from dogana.sdk import play\n"
+        "starts, asked = [], []\n"
+        "def choose(decision):\n"
+        "    asked.append(decision.number)\n"
+        f"    while decision.seconds_left() > decision.seconds - {seconds} and not decision.withdrawn:\n"
+        "        pass\n"
+        "    return 0\n"
+        "play(choose, on_start=starts.append, on_end=lambda match, over: print('starts', len(starts), sorted(set(asked)) == list(range(1, max(asked) + 1))))\n"
+    )
+    (tmp_path / "bot.py").write_text(program)
+
+    async def match() -> None:
+        tokens: asyncio.Queue[str] = asyncio.Queue()
+        async with (
+            RefereeServer(Listen("127.0.0.1:0")) as server,
+            breaking(server.remote_port, [12_000]) as proxy,  # more than a Welcome, less than a match
+        ):
+            playing = asyncio.create_task(
+                play_match(
+                    plan_of(options={"last_turn": 5}, clock="600+5/60"),
+                    [Remote(60.0), House(RandomBot)],
+                    server=server,
+                    announce=lambda _, token: tokens.put_nowait(token),
+                )
+            )
+            environment = {"DOGANA_ADDRESS": f"127.0.0.1:{proxy.port}", "DOGANA_TOKEN": await tokens.get()}
+            bot = await asyncio.create_subprocess_exec(
+                sys.executable,
+                str(tmp_path / "bot.py"),
+                env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            report = await playing
+            output, remarks = await bot.communicate()
+            assert report.result.seats[0].outcome is Outcome.PLAYED, remarks
+            assert proxy.connections == 2
+            assert output == b"starts 1 True\n"
+            assert remarks.count(b"trying again in") == 1
+            assert bot.returncode == 0
+
+    asyncio.run(asyncio.wait_for(match(), 60))
+
+
 def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tmp_path: Path) -> None:
     """Rule T4 of the toy game: the first seat that commits starts a sand timer for the others."""
     (tmp_path / "thinks.py").write_text(
@@ -236,3 +288,33 @@ def test_the_sdk_is_typed(tmp_path: Path) -> None:
         "play(choose)\n"
     )
     subprocess.run([sys.executable, "-m", "mypy", "--strict", "bot.py"], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.soak
+def test_a_client_may_ping_often_while_others_think() -> None:
+    """Every 11 s, as docs/writing_a_bot.md allows; by default gRPC closes the connection after five such pings, within a minute."""
+    options = [("grpc.keepalive_time_ms", 11_000), ("grpc.http2.max_pings_without_data", 0)]
+
+    async def waits() -> None:
+        tokens: asyncio.Queue[str] = asyncio.Queue()
+        async with RefereeServer() as server:
+            playing = asyncio.create_task(
+                play_match(
+                    plan_of(clock="600+0/600", options={"first_player": 0}),
+                    [Remote(), Remote()],
+                    server=server,
+                    announce=lambda _, token: tokens.put_nowait(token),
+                )
+            )
+            calls: list[Any] = []
+            for _ in range(2):
+                channel = grpc.aio.insecure_channel(server.local_address, options)
+                calls.append(RefereeStub(channel).Play())
+                await calls[-1].write(pb.AgentMessage(join=pb.Join(token=await tokens.get(), protocol=1)))
+            for call in calls:
+                assert (await call.read()).WhichOneof("message") == "welcome"
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(calls[1].read(), 80)
+            playing.cancel()
+
+    asyncio.run(waits())

@@ -699,6 +699,8 @@ def certificate(folder: Path) -> tuple[bytes, bytes, Path]:
     """A certificate for localhost, its key, and its file; made by the system's openssl."""
     arguments = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    # What signs itself is an authority otherwise, which Rust refuses.
+    names += ["-addext", "basicConstraints=critical,CA:FALSE"]
     files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
     subprocess.run(["openssl", *arguments, *names, *files], check=True, capture_output=True)  # noqa: S607
     return (folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes(), folder / "cert.pem"

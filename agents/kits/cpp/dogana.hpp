@@ -1,0 +1,88 @@
+// Connects a bot with the referee: joins, asks the bot for each decision, and sends its answers.
+//
+// A complete bot, for every game:
+//
+//   int main() { dogana::play([](const dogana::Decision&) { return dogana::Answer::index(0); }); }
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dogana/v1/referee.pb.h"
+
+namespace dogana {
+
+// What a bot answers.
+class Answer {
+public:
+    // Answers with the position of an action in the list of legal actions, counted from 0.
+    static Answer index(std::size_t index);
+
+    // Answers with an action, or with several that are played in a row. The first must be legal; each further one is played
+    // while this seat is still to act and the action is legal by then.
+    template <class Action>
+    static Answer turn(const std::vector<Action>& actions) {
+        Answer answer;
+        answer.list_.emplace();
+        for (const Action& action : actions) answer.add(action);
+        return answer;
+    }
+
+    // Makes the message of this answer.
+    v1::Choose message(const v1::Decide& decide) const;
+
+private:
+    void add(const google::protobuf::Message& action);
+
+    std::size_t index_ = 0;
+    std::optional<google::protobuf::Any> list_;
+};
+
+// One decision that the bot is asked for.
+class Decision {
+public:
+    Decision(const v1::Welcome& match, const v1::Decide& message, double left_ms, std::optional<v1::Rejected> rejection = {});
+
+    // What stays the same: the game, the seat, the options, the numbers of the board.
+    const v1::Welcome& match;
+    // The question: the number of actions, what was played, the clock.
+    const v1::Decide message;
+    // Why the last answer to this same question was refused, if one was.
+    const std::optional<v1::Rejected> rejection;
+
+    // Reads what the seat may know, and the legal actions: the game's Observation and ActionList.
+    template <class Observation, class ActionList>
+    std::pair<Observation, ActionList> read() const {
+        std::pair<Observation, ActionList> parts;
+        unpack(message.observation(), parts.first);
+        unpack(message.actions(), parts.second);
+        return parts;
+    }
+
+    // Tells how long this decision may still take, negative when time is up. It can change while the bot thinks: when a sand timer starts.
+    std::chrono::milliseconds time_left() const;
+
+    // Tells whether an answer is not wanted any more: time was up, others were faster, or the match has ended.
+    bool withdrawn() const { return withdrawn_; }
+
+    void withdraw() { withdrawn_ = true; }
+    void set_time_left(double left_ms);
+
+private:
+    static void unpack(const google::protobuf::Any& from, google::protobuf::Message& to);
+
+    std::atomic<std::int64_t> deadline_ms_{0};
+    std::atomic<bool> withdrawn_{false};
+};
+
+// Plays one match to its end, then ends the process: with status 0 after the end of the match, else with status 1 and a line on
+// standard error that says why. Decisions are made in the calling thread, while another one reads what the referee sends.
+[[noreturn]] void play(const std::function<Answer(const Decision&)>& choose);
+
+}  // namespace dogana

@@ -1,0 +1,329 @@
+// Package dogana connects a bot with the referee: it joins, asks the bot for each decision, and sends its answers.
+//
+// A complete bot, for every game:
+//
+//	func main() {
+//		dogana.Play(func(decision *dogana.Decision) dogana.Answer { return dogana.Index(0) })
+//	}
+package dogana
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/code"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/anypb"
+
+	"bot/messages/referee"
+)
+
+const (
+	protocol         = 1       // the version of the protocol that is spoken here
+	maxMessageBytes  = 8 << 20 // the largest message that is read
+	keepaliveTime    = 30 * time.Second
+	keepaliveTimeout = 10 * time.Second
+	firstWait        = time.Second // before a remote bot comes back that has lost its connection; then twice as long, and so on
+	longestWait      = 60 * time.Second
+	patience         = 10 * time.Minute // after so long without a connection, it gives up
+	endWait          = time.Second      // how long a choice may go on after the end of the match
+)
+
+const startMe = `this bot must be started by the referee, or told where it is:
+  dogana play GAME cmd:./bot random      starts it
+  DOGANA_ADDRESS=host:port DOGANA_TOKEN=... ./bot      joins a remote seat`
+
+// Answer is what a bot answers: see Index and Turn.
+type Answer struct {
+	index   uint32
+	actions []proto.Message
+}
+
+// Index answers with the position of an action in the list of legal actions, counted from 0.
+func Index(index int) Answer {
+	return Answer{index: uint32(index)}
+}
+
+// Turn answers with an action, or with several that are played in a row. The first must be legal; each further one is played
+// while this seat is still to act and the action is legal by then.
+func Turn[Action proto.Message](actions ...Action) Answer {
+	answer := Answer{}
+	for _, action := range actions {
+		answer.actions = append(answer.actions, action)
+	}
+	return answer
+}
+
+// Decision is one decision that the bot is asked for.
+type Decision struct {
+	Match     *referee.Welcome  // what stays the same: the game, the seat, the options, the numbers of the board
+	Message   *referee.Decide   // the question: action count, what was played, the clock
+	Rejection *referee.Rejected // why the last answer to this same question was refused; nil if none was
+
+	mutex     sync.Mutex
+	deadline  time.Time
+	withdrawn bool
+}
+
+// Read reads what the seat may know, and the legal actions, into the game's Observation and ActionList.
+func (decision *Decision) Read(observation, actions proto.Message) {
+	for _, part := range []struct {
+		from *anypb.Any
+		to   proto.Message
+	}{{decision.Message.Observation, observation}, {decision.Message.Actions, actions}} {
+		if err := part.from.UnmarshalTo(part.to); err != nil {
+			giveUp("the referee sent what is no message of this game (%v); make a new kit with a newer dogana", err)
+		}
+	}
+}
+
+// TimeLeft tells how long this decision may still take. It can change while the bot thinks: when a sand timer starts.
+func (decision *Decision) TimeLeft() time.Duration {
+	decision.mutex.Lock()
+	defer decision.mutex.Unlock()
+	return time.Until(decision.deadline)
+}
+
+// Withdrawn tells whether an answer is not wanted any more: time was up, others were faster, or the match has ended.
+func (decision *Decision) Withdrawn() bool {
+	decision.mutex.Lock()
+	defer decision.mutex.Unlock()
+	return decision.withdrawn
+}
+
+func (decision *Decision) withdraw() {
+	decision.mutex.Lock()
+	defer decision.mutex.Unlock()
+	decision.withdrawn = true
+}
+
+func (decision *Decision) setClock(clock *referee.Clock) {
+	decision.mutex.Lock()
+	defer decision.mutex.Unlock()
+	decision.deadline = time.Now().Add(time.Duration(clock.GetBudgetMs() * float64(time.Millisecond)))
+}
+
+// Play plays one match to its end, then ends the process: with status 0 after the end of the match, else with status 1 and
+// a line on standard error that says why.
+func Play(choose func(*Decision) Answer) {
+	address, token := os.Getenv("DOGANA_ADDRESS"), os.Getenv("DOGANA_TOKEN")
+	if address == "" || token == "" {
+		giveUp(startMe)
+	}
+	secure := insecure.NewCredentials()
+	if authority := os.Getenv("DOGANA_CA"); authority != "" {
+		certificate, err := credentials.NewClientTLSFromFile(authority, "")
+		if err != nil {
+			giveUp("cannot read the certificate %s: %v", authority, err)
+		}
+		secure = certificate
+	}
+	target := address
+	if !strings.HasPrefix(address, "unix:") {
+		target = "passthrough:///" + address
+	}
+	connection, err := grpc.NewClient(
+		target,
+		grpc.WithTransportCredentials(secure),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
+		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
+	)
+	if err != nil {
+		giveUp("DOGANA_ADDRESS is %q, which is no address: %v", address, err)
+	}
+	remote := !strings.HasPrefix(address, "unix:")
+	wait, lost := firstWait, time.Time{}
+	for {
+		welcomed, err := playStream(connection, token, choose)
+		if err == nil {
+			os.Exit(0)
+		}
+		if welcomed {
+			wait, lost = firstWait, time.Now()
+		}
+		if !remote || lost.IsZero() || !isLost(err) || time.Since(lost) > patience {
+			giveUp("%s", explain(err, address))
+		}
+		pause := time.Duration((0.5 + rand.Float64()/2) * float64(wait)) // bots that were lost together do not come back together
+		fmt.Fprintf(os.Stderr, "dogana bot: %s; trying again in %.1f s\n", explain(err, address), pause.Seconds())
+		time.Sleep(pause)
+		connection.ResetConnectBackoff() // gRPC has a backoff of its own
+		wait = min(2*wait, longestWait)
+	}
+}
+
+// playStream plays on one stream. It returns whether the referee has greeted the bot, and nil once the match is over.
+func playStream(connection *grpc.ClientConn, token string, choose func(*Decision) Answer) (bool, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	shape := &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}
+	stream, err := connection.NewStream(ctx, shape, "/dogana.v1.Referee/Play")
+	if err != nil {
+		return false, err
+	}
+	join := &referee.Join{Token: token, Protocol: protocol}
+	send := func(message *referee.AgentMessage) {
+		_ = stream.SendMsg(message) // if the stream has ended, what it still has to read tells how
+	}
+	send(&referee.AgentMessage{Message: &referee.AgentMessage_Join{Join: join}})
+
+	reader := &reader{stream: stream, asked: make(chan *Decision, 1)}
+	go reader.read()
+	for decision := range reader.asked {
+		answer := choose(decision)
+		if !decision.Withdrawn() {
+			send(&referee.AgentMessage{Message: &referee.AgentMessage_Choose{Choose: answer.message(decision)}})
+		}
+	}
+	return reader.match != nil, reader.err
+}
+
+// reader reads a stream while the bot thinks, so that the bot can look at the deadline and at what was withdrawn.
+type reader struct {
+	stream grpc.ClientStream
+	match  *referee.Welcome
+	open   *Decision
+	asked  chan *Decision // holds the newest decision until the bot takes it; closed at the end of the stream
+	err    error          // why the stream has ended: nil after the end of the match
+}
+
+func (reader *reader) read() {
+	defer close(reader.asked)
+	for {
+		message := &referee.RefereeMessage{}
+		if err := reader.stream.RecvMsg(message); err != nil {
+			reader.err = err
+			reader.drop()
+			return
+		}
+		switch said := message.Message.(type) {
+		case *referee.RefereeMessage_Welcome:
+			reader.match = said.Welcome
+		case *referee.RefereeMessage_Decide:
+			reader.ask(&Decision{Match: reader.match, Message: said.Decide}, said.Decide.Clock)
+		case *referee.RefereeMessage_Rejected:
+			rejected := said.Rejected
+			report(rejected)
+			open := reader.isOpen(rejected.Decision) && rejected.Reason != referee.Rejected_REASON_STALE
+			if open && !reader.open.Withdrawn() {
+				clock := &referee.Clock{BudgetMs: rejected.LeftMs}
+				reader.ask(&Decision{Match: reader.match, Message: reader.open.Message, Rejection: rejected}, clock)
+			}
+		case *referee.RefereeMessage_NewDeadline:
+			if reader.isOpen(said.NewDeadline.Decision) {
+				reader.open.setClock(said.NewDeadline.Clock)
+			}
+		case *referee.RefereeMessage_Withdrawn:
+			if reader.isOpen(said.Withdrawn.Decision) {
+				reader.drop()
+			}
+		case *referee.RefereeMessage_GameOver:
+			reader.drop()
+			time.AfterFunc(endWait, func() { os.Exit(0) }) // the bot may be in the midst of a long thought
+			return
+		}
+	}
+}
+
+func (reader *reader) isOpen(number uint64) bool {
+	return reader.open != nil && reader.open.Message.Decision == number
+}
+
+// drop withdraws the open decision, whether the bot has taken it or not.
+func (reader *reader) drop() {
+	if reader.open != nil {
+		reader.open.withdraw()
+	}
+	select {
+	case <-reader.asked:
+	default:
+	}
+}
+
+func (reader *reader) ask(decision *Decision, clock *referee.Clock) {
+	reader.drop()
+	decision.setClock(clock)
+	reader.open = decision
+	reader.asked <- decision
+}
+
+// message makes the answer to a decision.
+func (answer Answer) message(decision *Decision) *referee.Choose {
+	choose := &referee.Choose{Decision: decision.Message.Decision, Choice: &referee.Choose_Index{Index: answer.index}}
+	if answer.actions == nil {
+		if answer.index >= decision.Message.ActionCount {
+			giveUp("choose answered index %d; an index counts from 0 to %d", int32(answer.index), decision.Message.ActionCount-1)
+		}
+		return choose
+	}
+	// An ActionList of the game is its actions, each as field 1.
+	list := &anypb.Any{TypeUrl: decision.Message.Actions.TypeUrl}
+	for _, action := range answer.actions {
+		name := string(action.ProtoReflect().Descriptor().FullName())
+		if name+"List" != string(decision.Message.Actions.MessageName()) {
+			giveUp("choose answered with a %s in a match of %s; it must be an Action of that game", name, decision.Match.Game)
+		}
+		data, err := proto.Marshal(action)
+		if err != nil {
+			giveUp("choose answered with an action that cannot be written: %v", err)
+		}
+		list.Value = protowire.AppendBytes(protowire.AppendTag(list.Value, 1, protowire.BytesType), data)
+	}
+	choose.Choice = &referee.Choose_Actions{Actions: list}
+	return choose
+}
+
+// report tells the author of the bot that an answer was refused.
+func report(rejected *referee.Rejected) {
+	rule := ""
+	if rejected.Rule != "" {
+		rule = " (" + rejected.Rule + ")"
+	}
+	reason := strings.ToLower(strings.TrimPrefix(rejected.Reason.String(), "REASON_"))
+	fmt.Fprintf(os.Stderr, "dogana bot: decision %d refused as %s: %s%s; strike %d\n",
+		rejected.Decision, reason, rejected.Message, rule, rejected.Strikes)
+}
+
+// isLost tells whether a stream has ended because of the connection, and not because the referee wanted it to.
+func isLost(err error) bool {
+	lost := []codes.Code{codes.Unavailable, codes.Canceled, codes.Unknown, codes.Internal}
+	return err != io.EOF && slices.Contains(lost, status.Code(err))
+}
+
+// explain says why a stream has ended.
+func explain(err error, address string) string {
+	if err == io.EOF {
+		return "the referee ended the stream before the match was over"
+	}
+	why := status.Convert(err)
+	if isLost(err) {
+		return fmt.Sprintf("no referee answers at %s (%s); is it running, and the address right?", address, why.Message())
+	}
+	hint := ""
+	switch why.Code() {
+	case codes.FailedPrecondition:
+		hint = "; make a new kit with a newer dogana"
+	case codes.Unimplemented:
+		hint = "; is it a referee that listens at " + address + "?"
+	}
+	return fmt.Sprintf("the referee refused (%s): %s%s", code.Code(why.Code()), why.Message(), hint)
+}
+
+func giveUp(format string, values ...any) {
+	fmt.Fprintf(os.Stderr, "dogana bot: "+format+"\n", values...)
+	os.Exit(1)
+}

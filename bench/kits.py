@@ -1,0 +1,333 @@
+"""The kits of all languages, measured and written to docs/kits.md: `make kits`, or `python -m bench.kits`.
+
+A language whose tools are missing keeps no row; the page says which tools these are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import grpc
+
+from bench.matches import ROOT
+from dogana.v1 import referee_pb2 as pb
+from referee.commands.new import BUILDS, write_kit
+from referee.live.agent import Context
+
+PAGE = ROOT / "docs" / "kits.md"
+ROUND_TRIPS = 1000
+"""How many questions the round trip is the median of; as many go before, so that every runtime is warm."""
+
+
+class Kit(NamedTuple):
+    """What the measurements and the tests have to know of a kit."""
+
+    submitted: tuple[str, ...]
+    """What its README.md says to submit."""
+    bot: str
+    """The file with the bot."""
+    sdk: str
+    """The file, or the folder, with the connection; outside of the kit for Python."""
+    needs: dict[str, str]
+    """The programs that build it, and the command that installs each."""
+
+
+KITS = {
+    "python": Kit(("bot.toml", "bot.py"), "bot.py", str(ROOT / "dogana" / "sdk.py"), {}),
+    "typescript": Kit(("bot.toml", "bot.js"), "bot.ts", "dogana.ts", {"npm": "apt-get install nodejs npm"}),
+    "go": Kit(
+        ("bot.toml", "bot"), "bot.go", "dogana/dogana.go", {"go": "install Go 1.21 or newer from https://go.dev/dl"}
+    ),
+    "rust": Kit(
+        ("bot.toml", "bot"),
+        "src/main.rs",
+        "src/dogana.rs",
+        {"cargo": "install Rust 1.88 or newer from https://rustup.rs", "cc": "apt-get install gcc libc6-dev"},
+    ),
+    "java": Kit(
+        ("bot.toml", "bot.jar"),
+        "src/main/java/Bot.java",
+        "src/main/java/Dogana.java",
+        {"javac": "apt-get install default-jdk-headless", "mvn": "apt-get install maven"},
+    ),
+    "cpp": Kit(
+        ("bot.toml", "bot"),
+        "bot.cpp",
+        "dogana.cpp",
+        {
+            "g++": "apt-get install g++",
+            "cmake": "apt-get install cmake",
+            "pkg-config": "apt-get install pkg-config",
+            "protoc": "apt-get install protobuf-compiler",
+            "grpc_cpp_plugin": "apt-get install protobuf-compiler-grpc libgrpc++-dev libprotobuf-dev",
+        },
+    ),
+}
+
+
+def missing(language: str) -> str:
+    """Say how to install what a kit needs to be built; empty if it is all there."""
+    return " && ".join(command for program, command in KITS[language].needs.items() if shutil.which(program) is None)
+
+
+def environment(home: Path | None = None) -> dict[str, str]:
+    """Return the environment variables for builds and bots; with `home`, nothing that was downloaded before is found."""
+    own = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    own["CARGO_TARGET_DIR"] = str(ROOT / "build" / "kits" / "cargo")
+    if home is not None:
+        own |= {
+            "HOME": str(home),
+            "RUSTUP_HOME": os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")),
+            "CARGO_TARGET_DIR": str(home / "target"),
+            "MAVEN_OPTS": f"-Duser.home={home}",  # Java does not ask HOME
+        }
+        for name in ("CARGO_HOME", "GOPATH", "GOCACHE", "GOMODCACHE", "XDG_CACHE_HOME"):
+            own.pop(name, None)
+    return own
+
+
+def make(language: str, folder: Path, home: Path | None = None) -> float:
+    """Write a kit into a folder and build it; return how many seconds the build took.
+
+    Raises:
+        AssertionError: if it cannot be built, with what the build said.
+    """
+    write_kit(language, folder)
+    begin = time.monotonic()
+    ended = subprocess.run(
+        ["/bin/sh", "-c", BUILDS[language]],
+        cwd=folder,
+        env=environment(home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout
+    return time.monotonic() - begin
+
+
+def command(folder: Path) -> list[str]:
+    """Return how the bot in a folder is started, as its bot.toml says."""
+    return list(tomllib.loads((folder / "bot.toml").read_text())["run"])
+
+
+async def start(folder: Path, address: str, token: str = "token", ca: str = "") -> asyncio.subprocess.Process:  # noqa: S107
+    """Start the bot in a folder, as a referee would, with its output in one pipe; `ca` is the file of an authority, if any."""
+    return await asyncio.create_subprocess_exec(
+        *command(folder),
+        cwd=folder,
+        env={**environment(), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token, "DOGANA_CA": ca},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+
+
+def archive(language: str, folder: Path, target: Path) -> Path:
+    """Pack what is submitted of a kit that is built, as its README.md says."""
+    with tarfile.open(target, "w:gz") as packed:
+        for name in KITS[language].submitted:
+            packed.add(folder / name, name)
+    return target
+
+
+class Talk:
+    """A stream with one agent, for a script that plays the referee."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def hear(self) -> pb.AgentMessage:
+        """Return the next message of the agent.
+
+        Raises:
+            EOFError: if there is none.
+        """
+        data = await self._context.read()
+        if not isinstance(data, bytes):
+            raise EOFError
+        return pb.AgentMessage.FromString(data)
+
+    async def say(self, message: pb.RefereeMessage | bytes) -> None:
+        """Send a message, or bytes that may be none."""
+        await self._context.write(message if isinstance(message, bytes) else message.SerializeToString())
+
+    async def refuse(self, code: grpc.StatusCode, reason: str) -> None:
+        """End the stream with an error."""
+        await self._context.abort(code, reason)
+
+
+@asynccontextmanager
+async def scripted(script: Callable[[Talk], Awaitable[None]]) -> AsyncIterator[str]:
+    """Serve agents by a script instead of a referee; gives the address."""
+    with tempfile.TemporaryDirectory(prefix="kits-") as folder:
+        server = grpc.aio.server()
+
+        async def serve(_: object, context: Any) -> None:
+            await script(Talk(context))
+
+        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(serve)
+        handlers = grpc.method_handlers_generic_handler("dogana.v1.Referee", {"Play": play})
+        server.add_generic_rpc_handlers((handlers,))
+        address = f"unix:{folder}/s"
+        server.add_insecure_port(address)
+        await server.start()
+        try:
+            yield address
+        finally:
+            await server.stop(None)
+
+
+def question(number: int, count: int = 10) -> pb.RefereeMessage:
+    """Ask for a decision in a game that no bot knows."""
+    decide = pb.Decide(decision=number, action_count=count, clock=pb.Clock(bank_ms=60_000, budget_ms=10_000))
+    decide.observation.type_url = "type.googleapis.com/dogana.games.unheard_of.v1.Observation"
+    decide.actions.type_url = "type.googleapis.com/dogana.games.unheard_of.v1.ActionList"
+    return pb.RefereeMessage(decide=decide)
+
+
+WELCOME = pb.RefereeMessage(welcome=pb.Welcome(protocol=1, match_id="1", game="unheard_of", seats=2))
+OVER = pb.RefereeMessage(game_over=pb.GameOver(seats=[pb.SeatResult(seat=0, rank=1), pb.SeatResult(seat=1, rank=2)]))
+
+
+class Figures(NamedTuple):
+    """The figures of one kit."""
+
+    lines: tuple[int, int]
+    """Of the bot, and of the connection."""
+    cold_seconds: float
+    """How long it takes to build where nothing has been downloaded."""
+    warm_seconds: float
+    """How long it takes to build another one after that."""
+    start_seconds: float
+    """From the start of the process to its first answer."""
+    round_trip_seconds: float
+    """From a question to its answer, the median."""
+    memory_bytes: int
+    """The most memory that the process has had (VmHWM)."""
+    tasks: int
+    """The threads of the process at the end."""
+    submitted_bytes: int
+    """The size of the archive that is submitted."""
+
+
+def measure(language: str) -> Figures:
+    """Build a kit twice, and play with it by a script."""
+    with tempfile.TemporaryDirectory(prefix="kits-") as scratch:
+        folder, home = Path(scratch) / "cold", Path(scratch) / "home"
+        home.mkdir()
+        cold = make(language, folder, home)
+        warm = make(language, Path(scratch) / "warm", home)
+        kit = KITS[language]
+        sizes = archive(language, folder, Path(scratch) / "bot.tar.gz").stat().st_size
+        started, trip, memory, tasks = asyncio.run(_play(folder))
+        lines = (_lines(folder / kit.bot), _lines(folder / kit.sdk))
+        subprocess.run(["chmod", "-R", "u+w", scratch], check=True)  # noqa: S607 Go's cache is read-only
+        return Figures(lines, cold, warm, started, trip, memory, tasks, sizes)
+
+
+def _lines(path: Path) -> int:
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return sum(len(file.read_text().splitlines()) for file in files)
+
+
+async def _play(folder: Path) -> tuple[float, float, int, int]:
+    """Return the seconds to the first answer, the median round trip, the most memory and the tasks of a bot."""
+    answered: list[float] = []
+    trips: list[float] = []
+    seen: list[dict[str, str]] = []
+    process: asyncio.subprocess.Process | None = None
+
+    async def script(talk: Talk) -> None:
+        await talk.hear()
+        await talk.say(WELCOME)
+        for number in range(1, 2 * ROUND_TRIPS + 1):
+            asked = time.monotonic()
+            await talk.say(question(number))
+            await talk.hear()
+            answered.append(time.monotonic())
+            trips.append(answered[-1] - asked)
+        assert process is not None
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        seen.append({line.partition(":")[0]: line.partition(":")[2] for line in status.splitlines()})
+        await talk.say(OVER)
+
+    async with scripted(script) as address:
+        begin = time.monotonic()
+        process = await start(folder, address)
+        output, _ = await process.communicate()
+    assert process.returncode == 0, output.decode()
+    memory = int(seen[0]["VmHWM"].split()[0]) * 1024
+    return answered[0] - begin, median(trips[ROUND_TRIPS:]), memory, int(seen[0]["Threads"])
+
+
+def page(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
+    """Write the page."""
+    rows = [
+        f"| {language} | {one.lines[0]} + {one.lines[1]} | {one.cold_seconds:.0f} s | {one.warm_seconds:.0f} s "
+        f"| {one.start_seconds:.2f} s | {one.round_trip_seconds * 1000:.2f} ms | {one.memory_bytes / 2**20:.0f} MB "
+        f"| {one.tasks} | {one.submitted_bytes / 1000:.0f} kB |"
+        for language, one in figures.items()
+    ]
+    unmeasured = [f"- {language} was not measured: {install}" for language, install in skipped.items()]
+    measured = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()} on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    return "\n".join(
+        [
+            "# The kits in figures",
+            "",
+            f"Written by `make kits`; do not edit. Measured on {measured}.",
+            "",
+            "`dogana new mybot --language LANGUAGE` writes a kit, the beginning of a bot:",
+            "a bot that plays every game, the connection to the referee, a page on how to go on.",
+            "",
+            "| language | lines of bot and connection | build, cold | build, warm | start to first answer | round trip | memory | tasks"
+            " | to submit |",
+            "|---|---|---|---|---|---|---|---|---|",
+            *rows,
+            "",
+            "*Cold* is a build where nothing has been downloaded, *warm* another one after that.",
+            f"The round trip is the median of {ROUND_TRIPS} questions over a Unix domain socket, after as many to warm up;",
+            "its other end is a script in Python, which takes the larger part of the time.",
+            "*Memory* is the most that the process has had, *tasks* are its threads; a ladder allows 512 MB and 64.",
+            "The connection of Python is `dogana/sdk.py`, which the installed package has.",
+            *(["", *unmeasured] if unmeasured else []),
+            "",
+        ]
+    )
+
+
+def main() -> None:
+    """Measure the kits that can be built here, and write the page."""
+    parser = argparse.ArgumentParser(description="Measure the kits and write docs/kits.md.")
+    parser.add_argument("languages", nargs="*", help="only print the figures of these")
+    chosen = parser.parse_args().languages
+    skipped = {language: missing(language) for language in KITS if missing(language)}
+    figures = {}
+    for language in chosen or KITS:
+        if language not in skipped:
+            figures[language] = measure(language)
+            print(language, figures[language], flush=True)
+    if not chosen:
+        PAGE.write_text(page(figures, skipped))
+
+
+if __name__ == "__main__":
+    main()

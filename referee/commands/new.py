@@ -1,0 +1,101 @@
+"""`dogana new`: write a kit, the beginning of a bot in some language."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import dogana
+from referee.commands.output import out, target
+from referee.errors import DoganaError
+from referee.registry import games
+
+BUILDS = {
+    "python": "",
+    "typescript": "npm install && npm run build",
+    "go": "go generate && CGO_ENABLED=0 go build",
+    "rust": "cargo rustc --release -- -C target-feature=+crt-static && cp ${CARGO_TARGET_DIR:-target}/release/bot .",
+    "java": "mvn -q package",
+    "cpp": "cmake -B build && cmake --build build -j 4",
+}
+"""The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
+
+
+class NewError(DoganaError):
+    """The kit cannot be written; the text says why, and what to do."""
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(help="The folder for the bot; it is made.", metavar="DIR", parser=target)],
+    language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.")],
+) -> None:
+    """Write the beginning of a bot: a folder with a bot that plays every game, and a page on how to go on.
+
+    Examples:
+
+      dogana new mybot --language python
+
+      dogana new mybot --language typescript
+    """
+    if language not in BUILDS:
+        raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
+    count = write_kit(language, folder)
+    run = shlex.join(tomllib.loads((folder / "bot.toml").read_text())["run"])
+    steps = [f"cd {shlex.quote(str(folder))}", *filter(None, [BUILDS[language]])]
+    out.print(f"{folder} has a bot in {language} now ({count} files); its README.md says how to go on", soft_wrap=True)
+    out.print(f"{'build it' if BUILDS[language] else 'go there'}:      {' && '.join(steps)}", soft_wrap=True)
+    out.print(f"play a match:  dogana play {next(iter(games()))} cmd:{shlex.quote(run)} random", soft_wrap=True)
+
+
+def write_kit(language: str, folder: Path) -> int:
+    """Write the kit of a language and all messages into a folder that is empty or not there yet; return how many files.
+
+    Raises:
+        NewError: if something is in the folder already.
+        OSError: if it cannot be written; what was written is removed again.
+    """
+    written: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise NewError(f"{folder} is not empty; name a folder that is not there yet")
+        for source, name in _files(language):
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with (
+                source.open("rb") as reading,
+                file.open("xb") as writing,
+            ):  # x: another command may write at this moment
+                written.append(file)
+                shutil.copyfileobj(reading, writing)
+            file.chmod(file.stat().st_mode | source.stat().st_mode & 0o111)
+    except BaseException as error:
+        for file in written:
+            file.unlink(missing_ok=True)
+        for path in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True) if written else ():
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        if isinstance(error, FileExistsError):
+            raise NewError(f"{error.filename} is there already; name a folder that is not there yet") from error
+        raise
+    return len(written)
+
+
+def _files(language: str) -> Iterator[tuple[Path, str]]:
+    """Yield what a kit is made of: each file, and its name in the folder of the bot."""
+    # An installed package has both folders beside the messages in Python; the sources have them where they are edited.
+    package = Path(dogana.__path__[0])
+    is_installed = (package / "kits").is_dir()
+    kit = (package if is_installed else package.parent / "agents") / "kits" / language
+    messages = (package if is_installed else package.parent) / "proto" / "dogana"
+    for root, below in ((kit, Path()), (messages, Path("proto/dogana"))):
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path, str(below / path.relative_to(root))

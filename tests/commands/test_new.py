@@ -1,0 +1,109 @@
+"""`dogana new` writes a bot that plays, and never into what is there already. (`make kits` builds and plays those of all languages.)"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder.manifest import read_manifest
+from referee.commands import new
+from tests.commands.conftest import ROOT, Dogana
+
+HEADINGS = [
+    "What this is",
+    "What you need",
+    "Build",
+    "Play a match",
+    "What to change first",
+    "Submit",
+    "When it goes wrong",
+]
+
+
+def test_there_is_a_kit_for_each_language_and_a_language_for_each_kit() -> None:
+    assert {path.name for path in (ROOT / "agents" / "kits").iterdir()} == set(new.BUILDS)
+
+
+@pytest.mark.parametrize("language", new.BUILDS)
+def test_a_kit_has_a_page_a_command_and_all_messages(language: str, tmp_path: Path) -> None:
+    new.write_kit(language, tmp_path / "mybot")
+    page = (tmp_path / "mybot" / "README.md").read_text().splitlines()
+    assert [line.removeprefix("## ") for line in page if line.startswith("## ")] == HEADINGS
+    assert tomllib.loads((tmp_path / "mybot" / "bot.toml").read_text())["run"]
+    assert (tmp_path / "mybot" / ".gitignore").is_file()
+    written = {str(path.relative_to(tmp_path / "mybot")) for path in (tmp_path / "mybot").rglob("*.proto")}
+    assert written == {str(path.relative_to(ROOT)) for path in (ROOT / "proto").rglob("*.proto")}
+
+
+@pytest.mark.parametrize("language", new.BUILDS)
+def test_it_says_in_three_lines_what_to_do_next(dogana: Dogana, language: str) -> None:
+    lines = dogana("new", "my bot", "--language", language).stdout.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith(f"my bot has a bot in {language} now (")
+    build = new.BUILDS[language]
+    assert lines[1] == (f"build it:      cd 'my bot' && {build}" if build else "go there:      cd 'my bot'")
+    assert lines[2].startswith("play a match:  dogana play ")
+
+
+def test_the_python_kit_is_ready_to_be_submitted_as_it_is_written(tmp_path: Path) -> None:
+    new.write_kit("python", tmp_path)
+    run, _ = read_manifest(tmp_path, tmp_path)
+    assert run == ("python", "bot.py")
+
+
+def test_what_is_in_the_folder_is_left_alone(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "mybot").mkdir()
+    (tmp_path / "mybot" / "bot.py").write_text("mine")
+    refused = dogana("new", "mybot", "--language", "python", status=1).stderr
+    assert refused == "dogana: mybot is not empty; name a folder that is not there yet\n"
+    assert [path.read_text() for path in (tmp_path / "mybot").iterdir()] == ["mine"]
+    refused = dogana("new", "mybot/bot.py", "--language", "python", status=1).stderr
+    assert refused == "dogana: mybot/bot.py is there already; name a folder that is not there yet\n"
+
+
+def test_an_empty_folder_is_filled(dogana: Dogana, tmp_path: Path) -> None:
+    (tmp_path / "mybot").mkdir()
+    dogana("new", "mybot", "--language", "python")
+    assert (tmp_path / "mybot" / "bot.py").is_file()
+
+
+def test_a_language_without_a_kit_is_refused_with_those_that_have_one(dogana: Dogana, tmp_path: Path) -> None:
+    refused = dogana("new", "mybot", "--language", "co\x1b[31mbol", status=1).stderr
+    assert "there is no kit for 'co\\x1b[31mbol'; --language is one of python" in refused
+    assert not list(tmp_path.iterdir())
+
+
+def test_two_commands_at_the_same_moment_do_not_mix_their_kits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = new._files
+
+    def late(language: str) -> object:
+        """Lists the files once the other command has written one of them."""
+        files = list(listed(language))
+        (tmp_path / files[-1][1]).parent.mkdir(parents=True)
+        (tmp_path / files[-1][1]).write_text("theirs")
+        return files
+
+    monkeypatch.setattr(new, "_files", late)
+    with pytest.raises(new.NewError, match="is there already; name a folder"):
+        new.write_kit("python", tmp_path)
+    assert [path.read_text() for path in tmp_path.rglob("*") if path.is_file()] == ["theirs"]
+
+
+def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy, copied = shutil.copyfileobj, []
+
+    def full(reading: Any, writing: Any) -> None:
+        copied.append(reading)
+        if len(copied) == 4:
+            raise OSError(28, os.strerror(28))
+        copy(reading, writing)
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(OSError, match="No space left"):
+        new.write_kit("python", tmp_path / "mybot")
+    assert not list((tmp_path / "mybot").iterdir())

@@ -1,0 +1,357 @@
+"""The kit of every language is built as its page says, plays, comes back, is submitted and plays in a box: `make kits`.
+
+Builds take minutes and need the registries of the languages, so `make test` leaves these out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import TypeVar
+
+import grpc
+import pytest
+from house_bots.random_bot import RandomBot
+
+from bench.kits import (
+    KITS,
+    OVER,
+    WELCOME,
+    Talk,
+    archive,
+    command,
+    environment,
+    make,
+    missing,
+    question,
+    scripted,
+    start,
+)
+from dogana.v1 import referee_pb2 as pb
+from ladder.intake import take_in
+from referee.game import Game
+from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.server import Listen, RefereeServer
+from referee.match.result import Outcome
+from referee.registry import games
+from tests.proxy import breaking
+from tests.referee.test_wire import certificate
+from tests.tables import plan_of
+
+pytestmark = pytest.mark.kits
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module", params=KITS)
+def language(request: pytest.FixtureRequest) -> str:
+    """Each language whose tools are installed."""
+    chosen: str = request.param
+    if install := missing(chosen):
+        pytest.skip(f"the kit for {chosen} cannot be built: {install}")
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def kit(language: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a kit that was written and built."""
+    folder = tmp_path_factory.mktemp(language) / "mybot"
+    make(language, folder)
+    return folder
+
+
+def run(work: Awaitable[T]) -> T:
+    """Runs what must be over in two minutes, even on a machine that is busy."""
+
+    async def all_of_it() -> T:
+        return await asyncio.wait_for(work, 120)
+
+    return asyncio.run(all_of_it())
+
+
+def started(kit: Path) -> Command:
+    return Command(command(kit), environment(), kit, 60.0)
+
+
+async def match(game: Game, *players: Player) -> MatchReport:
+    async with RefereeServer() as server:
+        return await play_match(plan_of(game, len(players)), players, server=server)
+
+
+@pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)
+def test_it_plays_every_game(kit: Path, game: Game) -> None:
+    report = run(match(game, started(kit), House(RandomBot)))
+    assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
+    assert not report.logs[0]
+
+
+@pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)
+def test_it_understands_the_messages_of_every_game(kit: Path, game: Game) -> None:
+    """Over five matches it makes more points than `random`: on average it makes two to ten times as many, by chance half of them."""
+
+    async def scores() -> tuple[int, int]:
+        async with RefereeServer() as server:
+            plans = [plan_of(game, seed=seed) for seed in range(5)]
+            reports = [await play_match(plan, [started(kit), House(RandomBot)], server=server) for plan in plans]
+            own, other = zip(*[[seat.score for seat in report.result.seats] for report in reports], strict=True)
+            return sum(own), sum(other)
+
+    own, other = run(scores())
+    assert own > other
+
+
+def test_it_plays_at_a_full_table(kit: Path) -> None:
+    game = games()["cargo_noir"]
+    report = run(match(game, *[started(kit)] * 2, *[House(RandomBot)] * 3))
+    assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
+
+
+async def remote_match(
+    kit: Path, server: RefereeServer, address: str, ca: str = ""
+) -> tuple[MatchReport, int | None, str]:
+    """Plays a match with a bot that dials in; returns its exit status and what it wrote, too."""
+    tokens: asyncio.Queue[str] = asyncio.Queue()
+    playing = asyncio.create_task(
+        play_match(
+            plan_of(clock="600+5/60"),
+            [Remote(60.0), House(RandomBot)],
+            server=server,
+            announce=lambda _, token: tokens.put_nowait(token),
+        )
+    )
+    process = await start(kit, address, await tokens.get(), ca)
+    report = await playing
+    output, _ = await process.communicate()
+    return report, process.returncode, output.decode()
+
+
+def test_a_remote_bot_comes_back_when_its_connection_is_cut(kit: Path) -> None:
+    async def plays() -> None:
+        async with (
+            RefereeServer(Listen("127.0.0.1:0")) as server,
+            breaking(server.remote_port, [20_000, 20_000]) as proxy,  # more than a Welcome, less than a match
+        ):
+            report, status, output = await remote_match(kit, server, f"127.0.0.1:{proxy.port}")
+            assert report.result.seats[0].outcome is Outcome.PLAYED, output
+            assert proxy.connections == 3
+            assert output.count("trying again in") == 2
+            assert status == 0
+
+    run(plays())
+
+
+def test_it_plays_over_an_encrypted_connection(kit: Path, tmp_path: Path) -> None:
+    chain, key, file = certificate(tmp_path)
+
+    async def plays() -> None:
+        async with RefereeServer(Listen("localhost:0", chain, key)) as server:
+            report, status, output = await remote_match(kit, server, f"localhost:{server.remote_port}", str(file))
+            assert report.result.seats[0].outcome is Outcome.PLAYED, output
+            assert status == 0
+
+    run(plays())
+
+
+def test_a_certificate_that_cannot_be_read_is_said_in_a_line(kit: Path) -> None:
+    async def dials() -> None:
+        process = await start(kit, "localhost:1", "token", "/nowhere.pem")
+        output, _ = await process.communicate()
+        assert process.returncode not in (0, None)
+        assert output.decode().startswith("dogana bot: cannot read the certificate /nowhere.pem")
+        assert len(output.splitlines()) == 1
+
+    run(dials())
+
+
+def test_a_started_bot_whose_connection_is_cut_ends_with_a_reason(kit: Path) -> None:
+    async def gone(talk: Talk) -> None:
+        await talk.hear()
+        await talk.say(WELCOME)
+        await talk.refuse(grpc.StatusCode.UNAVAILABLE, "gone")
+
+    output, status = run(scripted_run(kit, gone))
+    assert status not in (0, None)
+    assert "no referee answers at unix:" in output
+    assert "trying again" not in output
+
+
+async def scripted_run(kit: Path, script: object) -> tuple[str, int | None]:
+    """Lets a bot talk with a script; returns what it wrote and its exit status."""
+    async with scripted(script) as address:  # type: ignore[arg-type]
+        process = await start(kit, address)
+        output, _ = await process.communicate()
+        return output.decode(), process.returncode
+
+
+def test_it_goes_on_whatever_the_referee_says(kit: Path) -> None:
+    """Messages and fields of a newer protocol, a refusal, a withdrawal, a new deadline, a question on the heels of another."""
+    answers: list[pb.Choose] = []
+
+    async def referee(talk: Talk) -> None:
+        join = (await talk.hear()).join
+        assert (join.token, join.protocol) == ("token", 1)
+        await talk.say(WELCOME)
+        await talk.say(bytes([0xFA, 0x06, 0x02, 0x08, 0x01]))  # field 111, a message
+        large = question(1, 500)
+        large.decide.observation.value = bytes(4_000_000)
+        await talk.say(large.SerializeToString() + bytes([0xFA, 0x06, 0x02, 0x08, 0x01]))
+        answers.append((await talk.hear()).choose)
+        reason = pb.Rejected.REASON_ILLEGAL
+        await talk.say(
+            pb.RefereeMessage(
+                rejected=pb.Rejected(decision=1, reason=reason, rule="X1.2", message="not now", strikes=1)
+            )
+        )
+        answers.append((await talk.hear()).choose)
+        await talk.say(pb.RefereeMessage(rejected=pb.Rejected(decision=1, reason=pb.Rejected.REASON_STALE)))
+        await talk.say(pb.RefereeMessage(withdrawn=pb.Withdrawn(decision=1)))
+        await talk.say(question(2))
+        await talk.say(pb.RefereeMessage(withdrawn=pb.Withdrawn(decision=2)))
+        await talk.say(question(3))
+        await talk.say(pb.RefereeMessage(new_deadline=pb.NewDeadline(decision=3, clock=pb.Clock(budget_ms=5000))))
+        while not answers or answers[-1].decision != 3:  # an answer to the second may have been on its way
+            answers.append((await talk.hear()).choose)
+        await talk.say(OVER)
+
+    output, status = run(scripted_run(kit, referee))
+    assert [choose.decision for choose in answers if choose.decision != 2] == [1, 1, 3]
+    assert all(choose.WhichOneof("choice") == "index" and choose.index < 500 for choose in answers)
+    assert "refused as illegal: not now (X1.2); strike 1" in output
+    assert status == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (grpc.StatusCode.FAILED_PRECONDITION, "newer"),
+        (grpc.StatusCode.ABORTED, "the match is void"),
+        (None, "before the match was over"),
+    ],
+    ids=str,
+)
+def test_a_refusal_ends_it_with_a_line_that_says_why(kit: Path, code: grpc.StatusCode | None, said: str) -> None:
+    async def refuse(talk: Talk) -> None:
+        await talk.hear()
+        if code is not None:
+            await talk.refuse(code, "a newer referee; the match is void")
+
+    output, status = run(scripted_run(kit, refuse))
+    assert status not in (0, None)
+    [line] = output.splitlines()
+    assert line.startswith("dogana bot: ")
+    assert said in line
+
+
+def test_a_wrong_token_is_refused_with_a_line_that_says_so(kit: Path) -> None:
+    async def joins() -> tuple[str, int | None]:
+        async with RefereeServer() as server:
+            process = await start(kit, server.local_address, "wrong")
+            output, _ = await process.communicate()
+            return output.decode(), process.returncode
+
+    output, status = run(joins())
+    assert status not in (0, None)
+    assert "the referee refused (UNAUTHENTICATED): the token is unknown" in output
+    assert len(output.splitlines()) == 1
+
+
+def test_without_an_address_it_says_how_to_start_it(kit: Path) -> None:
+    ended = subprocess.run(command(kit), cwd=kit, env=environment(), capture_output=True, text=True, check=False)
+    assert ended.returncode not in (0, None)
+    assert "this bot must be started by the referee" in ended.stderr
+    assert "DOGANA_ADDRESS=" in ended.stderr
+
+
+def test_where_nobody_listens_it_ends_at_once_with_the_address(kit: Path) -> None:
+    async def dials() -> tuple[str, int | None]:
+        process = await start(kit, "127.0.0.1:1")
+        output, _ = await process.communicate()
+        return output.decode(), process.returncode
+
+    output, status = run(dials())
+    assert status not in (0, None)
+    assert "no referee answers at 127.0.0.1:1" in output
+
+
+def test_it_ends_when_it_is_asked_to(kit: Path) -> None:
+    joined = asyncio.Event()
+
+    async def wait(talk: Talk) -> None:
+        await talk.hear()
+        await talk.say(WELCOME)
+        joined.set()
+        await asyncio.Event().wait()
+
+    async def stops() -> float:
+        async with scripted(wait) as address:
+            process = await start(kit, address)
+            await joined.wait()
+            process.send_signal(signal.SIGTERM)
+            begin = time.monotonic()
+            await process.communicate()
+            return time.monotonic() - begin
+
+    assert run(stops()) < 30  # 2 on a machine that is not busy
+
+
+BOX = """
+socket="${DOGANA_ADDRESS#unix:}"
+exec prlimit --nofile=256 bwrap --unshare-all --die-with-parent --new-session --clearenv \
+    --ro-bind / / --proc /proc --dev /dev --size 33554432 --tmpfs /tmp \
+    --dir /tmp/in --ro-bind "$1" /tmp/in/bot --ro-bind "$socket" /tmp/in/s --remount-ro / --chdir /tmp/in/bot \
+    --setenv DOGANA_ADDRESS unix:/tmp/in/s --setenv DOGANA_TOKEN "$DOGANA_TOKEN" \
+    --setenv HOME /tmp --setenv TMPDIR /tmp --setenv LANG C.UTF-8 --setenv PATH "$PATH" -- "${@:2}"
+"""
+"""A read-only root, no network, 32 MB in /tmp, 256 open files."""
+
+
+def test_what_is_submitted_plays_in_a_box(kit: Path, language: str, tmp_path: Path) -> None:
+    bwrap = shutil.which("bwrap")
+    if bwrap is None or subprocess.run([bwrap, "--ro-bind", "/", "/", "true"], check=False).returncode:
+        pytest.skip("bubblewrap cannot make a box here; Debian: apt-get install bubblewrap")
+    artefact = take_in(archive(language, kit, tmp_path / "bot.tar.gz"), tmp_path / "versions")
+    boxed = ["/bin/bash", "-c", BOX, "box", str(tmp_path / "versions" / artefact.content_hash), *artefact.run]
+    try:
+        report = run(match(games()["cargo_noir"], Command(boxed, environment(), None, 60.0), House(RandomBot)))
+    finally:  # what was taken in cannot be written to, so the tests' folder could not be removed
+        subprocess.run(["/bin/chmod", "-R", "u+w", str(tmp_path / "versions")], check=True)
+    assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
+    assert artefact.games == tuple(games())
+
+
+@pytest.mark.soak
+def test_it_waits_for_others_however_long_they_think(kit: Path) -> None:
+    """For longer than the pings that a referee forgives: without what it allows them, it would close the connection."""
+
+    async def waits() -> None:
+        plan = plan_of(clock="600+0/600", options={"first_player": 0, "last_turn": 3})
+        async with RefereeServer() as server:
+            tokens: asyncio.Queue[str] = asyncio.Queue()
+            playing = asyncio.create_task(
+                play_match(
+                    plan,
+                    [Remote(), started(kit)],
+                    server=server,
+                    announce=lambda _, token: tokens.put_nowait(token),
+                )
+            )
+            program = (
+                "import time\nfrom dogana.sdk import play\n"
+                "play(lambda decision: time.sleep(240 * (decision.number == 1)) or 0)"
+            )
+            slow = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-c",
+                program,
+                env={**environment(), "DOGANA_ADDRESS": server.local_address, "DOGANA_TOKEN": await tokens.get()},
+            )
+            report = await playing
+            assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
+            assert await slow.wait() == 0
+
+    asyncio.run(waits())
