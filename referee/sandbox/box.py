@@ -60,7 +60,10 @@ class Sandbox:
         return [
             f"{what} (see dogana doctor)"
             for controller, what in (
-                ("memory", "memory is limited for each process of a bot, not for all together"),
+                (
+                    "memory",
+                    "memory is limited for each process of a bot, not for all together; what processes can share is not limited",
+                ),
                 ("pids", "processes and threads of bots are limited by the kernel's count for a user"),
                 ("cpu", "the processor time of bots is not limited"),
             )

@@ -600,7 +600,7 @@ def timers() -> "dict[str, str]":
 
 
 def everybody() -> "dict[str, str]":
-    """Stops, then kills all that it can reach."""
+    """Stops all that it can reach, and lets it go on."""
     child = os.fork()
     if child == 0:
         os.setsid()

@@ -179,21 +179,24 @@ AGENTS = {
 
 def table() -> list[str]:
     """Return the table as `docs/security.md` shows it."""
-    lines = ["| behaviour | it | wall | ends with |", "|---|---|---|---|"]
+    lines = ["| behaviour | it | wall | ends with | test |", "|---|---|---|---|---|"]
 
-    def add(name: str, does: str, wall: str, ends: str) -> None:
-        lines.append(f"| `{name}` | {does[0].lower()}{does[1:].rstrip('.')} | {wall} | {ends} |")
+    def add(name: str, does: str, wall: str, ends: str, test: str) -> None:
+        lines.append(
+            f"| `{name}` | {does[0].lower()}{does[1:].rstrip('.')} | [{wall}](#{wall.replace(' ', '-')}) | {ends} | {test} |"
+        )
 
-    for name, attack in ATTACKS.items():
-        refusals = [f"`{word}`" if word != NOTHING else "nothing gained" for word in attack.ends.split()]
-        add(name, _does(attacks, name), attack.wall, ", ".join(refusals))
+    for name, one in ATTACKS.items():
+        refusals = [f"`{word}`" if word != NOTHING else "nothing gained" for word in one.ends.split()]
+        test = "test_a_program_in_its_box_harms_nobody" if one.alone else "test_a_program_in_its_box_gains_nothing"
+        add(name, _does(attacks, name), one.wall, ", ".join(refusals), f"`{test}`")
     for name, calls in CALLS.items():
-        add(name, calls.does, "system calls", "the filter's refusal")
+        add(name, calls.does, "system calls", "the filter's refusal", "`test_system_calls_of_attackers_are_refused`")
     for name, agent in AGENTS.items():
         ends = (
             "a match played, nothing gained" if agent.outcome is Outcome.PLAYED else f"its fault: {agent.outcome.value}"
         )
-        add(name, _does(attackers, name), agent.wall, ends)
+        add(name, _does(attackers, name), agent.wall, ends, "`test_an_agent_that_attacks_gains_nothing`")
     return lines
 
 

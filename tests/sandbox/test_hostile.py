@@ -30,7 +30,7 @@ from referee.sandbox.box import Sandbox
 from referee.sandbox.supervise import descendants
 from tests.sandbox import attackers
 from tests.sandbox.conftest import needs_bubblewrap
-from tests.sandbox.hostile import AGENTS, ATTACKS, CALLS, OUT_OF_MEMORY, attack, clues, probed, program
+from tests.sandbox.hostile import AGENTS, ATTACKS, CALLS, OUT_OF_MEMORY, attack, clues, probed, program, table
 from tests.tables import plan_of
 
 pytestmark = needs_bubblewrap
@@ -270,3 +270,16 @@ def test_an_agent_that_attacks_gains_nothing(name: str, sandbox: Sandbox, place:
     assert re.search(agent.log, report.logs[seat], re.MULTILINE)
     assert len(report.logs[seat]) <= LOG_HEAD_BYTES + LOG_TAIL_BYTES + 100
     assert report.result.seats[0].outcome is Outcome.PLAYED  # the neighbour
+
+
+# --- what the docs say of it ----------------------------------------------------------------------------------
+
+
+def test_the_docs_have_the_table_and_explain_each_wall() -> None:
+    text = (ROOT / "docs" / "security.md").read_text()
+    shown = [line for line in text.splitlines() if line.startswith(("| `", "| behaviour", "|---|---|---|---|---|"))]
+    assert shown == table(), "write this table into docs/security.md:\n" + "\n".join(table())
+    walls = {one.wall for one in (*ATTACKS.values(), *AGENTS.values())} | {"system calls"}
+    assert walls <= set(re.findall("^### (.*)$", text, re.MULTILINE))
+    tests = {name for line in table() for name in re.findall("`(test_[a-z_]+)`", line)}
+    assert tests <= set(globals())
