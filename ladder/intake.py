@@ -26,7 +26,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
-from ladder.errors import BadBot, LadderError
+from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
 from ladder.manifest import RUNNERS, read_manifest, search_path
 from ladder.match import HOUSE, HOUSE_PREFIX, Version
@@ -185,24 +185,28 @@ class Inspector:
         self._versions = versions
         self._known: dict[str, _Fingerprint] = {}
 
-    def problem(self, version: Version) -> str:
-        """Return why a version cannot be played; empty if it can."""
+    def check(self, version: Version) -> None:
+        """Check that a version can be played.
+
+        Raises:
+            CannotPlay: if its files are not those that were submitted.
+        """
         if version.content_hash.startswith(HOUSE_PREFIX):
-            return ""
+            return
         folder = self._versions / version.content_hash
         try:
             seen = _fingerprint(folder)
             if self._known.get(version.content_hash) == seen:
-                return ""
+                return
             if hash_of(folder) == version.content_hash:
                 self._known[version.content_hash] = seen
-                return ""
+                return
             what = f"are not those that were submitted (in {folder})"
         except FileNotFoundError:
             what = f"are gone from {folder}"
         except OSError as error:
             what = f"cannot be read (in {folder}): {error.strerror}"
-        return f"the files of {version.label} {what}; submit the same again to restore them"
+        raise CannotPlay(f"the files of {version.label} {what}; submit the same again to restore them")
 
 
 _Fingerprint = list[tuple[str, int, int, int, int, int]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import json
 import math
 import multiprocessing
 import os
@@ -18,7 +19,7 @@ import re
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -389,6 +390,9 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         private_folder(folder)
         for seat, text in report.logs.items():
             write_private(folder / f"seat{seat}.log", text.encode(errors="replace"))
+        used = {seat: asdict(usage) for seat, usage in report.usages.items()}
+        if used:
+            write_private(home.usage(match.match_id), json.dumps(used).encode())
     return Finished(report.result, report.record_hash)
 
 

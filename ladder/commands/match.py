@@ -70,6 +70,7 @@ def _document(found: MatchTraces) -> dict[str, Any]:
                 "decisions": one.decisions,
                 "think_ms": one.think_ms,
                 "longest": None if one.longest is None else asdict(one.longest),
+                "usage": None if one.usage is None else asdict(one.usage),
             }
             for seat, one in enumerate(found.seats)
         ],
@@ -118,6 +119,9 @@ def _print_seats(found: MatchTraces) -> None:
         )
     out.print(listed)
     out.print("seconds: charged in all; longest: for one decision, and after how many actions it came", style="dim")
+    for seat, one in enumerate(found.seats):
+        if one.usage is not None:
+            out.print(f"seat {seat}, {one.bot}, used {one.usage}", soft_wrap=True)
 
 
 def _print_lost(found: MatchTraces, lost: LostDecision) -> None:

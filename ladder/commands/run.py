@@ -29,6 +29,8 @@ from referee.commands.options import (
 )
 from referee.commands.output import err, out
 from referee.registry import find
+from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 
 
@@ -82,7 +84,7 @@ def run(
         raise LadderError("--memory, --tasks and --cpus are enforced by walls; leave out --unconfined")
     place = Home(home)
     with Store(place.database, create=False) as store, Progress(console=err, transient=True) as progress:
-        sandbox = None if unconfined else build(read_limits(memory, tasks, cpus), place.runtimes())
+        sandbox = None if unconfined else _sandbox(read_limits(memory, tasks, cpus), place)
         if sandbox is None:
             progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
         else:
@@ -99,3 +101,10 @@ def run(
             played = step.played
     names = chosen[0].game.name if len(chosen) == 1 else ""
     out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)
+
+
+def _sandbox(limits: Limits, home: Home) -> Sandbox:
+    try:
+        return build(limits, home.runtimes())
+    except CannotIsolate as error:
+        raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error

@@ -233,5 +233,5 @@ def find_bubblewrap() -> str:
     """
     path = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
     if path is None:
-        raise CannotIsolate("bubblewrap is not installed; install it (Debian, Ubuntu: apt-get install bubblewrap)")
+        raise CannotIsolate("install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)")
     return path

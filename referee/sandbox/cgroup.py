@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.sandbox.limits import Limits
+from referee.sandbox.limits import Limits, in_words
 
 _PREFIX = "dogana-"
 _PERIOD_MICROSECONDS = 100_000
@@ -39,6 +39,16 @@ class Usage:
     tasks_peak: int | None = None
     """Processes and threads at a time."""
     cpu_seconds: float | None = None
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        known = [
+            "" if self.memory_peak is None else f"{in_words(self.memory_peak)} of memory",
+            "" if self.tasks_peak is None else f"{self.tasks_peak} tasks",
+            "" if self.cpu_seconds is None else f"{self.cpu_seconds:.2f} s of processor time",
+            f"{self.memory_kills} of its processes were killed for want of memory" if self.memory_kills else "",
+        ]
+        return ", ".join(filter(None, known)) or "what this machine does not tell"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
     missing = next((wall for wall in walls if wall.is_needed and not wall.stands), None)
     if sandbox is None or missing is not None:
         assert missing is not None  # noqa: S101 without a sandbox, a wall is missing
-        raise CannotIsolate(f"bots cannot be isolated here: {missing.name}: {missing.says}; {missing.mend}")
+        raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {missing.mend}")
     return sandbox
 
 
@@ -81,7 +81,7 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
     try:
         bubblewrap = find_bubblewrap()
     except CannotIsolate as error:
-        walls.append(Wall("bubblewrap", False, str(error), "apt-get install bubblewrap"))
+        walls.append(Wall("bubblewrap", False, "is not installed", str(error)))
         return None, [*walls, *_of_groups(groups, limits)]
     walls.append(Wall("bubblewrap", True, bubblewrap))
     sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)

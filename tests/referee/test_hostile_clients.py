@@ -53,7 +53,7 @@ async def until(condition: Any) -> None:
 
 
 def waiting(room: Any) -> int:
-    return sum(map(len, room.server._lobby._waiting.values()))
+    return sum(map(len, room.server._doorkeeper._lobby._waiting.values()))
 
 
 def unary(channel: grpc.aio.Channel, method: str, request: bytes) -> Any:
