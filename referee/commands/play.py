@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import secrets
 import shlex
 import socket
@@ -170,9 +169,6 @@ def play(
     reached = None
     if remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *_tls(tls_cert, tls_key))
-        # Strangers' connections must not use up the files that records and agents need.
-        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     adopt_orphans()
     match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
     _keep_logs(logs, match)

@@ -174,14 +174,16 @@ class AgentProcess:
     async def ended(self) -> str:
         """Wait for the end of the agent, and return it in words."""
         status = await self._process.wait()
-        if self.box is not None and (limit := self.box.why_killed()):
-            return limit
+        ended = f"exited with status {status}"
         if status < 0:
-            return f"was killed by {signal.Signals(-status).name}"
-        if self.box is not None and status > _KILLED:  # bubblewrap tells it as shells do
+            ended = f"was killed by {signal.Signals(-status).name}"
+        elif self.box is not None and status > _KILLED:  # bubblewrap tells it as shells do
             with contextlib.suppress(ValueError):
-                return f"was killed by {signal.Signals(status - _KILLED).name}, or exited with status {status}"
-        return f"exited with status {status}"
+                ended = f"was killed by {signal.Signals(status - _KILLED).name}, or exited with status {status}"
+        limit = "" if self.box is None else self.box.why_killed()
+        if limit and status in (-signal.SIGKILL, _KILLED + signal.SIGKILL):
+            return limit
+        return f"{ended}, after a process of it was killed: {limit}" if limit else ended
 
     async def stop(self, grace: float = 0.0) -> None:
         """End the agent and everything it has started; return when nothing of it is left."""

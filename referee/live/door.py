@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 import grpc
@@ -130,6 +131,15 @@ class SeatDoor:
         await server.start()
         self._server = server
         self.socket.chmod(0o666)  # its folder keeps others out; the agent may be another user
+        seat.joined.add_done_callback(self._shut)
+
+    def _shut(self, _: object) -> None:
+        """Let nobody in any more: an agent that has joined needs no other connection, and each takes a file of the referee.
+
+        Who connects must be allowed to write to the socket, its owner as well; see unix(7). What is open stays open.
+        """
+        with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
+            self.socket.chmod(0)
 
     async def close(self) -> None:
         """End what calls there are, and remove the socket."""

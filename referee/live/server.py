@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import resource
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -89,6 +90,9 @@ class RefereeServer:
         Raises:
             PortInUse: if that is not possible.
         """
+        # Strangers' connections must not use up the files that records and agents need.
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],

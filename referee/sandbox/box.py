@@ -60,7 +60,10 @@ class Sandbox:
         return [
             f"{what} (see dogana doctor)"
             for controller, what in (
-                ("memory", "memory is limited for each process of a bot, not for all together"),
+                (
+                    "memory",
+                    "memory is limited for each process of a bot, not for all together; what processes can share is not limited",
+                ),
                 ("pids", "processes and threads of bots are limited by the kernel's count for a user"),
                 ("cpu", "the processor time of bots is not limited"),
             )
@@ -183,7 +186,7 @@ class Box:
     def _rlimits(self) -> dict[str, int]:
         limits = self.sandbox.limits
         own = {
-            "RLIMIT_CORE": 0,
+            "RLIMIT_CORE": 1,  # too small for any dump; 0 would let the kernel start a program for it, see core(5)
             "RLIMIT_FSIZE": limits.tmp_bytes,
             "RLIMIT_MSGQUEUE": 0,
             "RLIMIT_NICE": 0,
@@ -208,7 +211,7 @@ class Box:
         return self.group.usage() if self._used is None else self._used
 
     def why_killed(self) -> str:
-        """Return which limit has ended the agent, in words; empty if none has."""
+        """Return which limit has killed a process of the agent, in words; empty if none has."""
         if self.usage().memory_kills:
             return f"out of memory at {in_words(self.sandbox.limits.memory_bytes)}"
         return ""

@@ -2,7 +2,7 @@
 
 It prints one JSON object: by the name of each attempt `ok`, the name of the errno, or the signal that ended the attempt. It is
 made to run in the box, where it asks which walls stand; it needs nothing but the standard library and `calls.txt` beside it.
-Nothing it does outlives its box, and where it succeeds it does no harm.
+Nothing it does outlives its box, and where it succeeds there it does no harm. Outside of a box it would mount over /tmp: it refuses.
 """
 
 import ctypes
@@ -286,6 +286,8 @@ def main() -> None:
     """Try everything, and print what came of it."""
     if platform.machine() not in _MACHINES:
         sys.exit(f"probe.py knows the system calls of {' and '.join(_MACHINES)}, not of {platform.machine()}")
+    if "NoNewPrivs:\t1" not in Path("/proc/self/status").read_text():
+        sys.exit("probe.py runs in a box only: some attempts would change this machine")
     known = numbers()
     found = {}
     for label, name, arguments in plain(known):

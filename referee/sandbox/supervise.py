@@ -87,7 +87,7 @@ def main() -> None:
     """Run the command of the command line."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no dump, nor a program that takes it; see core(5)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input
     order = _read_order() if sys.argv[1] == "--box" else None

@@ -174,7 +174,7 @@ def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
     """Tell which limits can be enforced for all processes of an agent together."""
     for name, controller, held, lost in (
         ("memory", "memory", f"{in_words(limits.memory_bytes)} for all processes together, what is in /tmp included",
-         f"{in_words(limits.memory_bytes)} for each process, not for all together; /tmp counts apart, the peak is not told"),
+         f"{in_words(limits.memory_bytes)} for each process, not for all together, and not for what processes can share; /tmp counts apart, the peak is not told"),
         ("tasks", "pids", f"{limits.tasks} processes and threads", f"{limits.tasks} processes and threads, by the kernel's count for a user"),
         ("processor", "cpu", f"{limits.cpus:g} of a processor", "an agent may use all processors at the cost of others"),
         ("stopping", "freezer", "agents can be stopped while they are not asked", "--no-pondering cannot be enforced"),
