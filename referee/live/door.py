@@ -31,6 +31,9 @@ OPTIONS = (
     ("grpc.server_handshake_timeout_ms", 10_000),
     ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
     ("grpc.so_reuseport", 0),
+    # Agents ping every 30 s. The default would be five minutes while no data goes to and fro, as when others think.
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.max_ping_strikes", 4),
 )
 """What holds for every gRPC server of the referee."""
 

@@ -101,9 +101,6 @@ class RefereeServer:
                 ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
-                # Agents ping every 30 s. The default would be five minutes while no data goes to and fro, as when others think.
-                ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-                ("grpc.http2.max_ping_strikes", 4),
             ],
         )
         # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
