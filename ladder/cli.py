@@ -26,6 +26,7 @@ from ladder.commands.run import run
 from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
+from referee.commands.doctor import doctor
 from referee.commands.games import games
 from referee.commands.new import new
 from referee.commands.output import out
@@ -62,7 +63,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, replay, position):
+for command in (games, new, play, watch, verify, replay, position, doctor):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

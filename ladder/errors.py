@@ -9,5 +9,13 @@ class LadderError(DoganaError):
     """A ladder cannot do what it was asked for."""
 
 
+class CannotPlay(LadderError):
+    """A version or a match that was scheduled cannot be played."""
+
+
+class SealBroken(LadderError):
+    """The seed of a match cannot be revealed, because its record is not the one that was counted."""
+
+
 class BadBot(DoganaError):
     """A submitted bot cannot be taken in."""

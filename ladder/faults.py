@@ -10,6 +10,7 @@ from referee.game import Seat, State, label
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.changes import describe
+from referee.records.moments import lead_lost, place_on_page
 from referee.records.record import Line, read_lines
 from referee.records.verify import Replay
 from referee.registry import find
@@ -67,6 +68,9 @@ class Account:
     lost: tuple[LostDecision, ...]
     longest: dict[Seat, LongestDecision]
     """For each seat that was charged for a decision."""
+    moment: str
+    """Where to look first on the page of the match, as the end of its address: where the first seat was put out, or else where
+    the lead was lost for the last time; otherwise the end."""
 
 
 def read_account(path: Path) -> Account:
@@ -80,10 +84,17 @@ def read_account(path: Path) -> Account:
     outs = {blame.seat: blame for blame in reversed(blames) if blame.is_out}  # a record that holds has one for a seat
     replay = Replay(path, find)
     lost = _lost(replay.state, 0, outs, blames)
+    places = [(0, replay.state.ranks())]
     for step in replay:
         lost += _lost(replay.state, step.n, outs, blames)
+        places.append((step.n, replay.state.ranks()))
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines))
+    ended = places[-1][0]
+    places.append((ended, [seat.rank for seat in replay.result.seats]))
+    first_outs = [(blame.at, blame.seat) for blame in blames if blame.is_out]
+    at, seat = (*first_outs, lead_lost(places) or (ended, None))[0]
+    moment = place_on_page(at, seat if replay.is_sealed else None)
+    return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines), moment)
 
 
 def _counted(lines: Iterable[Line]) -> Iterable[tuple[int, Line]]:

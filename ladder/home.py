@@ -3,7 +3,8 @@
 ladder.db        what is known (`store.py`)
 versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
-logs/            for each match what its bots wrote, a file for each seat; the position in which a house bot failed
+logs/            for each match what its bots wrote, a file for each seat; what they used; the position in which a house bot failed
+runtimes/        what bots may use besides the usual programs: folders, or links to them; the organiser makes it
 run.lock         held while a run goes on
 """
 
@@ -62,6 +63,11 @@ class Home:
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         private_folder(self.folder)
 
+    def runtimes(self) -> list[Path]:
+        """Return the folders of the runtimes that the organiser offers."""
+        folder = self.folder / "runtimes"
+        return sorted(entry.resolve() for entry in folder.iterdir()) if folder.is_dir() else []
+
     @contextmanager
     def only_run(self) -> Iterator[None]:
         """Hold the lock of the ladder's runs, so that there is one at a time.
@@ -103,6 +109,10 @@ class Home:
     def log(self, match_id: str, seat: int) -> Path:
         """Return where it is kept what the bot in a seat wrote."""
         return self.logs(match_id) / f"seat{seat}.log"
+
+    def usage(self, match_id: str) -> Path:
+        """Return where it is kept what the bots of a match used, as JSON by seat."""
+        return self.logs(match_id) / "usage.json"
 
     def qualifications(self, version: int) -> list[str]:
         """Return the ids of the matches that were to qualify a version, as far as they have logs, the oldest first."""

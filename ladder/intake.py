@@ -26,13 +26,14 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
-from ladder.errors import BadBot, LadderError
+from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
-from ladder.manifest import RUNNERS, USUAL_FOLDERS, read_manifest
+from ladder.manifest import RUNNERS, read_manifest, search_path
 from ladder.match import HOUSE, HOUSE_PREFIX, Version
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
 from referee.registry import house_bots
+from referee.sandbox.runtimes import USUAL_FOLDERS
 
 MAX_FILES = 20_000
 """The largest number of files and links in a bot: enough for a `node_modules` or a virtual environment with some packages."""
@@ -72,7 +73,7 @@ def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, boo
     existed = home.folder.exists()
     home.make()
     try:
-        artefact = take_in(path, home.versions)
+        artefact = take_in(path, home.versions, home.runtimes())
     except BaseException:
         if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
             with contextlib.suppress(OSError):
@@ -112,12 +113,13 @@ def check_path(path: Path) -> None:
         raise BadBot(f"{path} is neither a file nor a folder")
 
 
-def take_in(path: Path, versions: Path) -> Artefact:
-    """Copy or unpack what was submitted into `versions / <content hash>`, readable by this user only.
+def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefact:
+    """Copy or unpack what was submitted into `versions / <content hash>`, in a folder that this user alone can enter.
 
     Args:
         path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
         versions: the folder of all versions.
+        runtimes: folders with runtimes besides the usual programs.
 
     Raises:
         BadBot: if it is something else, breaks a limit, or its manifest is wrong; nothing is left of it then.
@@ -129,7 +131,7 @@ def take_in(path: Path, versions: Path) -> Artefact:
         folder = scratch / "bot"
         folder.mkdir(mode=0o700)
         _Copier(folder, scratch).copy(path)
-        run, playable = read_manifest(path, folder)
+        run, playable = read_manifest(path, folder, search_path(runtimes))
         content_hash = hash_of(folder)
         target = versions / content_hash
         if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
@@ -140,7 +142,7 @@ def take_in(path: Path, versions: Path) -> Artefact:
             folder.chmod(0o700)  # to move a folder elsewhere is to write into it
             with contextlib.suppress(OSError):  # somebody else has submitted the same at this moment
                 folder.rename(target)
-            target.chmod(0o500)
+            target.chmod(0o555)
             sync_folder(versions)
         return Artefact(content_hash, run, playable)
     except OSError as error:
@@ -183,24 +185,28 @@ class Inspector:
         self._versions = versions
         self._known: dict[str, _Fingerprint] = {}
 
-    def problem(self, version: Version) -> str:
-        """Return why a version cannot be played; empty if it can."""
+    def check(self, version: Version) -> None:
+        """Check that a version can be played.
+
+        Raises:
+            CannotPlay: if its files are not those that were submitted.
+        """
         if version.content_hash.startswith(HOUSE_PREFIX):
-            return ""
+            return
         folder = self._versions / version.content_hash
         try:
             seen = _fingerprint(folder)
             if self._known.get(version.content_hash) == seen:
-                return ""
+                return
             if hash_of(folder) == version.content_hash:
                 self._known[version.content_hash] = seen
-                return ""
+                return
             what = f"are not those that were submitted (in {folder})"
         except FileNotFoundError:
             what = f"are gone from {folder}"
         except OSError as error:
             what = f"cannot be read (in {folder}): {error.strerror}"
-        return f"the files of {version.label} {what}; submit the same again to restore them"
+        raise CannotPlay(f"the files of {version.label} {what}; submit the same again to restore them")
 
 
 _Fingerprint = list[tuple[str, int, int, int, int, int]]
@@ -435,9 +441,21 @@ def _open_regular(path: Path) -> IO[bytes]:
 
 
 def _make_read_only(folder: Path) -> None:
+    """Let everybody read and run these files, and nobody change them.
+
+    Others do not come near them, because the folder of all versions is private; the bot itself may be another user, for whom a box
+    has a way of its own to its files.
+    """
     for path in _walk(folder):
         if not path.is_symlink():
-            path.chmod(path.stat().st_mode & 0o500)
+            path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
+
+
+def open_to_boxes(versions: Path) -> None:
+    """Let bots that are other users read their files, which earlier releases kept for the ladder's user alone."""
+    for folder in versions.glob("[0-9a-f]*"):
+        if stat.S_IMODE(folder.stat().st_mode) == 0o500:
+            _make_read_only(folder)
 
 
 def _make_writable(folder: Path) -> None:

@@ -17,11 +17,10 @@ from ladder.errors import BadBot
 from referee.files import read_file
 from referee.kit.document import Document
 from referee.registry import games
+from referee.sandbox.runtimes import USUAL_FOLDERS
 
 MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
-USUAL_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
-"""Where the usual programs are."""
 RUNNERS = {
     ".py": ["python"],
     ".pyz": ["python"],
@@ -35,22 +34,28 @@ _MAX_FIRST_LINE_BYTES = 256
 """Linux reads no more of a first line that names an interpreter."""
 
 
-def environment() -> dict[str, str]:
-    """Return the environment variables of a submitted bot: nothing of the organiser's but a path to the usual programs."""
+def search_path(runtimes: Sequence[Path]) -> str:
+    """Return where the programs of submitted bots are looked for: in these runtimes, and where the usual programs are."""
+    return ":".join((*(str(folder / "bin") for folder in runtimes), str(Path(sys.executable).parent), *USUAL_FOLDERS))
+
+
+def environment(runtimes: Sequence[Path]) -> dict[str, str]:
+    """Return the environment variables of an unconfined bot: nothing of the organiser's but a path to programs."""
     return {
-        "PATH": ":".join((str(Path(sys.executable).parent), *USUAL_FOLDERS)),
+        "PATH": search_path(runtimes),
         "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 
 
-def read_manifest(path: Path, folder: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return how a bot is started, and what it plays.
 
     Args:
         path: what was submitted, for messages.
         folder: its files.
+        programs: where programs are looked for, as in PATH.
 
     Raises:
         BadBot: if the manifest is wrong, or the bot cannot be started as it says.
@@ -78,7 +83,7 @@ def read_manifest(path: Path, folder: Path) -> tuple[tuple[str, ...], tuple[str,
             "run", 'leads out of the bot\'s folder; name a file in it ("./program") or a usual program ("java")'
         )
     document.finish()
-    problems = document.problems or [problem for problem in [_program_problem(folder, run)] if problem]
+    problems = document.problems or [problem for problem in [_program_problem(folder, run, programs)] if problem]
     if problems:
         raise BadBot(f"{path}: {'; '.join(problems)}")
     return tuple(run), tuple(names)
@@ -102,15 +107,15 @@ def _default_run(path: Path, folder: Path) -> list[str]:
     return [f"./{name}"] if runs_by_itself or program.suffix not in RUNNERS else [*RUNNERS[program.suffix], name]
 
 
-def _program_problem(folder: Path, run: Sequence[str]) -> str:
+def _program_problem(folder: Path, run: Sequence[str], programs: str) -> str:
     """Return why a command cannot be started, and what to write instead; empty if it can."""
     name = run[0]
     if "/" not in name:
-        if shutil.which(name, path=environment()["PATH"]):
+        if shutil.which(name, path=programs):
             return ""
         if (folder / name).is_file():
             return _write_instead(f"{name} is no usual program, but a file of the bot", [f"./{name}", *run[1:]])
-        problem = f"there is no program {name} in {environment()['PATH']}, where bots look; install it"
+        problem = f"there is no program {name} in {programs}, where bots look; install it"
         return _write_instead(problem, ["PROGRAM", *run[1:]])
     file = folder / name
     if not file.is_file():
@@ -127,11 +132,11 @@ def _program_problem(folder: Path, run: Sequence[str]) -> str:
     words = line.split()
     if not words:
         return ""  # it is compiled
-    usual, wanted = environment()["PATH"], words[0]
+    wanted = words[0]
     if PurePosixPath(wanted).name == "env":
         wanted = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
-    if (wanted in words[1:] or str(PurePosixPath(wanted).parent) in usual.split(":")) and shutil.which(
-        wanted, path=usual
+    if (wanted in words[1:] or str(PurePosixPath(wanted).parent) in programs.split(":")) and shutil.which(
+        wanted, path=programs
     ):
         return ""
     beside = file.parent / PurePosixPath(wanted).name  # as in a virtual environment, whose programs name its old place

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import json
 import math
 import multiprocessing
 import os
@@ -18,7 +19,7 @@ import re
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -40,6 +41,7 @@ from referee.match.result import Result
 from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
+from referee.sandbox.box import Sandbox
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
@@ -94,7 +96,12 @@ class Pool:
     """
 
     def __init__(
-        self, home: Home, workers: int, patience: Patience | None = None, join_seconds: float = JOIN_SECONDS
+        self,
+        home: Home,
+        workers: int,
+        patience: Patience | None = None,
+        join_seconds: float = JOIN_SECONDS,
+        sandbox: Sandbox | None = None,
     ) -> None:
         """Prepare; a worker starts when there is a match for it.
 
@@ -103,9 +110,11 @@ class Pool:
             workers: how many there may be.
             patience: how long to wait for one that is silent.
             join_seconds: how long agents may take to join.
+            sandbox: what confines submitted bots; None to let them run with the rights of this process.
         """
         self._home = home
         self._join_seconds = join_seconds
+        self._sandbox = sandbox
         self._patience = patience or Patience()
         self._context = multiprocessing.get_context("spawn")
         self._most = workers
@@ -137,7 +146,7 @@ class Pool:
         for worker in self._workers:
             if worker.match is None:
                 return worker
-        self._workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds))
+        self._workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds, self._sandbox))
         return self._workers[-1]
 
     def play_alone(self, match: Match) -> End:
@@ -182,6 +191,8 @@ class Pool:
             worker.kill()
             self._workers.remove(worker)
             self._kill_leftovers()
+            if self._sandbox is not None:
+                self._sandbox.groups.sweep()
             self._home.sweep_records(match.match_id)
         return match, end
 
@@ -196,14 +207,21 @@ class _Worker:
     """
 
     def __init__(
-        self, context: multiprocessing.context.SpawnContext, home: Home, patience: Patience, join_seconds: float
+        self,
+        context: multiprocessing.context.SpawnContext,
+        home: Home,
+        patience: Patience,
+        join_seconds: float,
+        sandbox: Sandbox | None,
     ) -> None:
         self._patience = patience
         self._join_seconds = join_seconds
         self._beats = context.RawValue(ctypes.c_ulong, 0)
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
-            target=_work, args=(theirs, home, self._beats, patience.tick_seconds, join_seconds), daemon=True
+            target=_work,
+            args=(theirs, home, self._beats, patience.tick_seconds, join_seconds, sandbox),
+            daemon=True,
         )
         with undisturbed():
             self.process.start()
@@ -290,14 +308,26 @@ def _out_of_memory_kills() -> str:
 # --- in the worker ----------------------------------------------------------------------------------
 
 
-def _work(pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float, join_seconds: float) -> None:
+def _work(
+    pipe: Connection,
+    home: Home,
+    beats: ctypes.c_ulong,
+    beat_seconds: float,
+    join_seconds: float,
+    sandbox: Sandbox | None,
+) -> None:
     become_worker()
     os.umask(0o077)
-    asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds))
+    asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds, sandbox))
 
 
 async def _play_matches(
-    pipe: Connection, home: Home, beats: ctypes.c_ulong, beat_seconds: float, join_seconds: float
+    pipe: Connection,
+    home: Home,
+    beats: ctypes.c_ulong,
+    beat_seconds: float,
+    join_seconds: float,
+    sandbox: Sandbox | None,
 ) -> None:
     beating = asyncio.create_task(_beat(beats, beat_seconds))
     async with RefereeServer() as server:
@@ -307,7 +337,7 @@ async def _play_matches(
             except (EOFError, OSError):
                 break
             try:
-                end = await _play(match, home, server, join_seconds)
+                end = await _play(match, home, server, join_seconds, sandbox)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
                 end = Void(f"{type(error).__name__}: {error}")
             try:
@@ -324,7 +354,7 @@ async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: float) -> End:
+async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: float, sandbox: Sandbox | None) -> End:
     game = find(match.condition.game)
     plan = MatchPlan(
         game=game,
@@ -335,7 +365,7 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         control=TimeControl.parse(match.condition.clock),
         reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
     )
-    players = [_player(version, home.versions, join_seconds) for version in match.seats]
+    players = [_player(version, home, join_seconds, sandbox) for version in match.seats]
     path = home.record(match.match_id)
     private_folder(path.parent)
     try:
@@ -360,10 +390,14 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         private_folder(folder)
         for seat, text in report.logs.items():
             write_private(folder / f"seat{seat}.log", text.encode(errors="replace"))
+        used = {seat: asdict(usage) for seat, usage in report.usages.items()}
+        if used:
+            write_private(home.usage(match.match_id), json.dumps(used).encode())
     return Finished(report.result, report.record_hash)
 
 
-def _player(version: Version, versions: Path, join_seconds: float) -> Player:
+def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:
     if version.content_hash.startswith(HOUSE_PREFIX):
         return House(house_bots()[version.bot])
-    return Command(version.run, environment(), versions / version.content_hash, join_seconds)
+    folder = home.versions / version.content_hash
+    return Command(version.run, environment(home.runtimes()), folder, join_seconds, sandbox)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
 from ladder.condition import Agreed, Condition
-from ladder.errors import LadderError
+from ladder.errors import CannotPlay, LadderError, SealBroken
 from ladder.home import Home
-from ladder.intake import Inspector
+from ladder.intake import Inspector, open_to_boxes
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
@@ -27,6 +27,7 @@ from referee.files import private_folder
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots
+from referee.sandbox.box import Sandbox
 
 MAX_GIVEN_UP = 10
 """A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
@@ -48,6 +49,8 @@ class RunPlan:
     """How long agents may take to join."""
     same_author: bool = False
     """Whether two bots of one author may meet."""
+    sandbox: Sandbox | None = None
+    """What confines submitted bots; None to let them run with the rights of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,15 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
     with home.only_run():
         private_folder(home.records)
         home.sweep_records()
+        if plan.sandbox is not None:
+            open_to_boxes(home.versions)
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
             yield Progress(problem, 0, 0)
         chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
         for other, count in store.open_matches().items():
             if other not in chosen:
                 yield Progress(f"{count} matches of another run are left; they need {other.arguments}", 0, 0)
-        with Pool(home, plan.workers, join_seconds=plan.join_seconds) as pool:
+        with Pool(home, plan.workers, join_seconds=plan.join_seconds, sandbox=plan.sandbox) as pool:
             for condition, seat_counts in chosen.items():
                 enter_house_bots(store, condition)
                 yield from qualify(home, store, pool, condition, min(seat_counts))
@@ -108,8 +113,10 @@ def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: i
     trying: list[Match] = []
     inspector = Inspector(home.versions)
     for version in to_qualify(store, condition):
-        if problem := inspector.problem(version):
-            yield Progress(f"{version.label} could not be qualified this time: {problem}", 0, 0)
+        try:
+            inspector.check(version)
+        except CannotPlay as error:
+            yield Progress(f"{version.label} could not be qualified this time: {error}", 0, 0)
         else:
             trying.append(_qualifying(version, partner, condition, seats))
     failed: list[Version] = []
@@ -146,8 +153,10 @@ def _qualified(home: Home, store: Store, match: Match, end: End) -> Progress:
     reason = _why_not(end)
     if isinstance(end, Finished):
         hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
-        if problem := seal_match(home, match.match_id, match.seed, end.record_hash):
-            hint += f"; {problem}"
+        try:
+            seal_match(home, match.match_id, match.seed, end.record_hash)
+        except SealBroken as error:
+            hint += f"; {error}"
     store.qualify(version.id, match.condition, passed=not reason, reason=reason)
     text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
     return Progress(f"{version.label} {text}{hint}", 0, 0)
@@ -235,22 +244,24 @@ class _Play:
                 self._handed_out[match.condition] += 1
             else:
                 return
-            reason = self._cannot_play(match)
-            if reason:
-                self._store.give_up(match, reason)
-                self._end(match, f"match {match.match_id} is given up: {reason}")
+            try:
+                self._check(match)
+            except CannotPlay as error:
+                self._store.give_up(match, str(error))
+                self._end(match, f"match {match.match_id} is given up: {error}")
             else:
                 yield match
 
     def _schedule(self) -> None:
         """Schedule a block of the game that has had the fewest matches."""
         condition = min(self._chosen, key=lambda condition: self._handed_out[condition])
-        broken = {}
+        broken = set()
         for version in scheduled(self._store, condition):
-            problem = self._inspector.problem(version)
-            if problem:
-                broken[version.id] = problem
-                self._remarks.append(problem)
+            try:
+                self._inspector.check(version)
+            except CannotPlay as error:
+                broken.add(version.id)
+                self._remarks.append(str(error))
         seed = secrets.randbits(62)
         self._add(
             schedule(
@@ -259,19 +270,21 @@ class _Play:
                 self._chosen[condition],
                 seed,
                 same_author=self._plan.same_author,
-                left_out=broken.keys(),
+                left_out=broken,
             )
         )
 
-    def _cannot_play(self, match: Match) -> str:
-        """Return why a match that was scheduled cannot be played any more; empty if it can."""
+    def _check(self, match: Match) -> None:
+        """Check that a match that was scheduled can still be played.
+
+        Raises:
+            CannotPlay: if it cannot.
+        """
         guilty = self._store.guilty()
         for version in match.seats:
             if version.id in guilty:
-                return f"{version.label} is suspended: {KILLS_WORKERS}"
-            if problem := self._inspector.problem(version):
-                return problem
-        return ""
+                raise CannotPlay(f"{version.label} is suspended: {KILLS_WORKERS}")
+            self._inspector.check(version)
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
@@ -334,8 +347,10 @@ class _Play:
         for match in trial.matches():
             end = self._pool.play_alone(match)
             if isinstance(end, Finished):
-                problem = seal_match(self._home, match.match_id, match.seed, end.record_hash)
-                self._remarks += [problem] if problem else []
+                try:
+                    seal_match(self._home, match.match_id, match.seed, end.record_hash)
+                except SealBroken as error:
+                    self._remarks.append(str(error))
             trial.settle(worker_died=isinstance(end, Void) and end.worker_died)
             if trial.machine_is_at_fault:
                 raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ladder.errors import SealBroken
 from ladder.home import Home
 from ladder.store import Store
 from referee.files import private_folder
@@ -21,15 +22,23 @@ def seal_blocks(home: Home, store: Store) -> Iterator[str]:
 
 def seal_block(home: Home, store: Store, block: int) -> list[str]:
     """Seal the records of a block that is over; return what is wrong with them."""
-    ends = [seal_match(home, *record) for record in store.records_of(block)]
-    problems = [problem for problem in ends if problem]
+    problems = []
+    for record in store.records_of(block):
+        try:
+            seal_match(home, *record)
+        except SealBroken as error:
+            problems.append(str(error))
     if not problems:
         store.note_sealed(block)
     return problems
 
 
-def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> str:
-    """Seal the record of a match, unless that was done before; return what is wrong with it, or nothing."""
+def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
+    """Seal the record of a match, unless that was done before.
+
+    Raises:
+        SealBroken: if it is not the record that was counted.
+    """
     sealed, path = home.sealed_record(match_id), home.record(match_id)
     if not path.exists():
         path = home.find_record(match_id)
@@ -40,5 +49,4 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> str:
         elif record_hash not in [line.hash for line in read_lines(sealed)[-2:]]:
             raise RecordError(sealed, 0, "is not the record that was counted")
     except RecordError as error:
-        return f"cannot reveal the seed of match {match_id}: {error}"
-    return ""
+        raise SealBroken(f"cannot reveal the seed of match {match_id}: {error}") from error

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -19,6 +20,7 @@ from referee.files import read_file
 from referee.game import Seat
 from referee.match.result import Outcome, milliseconds
 from referee.records.record import RecordError, read_lines
+from referee.sandbox.cgroup import Usage
 
 MAX_LOG_BYTES = 1024 * 1024
 """The size of the longest log that is read; the ladder writes about 128 kB at most."""
@@ -61,6 +63,8 @@ class SeatTraces:
     """What all its decisions were charged, in milliseconds."""
     longest: LongestDecision | None
     """None if it was never asked, or the record says nothing."""
+    usage: Usage | None
+    """What it used; None if it was not confined, or nobody knows any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,7 @@ def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
         condition=condition,
         status=_status(match_id, played, len(voids), is_scheduled=match is not None),
         bots=tuple(bots),
-        seats=tuple(_seats(played, account)),
+        seats=tuple(_seats(played, account, usages_of(home, match_id))),
         voids=tuple(voids),
         logs=tuple(logs_of_match(home, match_id, bots)),
         record=record,
@@ -151,7 +155,7 @@ def _status(match_id: str, played: PlayedMatch | None, voids: int, *, is_schedul
     return "does not count: it was to qualify a version" if match_id.startswith("qualify-") else "does not count"
 
 
-def _seats(played: PlayedMatch | None, account: Account | None) -> Iterator[SeatTraces]:
+def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[Seat, Usage]) -> Iterator[SeatTraces]:
     longest = {} if account is None else account.longest
     if played is not None:
         for one in played.seats:
@@ -164,6 +168,7 @@ def _seats(played: PlayedMatch | None, account: Account | None) -> Iterator[Seat
                 one.decisions,
                 one.think_ms,
                 longest.get(one.seat),
+                usages.get(one.seat),
             )
     elif account is not None:
         for seat in account.result.seats:
@@ -176,7 +181,17 @@ def _seats(played: PlayedMatch | None, account: Account | None) -> Iterator[Seat
                 seat.decisions,
                 milliseconds(seat.think_seconds),
                 longest.get(seat.seat),
+                usages.get(seat.seat),
             )
+
+
+def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
+    """Return what the confined bots of a match used, as far as it is known."""
+    try:
+        text = read_file(home.usage(match_id), MAX_LOG_BYTES)
+        return {int(seat): Usage(**used) for seat, used in json.loads(text).items()}
+    except (OSError, ValueError, TypeError, AttributeError):  # there is no such file, or somebody has changed it
+        return {}
 
 
 def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -18,7 +19,10 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Builds the toy game's messages, once, before the workers start; and lets them be found beside the real ones."""
+    """Let tests send signals, whoever started them; build the messages of the toy game, once, and let them be found."""
+    for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) is signal.SIG_IGN:  # as in the background of a script, and under nohup
+            signal.signal(number, usual)
     messages = TOY / "messages" / "dogana"
     if not hasattr(config, "workerinput"):
         spec = importlib.util.spec_from_file_location("generate", ROOT / "proto" / "generate.py")

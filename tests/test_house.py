@@ -77,6 +77,7 @@ ROOMS = (
     "errors",
     "terminal",
     "files",
+    "sandbox",
     "kit",
     "game",
     "games",

@@ -54,7 +54,10 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "dogana/games/cargo_noir/v1/cargo_noir_pb2.py",
         "referee/games/cargo_noir/board.toml",
         "referee/games/cargo_noir/RULES.md",
-        "referee/live/supervise.py",
+        *(
+            f"referee/sandbox/{part}"
+            for part in ("calls.txt", "enter.py", "look_around.py", "probe.py", "supervise.py")
+        ),
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
         "dogana/sdk.py",
         *(f"dogana/kits/{path.relative_to(KITS)}" for path in KITS.rglob("*") if path.is_file()),

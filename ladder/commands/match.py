@@ -70,6 +70,7 @@ def _document(found: MatchTraces) -> dict[str, Any]:
                 "decisions": one.decisions,
                 "think_ms": one.think_ms,
                 "longest": None if one.longest is None else asdict(one.longest),
+                "usage": None if one.usage is None else asdict(one.usage),
             }
             for seat, one in enumerate(found.seats)
         ],
@@ -77,6 +78,7 @@ def _document(found: MatchTraces) -> dict[str, Any]:
         "lost_decisions": [asdict(decision) for decision in lost],
         "voids": list(found.voids),
         "record": None if found.record is None else str(found.record),
+        "moment": None if found.account is None else f"{found.match_id}.html{found.account.moment}",
         "logs": {log.seat: str(log.path) for log in found.logs},
         "problem": found.problem,
     }
@@ -118,6 +120,9 @@ def _print_seats(found: MatchTraces) -> None:
         )
     out.print(listed)
     out.print("seconds: charged in all; longest: for one decision, and after how many actions it came", style="dim")
+    for seat, one in enumerate(found.seats):
+        if one.usage is not None:
+            out.print(f"seat {seat}, {one.bot}, used {one.usage}", soft_wrap=True)
 
 
 def _print_lost(found: MatchTraces, lost: LostDecision) -> None:
@@ -155,3 +160,5 @@ def _print_where(home: Path, found: MatchTraces) -> None:
                 )
     for log in found.logs:
         out.print("  " + ladder_command(home, "log", found.match_id, log.seat), soft_wrap=True)
+    if found.account is not None:
+        out.print(f"and look at {found.match_id}.html{found.account.moment}", soft_wrap=True)

@@ -16,9 +16,22 @@ from ladder.pool import JOIN_SECONDS
 from ladder.running import RunPlan
 from ladder.running import run as play
 from ladder.store import Store
-from referee.commands.options import DEFAULT_CLOCK, ClockOption, GameOptions, read_clock, read_options
+from referee.commands.options import (
+    DEFAULT_CLOCK,
+    ClockOption,
+    CpusOption,
+    GameOptions,
+    MemoryOption,
+    TasksOption,
+    read_clock,
+    read_limits,
+    read_options,
+)
 from referee.commands.output import err, out
 from referee.registry import find
+from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
 
 
 def run(
@@ -38,6 +51,9 @@ def run(
         float, typer.Option(help="How long bots may take to join, in seconds.", min=1, max=3600)
     ] = JOIN_SECONDS,
     same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
+    memory: MemoryOption = None,
+    tasks: TasksOption = None,
+    cpus: CpusOption = None,
     unconfined: Annotated[
         bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
     ] = False,
@@ -48,27 +64,36 @@ def run(
     results under another condition change nothing in it, and a bot qualifies for each. The next run under the same
     condition takes up what an interrupted one has left.
 
+    Each bot runs behind walls: it sees its own files and the usual programs, has no network, and leaves nothing behind;
+    `dogana doctor` tells what this machine can enforce. Runtimes that are not among the usual programs are offered by a link
+    in the folder `runtimes` of the ladder.
+
     Examples:
 
-      dogana ladder run --game cargo_noir --matches 100 --unconfined
+      dogana ladder run --game cargo_noir --matches 100
 
-      dogana ladder run --game cargo_noir --game yunnan --matches 200 --workers 4 --unconfined
+      dogana ladder run --game cargo_noir --game yunnan --matches 200 --workers 4 --memory 1024
 
-      dogana ladder run --game cargo_noir --matches 50 --seats 3 --clock 600+5/60 --option last_turn=6 --unconfined
+      dogana ladder run --game cargo_noir --matches 50 --seats 3 --clock 600+5/60 --option last_turn=6
     """
     control, options = read_clock(clock), read_options(option or [])
     if options and len(set(game)) > 1:
         raise LadderError("options are those of one game; run each game by itself, or leave out --option")
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
-    if not unconfined:
-        raise LadderError(
-            "submitted bots would run unconfined, with your rights on this machine; say --unconfined if you trust them all"
-        )
-    with Store(Home(home).database, create=False) as store, Progress(console=err, transient=True) as progress:
-        progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
+    if unconfined and (memory, tasks, cpus) != (None, None, None):
+        raise LadderError("--memory, --tasks and --cpus are enforced by walls; leave out --unconfined")
+    place = Home(home)
+    with Store(place.database, create=False) as store, Progress(console=err, transient=True) as progress:
+        sandbox = None if unconfined else _sandbox(read_limits(memory, tasks, cpus), place)
+        if sandbox is None:
+            progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
+        else:
+            progress.console.print(f"each bot has {sandbox.limits}", soft_wrap=True)
+            for loss in sandbox.losses():
+                progress.console.print(loss, style="yellow", soft_wrap=True)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
-        plan = RunPlan(chosen, matches, workers, control, wait, same_author=same_author)
-        for step in play(Home(home), store, plan):
+        plan = RunPlan(chosen, matches, workers, control, wait, same_author=same_author, sandbox=sandbox)
+        for step in play(place, store, plan):
             if step.text:
                 progress.console.print(step.text, markup=False, soft_wrap=True)
             if step.planned:
@@ -76,3 +101,10 @@ def run(
             played = step.played
     names = chosen[0].game.name if len(chosen) == 1 else ""
     out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)
+
+
+def _sandbox(limits: Limits, home: Home) -> Sandbox:
+    try:
+        return build(limits, home.runtimes())
+    except CannotIsolate as error:
+        raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error

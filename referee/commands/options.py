@@ -1,19 +1,35 @@
-"""What several commands are told in the same words: a clock, and the options of a game."""
+"""What several commands are told in the same words: a clock, the options of a game, and what bots may use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from referee.errors import DoganaError
 from referee.match.clock import TimeControl
+from referee.sandbox.limits import MIB, Limits
 
 DEFAULT_CLOCK = "60+0.5/10"
 ClockOption = Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")]
 GameOptions = Annotated[
     list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
+]
+MemoryOption = Annotated[
+    int | None,
+    typer.Option(help="How much memory each bot may use, in MiB.", show_default="512", min=32, metavar="MIB"),
+]
+TasksOption = Annotated[
+    int | None, typer.Option(help="How many processes and threads each bot may have.", show_default="64", min=8)
+]
+CpusOption = Annotated[
+    float | None, typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1)
+]
+RuntimeOption = Annotated[
+    list[Path] | None,
+    typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="DIR"),
 ]
 
 
@@ -31,6 +47,16 @@ def read_clock(text: str) -> TimeControl:
         return TimeControl.parse(text)
     except ValueError as error:
         raise BadOption(str(error)) from error
+
+
+def read_limits(memory: int | None, tasks: int | None, cpus: float | None) -> Limits:
+    """Return what each bot may use; None stands for the usual."""
+    usual = Limits()
+    return Limits(
+        memory_bytes=usual.memory_bytes if memory is None else memory * MIB,
+        tasks=tasks or usual.tasks,
+        cpus=cpus or usual.cpus,
+    )
 
 
 def read_options(entries: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import resource
 import secrets
 import shlex
 import socket
@@ -17,7 +16,18 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
-from referee.commands.options import DEFAULT_CLOCK, ClockOption, GameOptions, read_clock, read_options
+from referee.commands.options import (
+    DEFAULT_CLOCK,
+    ClockOption,
+    CpusOption,
+    GameOptions,
+    MemoryOption,
+    RuntimeOption,
+    TasksOption,
+    read_clock,
+    read_limits,
+    read_options,
+)
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
@@ -32,6 +42,8 @@ from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import may_replace
 from referee.registry import find, house_bots, read_board_file, shipped_board
+from referee.sandbox.box import Sandbox
+from referee.sandbox.walls import build
 
 
 class PlayError(DoganaError):
@@ -85,6 +97,14 @@ def play(
         float | None,
         typer.Option(help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1),
     ] = None,
+    isolate: Annotated[
+        bool,
+        typer.Option("--isolate", help="Run started agents behind the walls of a ladder; this folder is /bot there."),
+    ] = False,
+    memory: MemoryOption = None,
+    tasks: TasksOption = None,
+    cpus: CpusOption = None,
+    runtime: RuntimeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each match.")] = False,
 ) -> None:
     """Play matches between bots on this machine.
@@ -103,12 +123,17 @@ def play(
 
       dogana play cargo_noir cmd:./mybot greedy --watch
 
+      dogana play cargo_noir cmd:./mybot greedy --isolate --memory 256
+
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
     chosen = find(game)
     control = read_clock(clock)
     setup, position = _agree(chosen, len(seat), option or [], board, start)
-    parsed = [_parse_seat(chosen, text, wait) for text in seat]
+    if not isolate and (memory, tasks, cpus, runtime) != (None, None, None, None):
+        raise PlayError("--memory, --tasks, --cpus and --runtime are for --isolate")
+    sandbox = build(read_limits(memory, tasks, cpus), runtime or []) if isolate else None
+    parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
@@ -144,9 +169,6 @@ def play(
     reached = None
     if remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *_tls(tls_cert, tls_key))
-        # Strangers' connections must not use up the files that records and agents need.
-        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     adopt_orphans()
     match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
     _keep_logs(logs, match)
@@ -259,7 +281,7 @@ def _agree(
     return game.setup(seats, read_options(options), data), None
 
 
-def _parse_seat(game: Game, text: str, wait: float | None) -> Player:
+def _parse_seat(game: Game, text: str, wait: float | None, sandbox: Sandbox | None) -> Player:
     if text == "remote":
         return Remote(wait or 600.0)
     if text.startswith("cmd:"):
@@ -269,7 +291,7 @@ def _parse_seat(game: Game, text: str, wait: float | None) -> Player:
             raise PlayError(f"seat {text!r} cannot be read as a command: {error}") from error
         if not argv:
             raise PlayError("seat 'cmd:' needs a command, such as cmd:'python mybot.py'")
-        return Command(argv, dict(os.environ), None, wait or 10.0)
+        return Command(argv, dict(os.environ), None, wait or 10.0, sandbox)
     bots = house_bots()
     if text not in bots:
         raise PlayError(

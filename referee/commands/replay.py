@@ -115,6 +115,7 @@ def _write_page(file: Path, html: Path, views: Views | None) -> None:
     write_file(html, page.html)
     views_shown = f"what spectators and {page.seats} seats saw" if page.seats else "what spectators saw"
     err.print(f"{html}: {page.steps} steps, {views_shown}, {len(page.html.encode()) / 1000:.0f} KB", soft_wrap=True)
+    err.print(f"look at {html}{page.moment}", soft_wrap=True)
     if page.broken:
         raise ReplayError(f"{file}: {page.broken}; the page ends there and says so")
 

@@ -26,6 +26,7 @@ from referee.kit.svg import (
     box,
     group,
     name_text,
+    number,
     path,
     printable,
     text,
@@ -58,6 +59,12 @@ def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
 def signed(points: int) -> str:
     """Write points as a change: `+3`, `−2`."""
     return f"+{points}" if points >= 0 else f"−{-points}"
+
+
+def seats_in_words(seats: Sequence[int]) -> str:
+    """Name seats at the beginning of a sentence."""
+    named = [str(seat) for seat in seats]
+    return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
 def clock(seconds: float) -> str:
@@ -106,8 +113,8 @@ def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
     if said.seat is None:
         parts.append(text(left, upper, said.what, 1.35 * unit, bold=True, fit=width - left - 2 * unit))
         return "".join(parts)
-    name = min(width_of(printable(said.bots[said.seat])) * 1.1, 15) * 1.35 * unit
-    parts.append(group(left + 1.4 * unit, upper - 0.4 * unit, marks[said.seat], unit / 15))
+    name = min(width_of(printable(said.bots[said.seat])) * 1.14, 15) * 1.35 * unit
+    parts.append(group(left + 1.4 * unit, upper - 0.4 * unit, marks[said.seat], unit / 14))
     parts.append(name_text(left + 3.2 * unit, upper, said.bots[said.seat], 1.35 * unit, name))
     after = left + 4 * unit + name
     parts.append(text(after, upper, said.what, 1.35 * unit, fit=width - after - 2 * unit))
@@ -115,7 +122,7 @@ def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
     for row, line in enumerate(lines):
         y, x, room = upper + (1.8 + 1.7 * row) * unit, left, (width - left - 2 * unit) / len(line)
         for seat, words in line:
-            parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 15.5))
+            parts.append(group(x + 1.4 * unit, y - 0.45 * unit, marks[seat], unit / 14))
             parts.append(text(x + 3 * unit, y, words, 1.15 * unit, LAMP, bold=True, fit=room - 4 * unit))
             x += room
     if not lines:
@@ -272,7 +279,7 @@ def halo(x: float, y: float, radius: float) -> str:
     """Mark a piece that has just come or changed: a ring of rays around it."""
     inner, outer, slant = radius, radius * 1.4, 0.7071
     rays = "".join(
-        f"M{dx * inner:.1f} {dy * inner:.1f}L{dx * outer:.1f} {dy * outer:.1f}"
+        f"M{number(dx * inner)} {number(dy * inner)}l{number(dx * (outer - inner))} {number(dy * (outer - inner))}"
         for dx, dy in (
             (0, -1), (slant, -slant), (1, 0), (slant, slant), (0, 1), (-slant, slant), (-1, 0), (-slant, -slant),
         )
@@ -282,11 +289,9 @@ def halo(x: float, y: float, radius: float) -> str:
 
 def brackets(x: float, y: float, width: float, height: float) -> str:
     """Mark a place or a panel in which something has just changed: four corners around it."""
-    arm = min(width, height) * 0.3
-    d = (
-        f"M0 {arm:.1f}V0H{arm:.1f}M{width - arm:.1f} 0H{width:.1f}V{arm:.1f}"
-        f"M{width:.1f} {height - arm:.1f}V{height:.1f}H{width - arm:.1f}M{arm:.1f} {height:.1f}H0V{height - arm:.1f}"
-    )
+    arm = number(min(width, height) * 0.3)
+    right, below = number(width), number(height)
+    d = f"M0 {arm}v-{arm}h{arm}M{right} {arm}v-{arm}h-{arm}M0 {below}m{arm} 0h-{arm}v-{arm}M{right} {below}m-{arm} 0h{arm}v-{arm}"
     return group(x, y, path(d, "none", LAMP, 3, stroke_linejoin="round"))
 
 
@@ -298,9 +303,8 @@ def arrow(x1: float, y1: float, x2: float, y2: float, gap: float = 0) -> str:
     dx, dy = (x2 - x1) / length, (y2 - y1) / length
     x1, y1, x2, y2 = x1 + dx * gap, y1 + dy * gap, x2 - dx * gap, y2 - dy * gap
     wing = 9
-    d = (
-        f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
-        f"M{x2 - wing * (dx + dy * 0.7):.1f} {y2 - wing * (dy - dx * 0.7):.1f}L{x2:.1f} {y2:.1f}"
-        f"L{x2 - wing * (dx - dy * 0.7):.1f} {y2 - wing * (dy + dx * 0.7):.1f}"
+    wings = [(number(-wing * (dx + side * dy)), number(-wing * (dy - side * dx))) for side in (0.7, -0.7)]
+    d = f"M{number(x1)} {number(y1)}L{number(x2)} {number(y2)}" + "".join(
+        f"l{east} {south}M{number(x2)} {number(y2)}" for east, south in wings
     )
     return path(d, "none", LAMP, 3, stroke_linecap="round", stroke_dasharray="7 6") if length else ""

@@ -1,12 +1,17 @@
 """What drawings of all games are made of: the palette, and SVG elements as text.
 
-No element has an id, a style sheet or a gradient: several pictures can stand in one page, shown or hidden,
-without one borrowing from another. Everything that is printed goes through `text`, which escapes it.
+A picture is short, because pages of matches carry it: what is the default in SVG is not written, text that says nothing else is
+bold, small and of the colour `INK`, as `document` says, and a piece that stands in many places is drawn once, in `pieces`.
+Only pieces have ids. An id names all that its piece looks like, so several pictures can stand in one page: equal ids are equal
+drawings. Nothing has a style sheet, a gradient, or a link out of the picture. Everything that is printed goes through `text`,
+which escapes it.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from html import escape
 
@@ -17,9 +22,12 @@ BRASS, ALARM, PARCHMENT, STEEL, LAMP = "#d3a953", "#f08a6c", "#d6cbb0", "#8fb3c4
 SEAT_COLOURS = ("#68bdf4", "#eba31a", "#d4609f", "#f4f1e8", "#16966e")
 """After Okabe and Ito, to be told apart by the colour-blind; each ship has its number all the same."""
 
+SMALLEST = 13.5
+"""The size of the smallest letters in a picture 1200 wide: they are 9 px high where it is shown 800 px wide."""
+
 SANS = "'Avenir Next','Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
 """The fonts of all text but names and headings; for the whole document."""
-_SERIF = "Georgia,'Times New Roman','DejaVu Serif',serif"
+_SERIF = "Georgia,serif"
 
 
 def element(name: str, content: str = "", /, **attributes: str | float) -> str:
@@ -30,8 +38,19 @@ def element(name: str, content: str = "", /, **attributes: str | float) -> str:
 
 @lru_cache(maxsize=1 << 14)  # most attributes are the same in picture after picture
 def _attribute(key: str, value: str | float) -> str:
-    written = escape(value) if isinstance(value, str) else f"{round(value, 2) + 0:g}"  # + 0: never -0, which equals 0
+    if value in _DEFAULTS.get(key, ()):
+        return ""
+    written = escape(value, quote=False).replace('"', "&quot;") if isinstance(value, str) else number(value)
     return f' {key.replace("_", "-")}="{written}"'
+
+
+_DEFAULTS = {"stroke": ("none",), "stroke_width": (1,), "rx": (0,), "x": (0,), "y": (0,), "cx": (0,), "cy": (0,)}
+"""What SVG takes for granted, if nothing around it says otherwise."""
+
+
+def number(value: float) -> str:
+    """Write a number as far as it can be seen: to a tenth of a unit, and to a hundredth if it is below 1."""
+    return f"{round(value, 1 if abs(value) >= 1 else 2) + 0:g}"  # + 0: never -0, which equals 0
 
 
 def text(
@@ -49,13 +68,16 @@ def text(
     """Return a line of text with its baseline at y; smaller if it would be wider than `fit` (0: any width)."""
     words = str(content)
     if fit:
-        size = min(size, fit / max(width_of(words) * (1.13 if bold else 1), 1))
-    style = {"text_anchor": anchor} if anchor != "start" else {}
-    if bold:
-        style["font_weight"] = "bold"
+        size = min(size, fit / max(width_of(words) * (1.13 if bold else 1), 0.1))
+    style = {"fill": fill} if fill != INK else {}
+    if anchor != "start":
+        style["text_anchor"] = anchor
+    if not bold:
+        style["font_weight"] = "400"
     if serif:
         style["font_family"] = _SERIF
-    return element("text", escape(words), x=x, y=y, font_size=size, fill=fill, **style)
+    scaled = {"font_size": size} if size != SMALLEST else {}
+    return element("text", escape(words, quote=False), x=x, y=y, **scaled, **style)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -74,19 +96,27 @@ def figure(x: float, y: float, content: object, size: float = 12, fill: str = IN
 
 def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
     """Return a name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
-    words = printable(name)
-    while len(words) > 2 and width_of(words) * size * 0.75 > width:  # somewhat smaller letters are good enough
-        words = words[:-2].rstrip() + "…"
-    line = text(0, size * 1.1, words, size, fill, bold=True, serif=True, fit=width)
-    return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5, overflow="hidden")
+    line = text(0, size * 1.1, cut(name, size, width), size, fill, bold=True, serif=True)
+    return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5)
 
 
-def cut(name: str, size: float, width: float) -> str:
-    """A name that a stranger wrote, cut off where bold letters of this size would go beyond `width`, so that none is smaller."""
+def cut(name: str, size: float, width: float, *, bold: bool = True) -> str:
+    """A name that a stranger wrote, cut off where letters of this size would go beyond `width`, so that none is smaller."""
     words = printable(name)
-    while len(words) > 2 and width_of(words) * size * 1.13 > width:
+    while len(words) > 2 and width_of(words) * size * (1.13 if bold else 1) > width:
         words = words[:-2].rstrip() + "…"
     return words
+
+
+def wrapped(words: str, size: float, width: float) -> list[str]:
+    """Break words at spaces into lines that are not wider than `width`, but for a single word that is."""
+    lines: list[str] = []
+    for word in words.split():
+        if lines and width_of(f"{lines[-1]} {word}") * size <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def printable(name: str) -> str:
@@ -113,19 +143,81 @@ def box(
 ) -> str:
     """Return a rectangle with round corners."""
     size = {"x": x, "y": y, "width": width, "height": height, "rx": radius}
-    return element("rect", **size, fill=fill, stroke=stroke, stroke_width=thick, **more)
+    line = outline(stroke, thick)
+    return element("rect", **size, fill=fill, **line, **more)
+
+
+def outline(stroke: str, thick: float) -> dict[str, str | float]:
+    """Return the attributes of a line around something; none if it has no line."""
+    return {"stroke": stroke, "stroke_width": thick} if stroke != "none" else {}
+
+
+def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
+    """Return a disc."""
+    return element("circle", cx=x, cy=y, r=radius, fill=fill, **outline(stroke, thick))
 
 
 def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
     """Return lines and areas, in the notation of SVG."""
-    return element("path", d=d, fill=fill, stroke=stroke, stroke_width=thick, **more)
+    line = outline(stroke, thick)
+    return element("path", d=d, fill=fill, **line, **more)
 
 
 def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
     """Return pieces that are drawn around (0, 0), put elsewhere."""
     faint = {"opacity": opacity} if opacity < 1 else {}
-    size = f" scale({round(scale, 3):g})" if scale != 1 else ""
-    return element("g", content, transform=f"translate({round(x, 2):g} {round(y, 2):g}){size}", **faint)
+    if found := _ONE_PIECE.fullmatch(content):  # it needs no group around it
+        return piece(found[1], x, y, scale, opacity)
+    return element("g", content, **_placed(x, y, scale), **faint)
+
+
+_ONE_PIECE = re.compile('<use href="#([^"]*)"/>')
+
+
+def _placed(x: float, y: float, scale: float) -> dict[str, str]:
+    moved = f"translate({number(x)} {number(y)})" if x or y else ""
+    sized = f"scale({round(scale, 3):g})" if scale != 1 else ""
+    return {"transform": moved + sized} if moved or sized else {}
+
+
+def piece(name: str, x: float, y: float, scale: float = 1, opacity: float = 1) -> str:
+    """Return one of the picture's `pieces`, which are drawn around (0, 0), put elsewhere."""
+    faint = {"opacity": opacity} if opacity < 1 else {}
+    if scale == 1:
+        return element("use", href=f"#{name}", x=x, y=y, **faint)
+    return element("use", href=f"#{name}", **_placed(x, y, scale), **faint)
+
+
+def pieces(drawn: Mapping[str, str]) -> str:
+    """Return the definitions of pieces by name; the name says all that the piece looks like, the game included."""
+    return element("defs", "".join(element("g", content, id=name) for name, content in drawn.items()))
+
+
+def document(width: float, top: float, height: float, title: str, described: str, parts: Sequence[str]) -> str:
+    """Return a whole picture.
+
+    Args:
+        width: its width.
+        top: the y of its upper edge.
+        height: its height.
+        title: what it is a picture of, in plain text.
+        described: what is to be seen, in plain text, for those who hear it.
+        parts: what is drawn, as markup; the first part is the undermost.
+    """
+    head = (element("title", escape(title, quote=False)), element("desc", escape(described, quote=False)))
+    ground = element("rect", y=top, width=width, height=height, fill=NIGHT)
+    return element(
+        "svg",
+        "\n" + "\n".join((*head, ground, *parts)) + "\n",
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 {number(top)} {number(width)} {number(height)}",
+        role="img",
+        direction="ltr",
+        font_family=SANS,
+        font_size=SMALLEST,
+        font_weight="bold",
+        fill=INK,
+    )
 
 
 def crown(x: float, y: float) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from referee.errors import DoganaError
 from referee.live import orphans
+from referee.sandbox.box import SUPERVISOR, Box
 
-_SUPERVISOR = Path(__file__).with_name("supervise.py")
 LOG_HEAD_BYTES = 64 * 1024
 """How much of an agent's output is kept from its beginning."""
 LOG_TAIL_BYTES = 64 * 1024
@@ -24,6 +24,8 @@ GRACE_SECONDS = 2.0
 """How long an agent may take to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
 """How long a supervisor may take to end what is below it; it takes longer only if an agent has stopped it."""
+_KILLED = 128
+"""What bubblewrap, like a shell, adds to the number of a signal."""
 _DRAIN_SECONDS = 1.0
 """How long output may still come in when everything has ended."""
 
@@ -73,12 +75,18 @@ class AgentProcess:
 
     Attributes:
         log: what it has written so far.
+        box: the box in which it runs; None if it is not confined.
     """
 
     def __init__(
-        self, process: asyncio.subprocess.Process, output: asyncio.StreamReader, pipe: asyncio.ReadTransport
+        self,
+        process: asyncio.subprocess.Process,
+        output: asyncio.StreamReader,
+        pipe: asyncio.ReadTransport,
+        box: Box | None,
     ) -> None:
         self.log = AgentLog()
+        self.box = box
         self._process = process
         self._pipe = pipe
         self._drain = asyncio.create_task(self._drain_output(output))
@@ -90,7 +98,7 @@ class AgentProcess:
 
     @staticmethod
     async def start(argv: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> AgentProcess:
-        """Start a command.
+        """Start a command, with the rights of this process.
 
         Args:
             argv: the program and its arguments; no shell reads them.
@@ -107,6 +115,26 @@ class AgentProcess:
             program = shutil.which(name, path=environment.get("PATH"))
         if program is None:
             raise CannotStart(f"there is no program {name!r} that can be run")
+        return await AgentProcess._supervised([program, *argv[1:]], environment, folder, None)
+
+    @staticmethod
+    async def start_in(box: Box) -> AgentProcess:
+        """Start the agent of a box. The box belongs to the process from then on, which ends it.
+
+        Raises:
+            CannotStart: if it cannot be started.
+        """
+        try:
+            return await AgentProcess._supervised(["--box"], {}, None, box)
+        except BaseException:
+            box.end()
+            raise
+
+    @staticmethod
+    async def _supervised(
+        words: Sequence[str], environment: Mapping[str, str], folder: Path | None, box: Box | None
+    ) -> AgentProcess:
+        """Start a supervisor with these words."""
         # A pipe of our own: asyncio would not let a process end as long as anybody holds its standard output.
         ours, theirs = os.pipe()
         try:
@@ -114,19 +142,22 @@ class AgentProcess:
                 sys.executable,
                 "-I",
                 "-S",
-                str(_SUPERVISOR),
-                program,
-                *argv[1:],
+                str(SUPERVISOR),
+                *words,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=theirs,
                 stderr=asyncio.subprocess.STDOUT,
                 env=dict(environment),
                 cwd=folder,
                 start_new_session=True,
+                pass_fds=() if box is None else (box.reports,),
             )
+            if box is not None:
+                assert process.stdin is not None  # noqa: S101 it is a pipe
+                process.stdin.write(box.order())
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             os.close(ours)
-            raise CannotStart(f"{name!r} cannot be started: {error}") from error
+            raise CannotStart(f"{words[0]!r} cannot be started: {error}") from error
         finally:
             os.close(theirs)
         orphans.own_started(process.pid)
@@ -134,7 +165,7 @@ class AgentProcess:
         reading = os.fdopen(ours, "rb", buffering=0)
         protocol = asyncio.StreamReaderProtocol(output)
         pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, reading)
-        return AgentProcess(process, output, pipe)
+        return AgentProcess(process, output, pipe, box)
 
     async def _drain_output(self, output: asyncio.StreamReader) -> None:
         while data := await output.read(65536):
@@ -143,9 +174,16 @@ class AgentProcess:
     async def ended(self) -> str:
         """Wait for the end of the agent, and return it in words."""
         status = await self._process.wait()
+        ended = f"exited with status {status}"
         if status < 0:
-            return f"was killed by {signal.Signals(-status).name}"
-        return f"exited with status {status}"
+            ended = f"was killed by {signal.Signals(-status).name}"
+        elif self.box is not None and status > _KILLED:  # bubblewrap tells it as shells do
+            with contextlib.suppress(ValueError):
+                ended = f"was killed by {signal.Signals(status - _KILLED).name}, or exited with status {status}"
+        limit = "" if self.box is None else self.box.why_killed()
+        if limit and status in (-signal.SIGKILL, _KILLED + signal.SIGKILL):
+            return limit
+        return f"{ended}, after a process of it was killed: {limit}" if limit else ended
 
     async def stop(self, grace: float = 0.0) -> None:
         """End the agent and everything it has started; return when nothing of it is left."""
@@ -164,3 +202,5 @@ class AgentProcess:
         await asyncio.wait([self._drain], timeout=_DRAIN_SECONDS)
         self._drain.cancel()
         self._pipe.close()
+        if self.box is not None:
+            self.box.end()

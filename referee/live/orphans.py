@@ -13,7 +13,7 @@ import signal
 from collections.abc import Container
 from pathlib import Path
 
-from referee.live.supervise import PR_SET_CHILD_SUBREAPER, descendants
+from referee.sandbox.supervise import PR_SET_CHILD_SUBREAPER, descendants
 
 _own: set[int] = set()
 _adopting = False

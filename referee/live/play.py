@@ -14,6 +14,7 @@ from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.agent import AgentSeat
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.live.door import SeatDoor
 from referee.live.driver import MatchDriver, MatchVoid
 from referee.live.server import RefereeServer
 from referee.live.spectators import Showing
@@ -22,6 +23,8 @@ from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
 from referee.records.record import RecordWriter
+from referee.sandbox.box import NO_PROGRAM, CannotIsolate, Sandbox
+from referee.sandbox.cgroup import Usage
 
 EXIT_SECONDS = 1.0
 """How long an ended connection may wait for its process to end too, which tells a crash from a disconnect."""
@@ -47,6 +50,8 @@ class Command:
     """Where it runs; None for the referee's own folder."""
     join_seconds: float = 10.0
     """How long it may take to join."""
+    sandbox: Sandbox | None = None
+    """What confines it; None to let it run with the rights of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ class MatchReport:
     """The hash of the record's last line; empty without a record."""
     logs: Mapping[Seat, str]
     """What started agents wrote; for their authors only."""
+    usages: Mapping[Seat, Usage]
+    """What confined agents used."""
 
 
 class StartFailed(DoganaError):
@@ -85,6 +92,8 @@ class _Table:
 
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
     processes: dict[Seat, AgentProcess] = field(default_factory=dict)
+    doors: list[SeatDoor] = field(default_factory=list)
+    """The sockets of confined agents."""
     faults: dict[Seat, Fault] = field(default_factory=dict)
     starved: list[str] = field(default_factory=list)
     """Of the faults, those of agents that others kept from starting, in words."""
@@ -151,13 +160,15 @@ async def play_match(
         writer = None
         await asyncio.gather(*(process.stop(GRACE_SECONDS) for process in table.processes.values()))
         logs = {seat: process.log.text() for seat, process in table.processes.items()}
-        return MatchReport(result, record_hash, logs)
+        usages = {seat: process.box.usage() for seat, process in table.processes.items() if process.box is not None}
+        return MatchReport(result, record_hash, logs, usages)
     finally:
         if writer is not None:
             writer.discard()
         for task in table.tasks:
             task.cancel()
         await asyncio.gather(*(process.stop() for process in table.processes.values()))
+        await asyncio.gather(*(door.close() for door in table.doors))
         if server is not None:
             server.remove_match(plan)
             for seat in table.seats.values():
@@ -185,7 +196,8 @@ async def _fill_seats(
         if server is None:
             raise ValueError("agents need a server to join")
         place = table.seats[seat] = AgentSeat(seat, may_come_back=isinstance(player, Remote))
-        server.add_seat(place)
+        if isinstance(player, Remote) or player.sandbox is None:
+            server.add_seat(place)
         if isinstance(player, Remote):
             announce(seat, place.token)
             joining.append(_wait_for_remote(table, place, player))
@@ -201,10 +213,29 @@ async def _wait_for_remote(table: _Table, place: AgentSeat, player: Remote) -> N
         table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
 
 
-async def _start_agent(table: _Table, place: AgentSeat, player: Command, address: str) -> None:
-    environment = {**player.environment, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": place.token}
+async def _process(table: _Table, place: AgentSeat, player: Command, address: str) -> AgentProcess:
+    """Start the process of an agent: in a box with a socket that leads to its seat alone, or with our own rights.
+
+    Raises:
+        CannotStart: if it cannot be started.
+        MatchVoid: if its box cannot be prepared, which is not its fault.
+    """
+    if player.sandbox is None:
+        environment = {**player.environment, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": place.token}
+        return await AgentProcess.start(player.argv, environment, player.folder)
+    door = SeatDoor()
+    table.doors.append(door)
+    await door.open(place)
     try:
-        process = await AgentProcess.start(player.argv, environment, player.folder)
+        box = player.sandbox.box(player.argv, player.folder or Path.cwd(), door.socket, place.token)
+    except CannotIsolate as error:
+        raise MatchVoid(str(error)) from error
+    return await AgentProcess.start_in(box)
+
+
+async def _start_agent(table: _Table, place: AgentSeat, player: Command, address: str) -> None:
+    try:
+        process = await _process(table, place, player, address)
     except CannotStart as error:
         table.faults[place.seat] = Fault(Outcome.START, str(error))
         return
@@ -217,7 +248,10 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
         return
     starved = watched.starved
     if ended.done():
+        was_built = process.box is None or process.box.was_built()
         await process.stop()
+        if not was_built and not process.log.last_line().startswith(NO_PROGRAM):
+            raise MatchVoid(f"the box of seat {place.seat} could not be built: {process.log.last_line()}")
         last = process.log.last_line()
         said = f"; the last it wrote: {last}" if last else ""
         detail = f"{ended.result()} before it joined{said}"

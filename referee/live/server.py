@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import resource
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,25 +20,16 @@ from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
-from referee.live import wire
-from referee.live.agent import AgentSeat, Context
-from referee.live.lobby import Lobby, Places
+from referee.live.agent import AgentSeat
+from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
+from referee.live.lobby import Places
 from referee.live.socket_folder import SocketFolder
 from referee.live.spectators import Showing
 from referee.match.plan import MatchPlan
 from referee.terminal import visible
 
-SERVICE = "dogana.v1.Referee"
-MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
-"""A larger message is not even read: the call ends."""
 MAX_STREAMS_PER_CONNECTION = 256
 """How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
-IDLE_MILLISECONDS = 10_000
-"""How long a connection may have no call. gRPC cannot limit how many a peer has, and each takes a file; agents call at once."""
-STOP_SECONDS = 0.5
-"""How long calls may go on when the server stops; the last messages of a match are still on their way then."""
-CANCEL_SECONDS = 5.0
-"""How long calls that were cancelled then may take to end."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time, how many calls watch the health, and how many reflect."""
 
@@ -80,12 +72,11 @@ class RefereeServer:
     def __init__(self, listen: Listen | None = None) -> None:
         """Prepare a server on a Unix domain socket, and with `listen` on TCP as well."""
         self._listen = listen
-        self._seats: dict[str, AgentSeat] = {}
+        self._doorkeeper = Doorkeeper()
         self._showings: dict[str, Showing] = {}
         self._watching: set[asyncio.Task[None]] = set()
-        self._lobby = Lobby()
         self._watchers = Places(MAX_WATCHERS, "spectators")
-        self._calls = _Calls()
+        self._calls = Calls()
         self._folder: SocketFolder | None = None
         self._server: grpc.aio.Server | None = None
         self.local_address = ""
@@ -99,24 +90,21 @@ class RefereeServer:
         Raises:
             PortInUse: if that is not possible.
         """
+        # Strangers' connections must not use up the files that records and agents need.
+        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],
             options=[
-                ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+                *OPTIONS,
                 ("grpc.max_concurrent_streams", MAX_STREAMS_PER_CONNECTION),
-                ("grpc.server_handshake_timeout_ms", 10_000),
-                ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
-                ("grpc.so_reuseport", 0),
                 ("grpc.keepalive_time_ms", 20_000),
                 ("grpc.keepalive_timeout_ms", 10_000),
-                # Agents ping every 30 s. The default would be five minutes while no data goes to and fro, as when others think.
-                ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
-                ("grpc.http2.max_ping_strikes", 4),
             ],
         )
         # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
-        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
+        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._doorkeeper.play)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Play": play, "Watch": watch})
         server.add_generic_rpc_handlers((handlers,))
@@ -163,11 +151,11 @@ class RefereeServer:
 
     def add_seat(self, seat: AgentSeat) -> None:
         """Let an agent join with the seat's token."""
-        self._seats[seat.token] = seat
+        self._doorkeeper.add(seat)
 
     def remove_seat(self, seat: AgentSeat) -> None:
         """Refuse the seat's token from now on."""
-        self._seats.pop(seat.token, None)
+        self._doorkeeper.remove(seat)
 
     def showing(self, plan: MatchPlan) -> Showing:
         """Offer a match to spectators, before it begins; return how it is shown to them."""
@@ -178,37 +166,6 @@ class RefereeServer:
         showing = self._showings.pop(plan.match_id, None)
         if showing is not None:
             showing.end()
-
-    # Play
-
-    async def _play(self, _: object, context: Context) -> None:
-        join = await self._read_join(context)
-        seat = self._seats.get(join.token)
-        if seat is None:
-            await context.abort(
-                grpc.StatusCode.UNAUTHENTICATED,
-                "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
-            )
-            return
-        if not seat.may_come_back:
-            self.remove_seat(seat)
-        await seat.serve(context, join)
-
-    async def _read_join(self, context: Context) -> pb.Join:
-        data = await self._lobby.first_message(context)
-        try:
-            message = wire.read_agent_message(data)
-        except wire.MalformedMessage as error:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {error}")
-            raise
-        if message.WhichOneof("message") != "join":
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose")
-        if message.join.protocol != wire.PROTOCOL:
-            await context.abort(
-                grpc.StatusCode.FAILED_PRECONDITION,
-                f"protocol {message.join.protocol} is not spoken here; this referee speaks protocol {wire.PROTOCOL}",
-            )
-        return message.join
 
     # Watch
 
@@ -233,29 +190,6 @@ class RefereeServer:
                 await showing.show(context, labels=request.labels)
             finally:
                 self._watching.discard(task)
-
-
-class _Calls(grpc.aio.ServerInterceptor):
-    """The calls that are served, of every service.
-
-    Who ends the event loop while a call has not quite ended makes gRPC print a traceback, and anybody may open one.
-    """
-
-    def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
-
-    @override
-    async def intercept_service(self, continuation: Any, handler_call_details: grpc.HandlerCallDetails) -> Any:
-        task = asyncio.current_task()  # serves this call to its end
-        assert task is not None  # noqa: S101 a coroutine runs in a task
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return await continuation(handler_call_details)
-
-    async def end(self) -> None:
-        """Wait until all calls of a server that has stopped have ended: it cancels them, which takes them a moment."""
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
 
 
 # --- what gRPC programs expect of every server --------------------------------------------------------

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from referee.live.supervise import descendants
+from referee.sandbox.supervise import descendants
 
 TICK_SECONDS = 0.2
 """How often an agent is looked at while it starts."""

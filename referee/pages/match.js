@@ -108,9 +108,10 @@ function start(data) {
     step = Math.max(0, Math.min(steps, wanted));
     const picture = pictureOf(step, seat);
     if (picture !== shownPicture) {
+      const parsed = document.adoptNode(new DOMParser().parseFromString(picture, "image/svg+xml").documentElement);
+      if (shownPicture) mend(get("board").querySelector("svg"), parsed);
+      else get("board").replaceChildren(parsed); // the plain picture is written in another way
       shownPicture = picture;
-      const parsed = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
-      mend(get("board").querySelector("svg"), document.adoptNode(parsed));
       get("moment").textContent = (get("board").querySelector("title")?.textContent ?? "").replace(`${data.game}, `, "");
       if (get("words").open) sayBoard();
     }
@@ -161,6 +162,8 @@ function start(data) {
       : data.troubles.reduce((map, t) => map.set(t[0], [...(map.get(t[0]) ?? []), t]), new Map());
     const headings = new Map(data.rounds);
     for (let at = 0; at <= steps; at++) {
+      if (headings.has(at)) list.push(make("li", headings.get(at), "heading"));
+      if (at && (isTurn(at) || headings.has(at - 1) || headings.has(at))) list.push(makeTurn(at));
       const line = make("li");
       const button = make("button");
       button.type = "button";
@@ -168,19 +171,25 @@ function start(data) {
       if (at === 0) button.append("start of the match");
       else {
         const [action, , ...changed] = entryOf(at, seat);
-        button.append(`${at} · seat ${data.seat[at - 1]} `, make("b", toldText(at, seat)));
+        button.append(`${at} · `, make("span", `seat ${data.seat[at - 1]} `, "unseen"), make("b", toldText(at, seat)));
         if (action >= 0 && BY[data.by[at - 1]]) button.append(` (${BY[data.by[at - 1]]})`);
         if (action >= 0) button.append(" ", make("code", data.texts[action]));
         if (changed.length) button.append(make("small", changed.map((text) => data.texts[text]).join("; ")));
       }
       button.addEventListener("click", () => go(at));
       line.append(button);
-      if (headings.has(at)) list.push(make("li", headings.get(at), "heading"));
       list.push(line);
       lines.push(button);
       for (const trouble of troubles.get(at) ?? []) list.push(make("li", troubleText(trouble), "fault"));
     }
     get("lines").replaceChildren(...list);
+  }
+
+  // The head of what a seat does without another one in between.
+  function makeTurn(at) {
+    const turn = make("li", `seat ${data.seat[at - 1]} · `, "turn");
+    turn.append(make("bdi", data.bots[data.seat[at - 1]]));
+    return turn;
   }
 
   function showLine() {
@@ -367,6 +376,28 @@ function start(data) {
     show(number("s") ?? 0);
   }
 
+  // --- a larger board, which can be scrolled
+
+  function zoom(larger, event) {
+    const board = get("board");
+    const box = board.getBoundingClientRect();
+    const part = (value, start, size, scrolled, whole) => (value === undefined ? 0.5 : (value - start + scrolled) / (whole || size));
+    const x = part(event?.clientX, box.left, box.width, board.scrollLeft, board.scrollWidth);
+    const y = part(event?.clientY, box.top, box.height, board.scrollTop, board.scrollHeight);
+    main.classList.toggle("larger", larger);
+    get("zoom").setAttribute("aria-pressed", larger);
+    board.scrollTo(x * board.scrollWidth - board.clientWidth / 2, y * board.scrollHeight - board.clientHeight / 2);
+  }
+
+  const isLarger = () => main.classList.contains("larger");
+
+  // --- a frame in another page is told how high the page is, if it says where it is from
+
+  function tellHeight() {
+    const height = Math.ceil(document.body.getBoundingClientRect().height);
+    parent.postMessage({ event: "RESIZE", data: { height } }, new URL(document.referrer).origin);
+  }
+
   // --- keys
 
   const keys = {
@@ -384,6 +415,8 @@ function start(data) {
     n: () => jump(1),
     p: () => jump(-1),
     f: () => look(seat === null ? 0 : seat + 1 < seats ? seat + 1 : null),
+    z: () => zoom(!isLarger()),
+    Escape: () => zoom(false),
     "?": () => {
       get("keys").open = !get("keys").open;
       if (get("keys").open) get("keys").scrollIntoView({ block: "nearest" });
@@ -415,7 +448,7 @@ function start(data) {
     "round-on": () => round(1),
     "mark-back": () => jump(-1),
     "mark-on": () => jump(1),
-    zoom: () => get("zoom").setAttribute("aria-pressed", main.classList.toggle("larger")),
+    zoom: () => zoom(!isLarger()),
   };
   for (const [id, action] of Object.entries(onClick)) get(id).addEventListener("click", action);
   for (const id of ["round-back", "round-on"]) get(id).hidden = data.rounds.length < 2;
@@ -435,8 +468,15 @@ function start(data) {
   get("slider").max = steps;
   get("slider").addEventListener("input", (event) => go(Number(event.target.value)));
   get("words").addEventListener("toggle", sayBoard);
+  get("board").addEventListener("dblclick", (event) => {
+    getSelection().removeAllRanges(); // a double click selects a word of the picture
+    zoom(!isLarger(), event);
+  });
+  if (parent !== window && document.referrer) new ResizeObserver(tellHeight).observe(document.body);
   get("board").setAttribute("aria-hidden", "true"); // its words are in a list of their own, and the live region tells each step
   for (const id of ["player", "log", "charts", "words", "keys"]) get(id).hidden = false;
+  const [, , width, height] = pictureOf(steps >> 1, null).match(/ viewBox="([^"]*)"/)[1].split(" ");
+  main.style.setProperty("--shape", width / height); // one width for all steps, though some pictures are higher
   main.classList.add("ready");
   listLanes();
   addEventListener("hashchange", readPlace);

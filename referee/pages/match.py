@@ -16,8 +16,10 @@ from string import Template
 
 from referee.game import Game
 from referee.pages.film import Progress, film
-from referee.pages.payload import Reel, pack, pictures_of, without_repeats
-from referee.pages.story import Story, columns, read_story, standing
+from referee.pages.packing import pack
+from referee.pages.payload import Reel, pictures_of
+from referee.pages.plain import shorten
+from referee.pages.story import Story, columns, moment, read_story, standing
 
 MAX_BYTES = 2_000_000
 """The size of a page. One that would be larger does without what seats knew."""
@@ -38,6 +40,8 @@ class Page:
     """Where and why the record does not hold; empty if it does."""
     is_sealed: bool
     """Whether the record reveals its seed."""
+    moment: str
+    """Where to look first, as the end of its address."""
 
 
 def make_page(
@@ -67,18 +71,15 @@ def make_page(
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
         html = _html(story, Reel(reel.tokens, reel.public, []), _TOO_LONG)
-    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed)
+    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story))
 
 
 def _html(story: Story, reel: Reel, remark: str) -> str:
-    frames = {
-        "tokens": reel.tokens,
-        "public": reel.public,
-        "seats": [without_repeats(splices) for splices in reel.seats],
-    }
-    *_, picture = pictures_of(frames, None)
-    script = "".join(f"\n{_part(name)}" for name in ("decode.js", "match.js"))
-    style = _part("match.css")
+    frames = {"tokens": reel.tokens, "public": reel.public, "seats": reel.seats}
+    *_, last = pictures_of(frames, None)
+    picture, looks = shorten(last)
+    script = "\n".join(["", *_code("decode.js"), *_code("match.js"), ""])
+    style = _part("match.css") + looks
     plan = story.replay.plan
     title = f"{plan.game.title}: {', '.join(row['bot'] for row in standing(story))}"
     return Template(_part("match.html")).substitute(
@@ -119,6 +120,12 @@ def _rows(story: Story) -> list[str]:
         + (f'<td class="fault">{escape(row["fault"])}</td></tr>' if row["fault"] else "<td>played</td></tr>")
         for row in standing(story)
     ]
+
+
+def _code(name: str) -> list[str]:
+    """Return the lines of a script without what only people need."""
+    lines = [line.strip() for line in _part(name).splitlines()]
+    return [line for line in lines if line and not line.startswith("//")]
 
 
 def _part(name: str) -> str:

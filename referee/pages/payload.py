@@ -1,22 +1,19 @@
-"""Pictures of a match as a few numbers a step. Pure; `decode.js` is the other half of it in the browser.
+"""Pictures of a match as a few numbers a step. Pure; `packing.py` writes them into a page.
 
-A picture is cut into *tokens*: a tag, or a sentence. All pictures share one table of distinct tokens, so a picture is a list of
-places in that table. What two pictures differ in is a *splice*, written as numbers: keep that many tokens, drop that many, insert
+A picture is cut into *tokens*: a tag with the text in it, or a sentence. All pictures share one table of distinct tokens,
+so a picture is a list of places in that table. What two pictures differ in is a *splice*, written as numbers: keep that many tokens, drop that many, insert
 that many, which follow; and so on. What is left is kept. A spectator's picture is the splice of the one before; a seat's picture
 is the splice of the spectator's at the same step. docs/decisions/0019-replay-page.md has the measurements.
 """
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_TOKEN = re.compile(r"(?=<)|(?<=\. )")
+_TOKEN = re.compile(r"(?=<(?!/))|(?<=>)(?=</)|(?<=\. )")
 _NEAR = 64
 """How many tokens of either picture are searched for the place from which both go on alike,"""
 _ALIKE = 3
@@ -115,48 +112,36 @@ def join(reels: Iterable[Reel]) -> Reel:
     seats: list[list[Splice]] = []
     for part in reels:
         new = [table.setdefault(token, len(table)) for token in part.tokens]
-        public += [_renumbered(change, new) for change in part.public]
+        public += [renumbered(change, new.__getitem__) for change in part.public]
         seats = seats or [[] for _ in part.seats]
         for splices, more in zip(seats, part.seats, strict=True):
-            splices += [_renumbered(change, new) for change in more]
+            splices += [renumbered(change, new.__getitem__) for change in more]
     return Reel(list(table), public, seats)
 
 
-def _renumbered(change: Splice, new: Sequence[int]) -> Splice:
+def renumbered(change: Splice, number: Callable[[int], int]) -> Splice:
+    """Return a splice with other numbers for its tokens."""
     numbers: Splice = []
     place = 0
     while place < len(change):
         end = place + 3 + change[place + 2]
         numbers += change[place : place + 3]
-        numbers += [new[token] for token in change[place + 3 : end]]
+        numbers += [number(token) for token in change[place + 3 : end]]
         place = end
     return numbers
 
 
-def without_repeats(splices: Sequence[Splice]) -> list[Splice | int]:
-    """Write 0 for a splice that is the same as the one before."""
-    return [0 if number and change == splices[number - 1] else change for number, change in enumerate(splices)]
+def played(splices: Iterable[Splice]) -> Iterator[list[int]]:
+    """Yield what splices make one after the other, beginning with nothing."""
+    now: list[int] = []
+    for change in splices:
+        now = apply(now, change)
+        yield now
 
 
 def pictures_of(data: dict[str, Any], seat: int | None) -> Iterator[str]:
-    """Decode all pictures of a payload: what spectators see, or what a seat sees."""
+    """Put together all pictures of a payload: what spectators see, or what a seat sees."""
     tokens = data["tokens"]
-    now: list[int] = []
-    change: Splice = []
-    for number, public in enumerate(data["public"]):
-        now = apply(now, public)
-        own = [] if seat is None else data["seats"][seat][number]
-        change = change if own == 0 else own
-        yield "".join(tokens[token] for token in apply(now, change))
-
-
-def pack(data: dict[str, Any]) -> str:
-    """Write a payload as base64 of compressed JSON; the same data always gives the same text."""
-    written = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
-    return base64.b64encode(gzip.compress(written, 9, mtime=0)).decode()
-
-
-def unpack(text: str) -> dict[str, Any]:
-    """Read what `pack` has written."""
-    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text)))
-    return data
+    for number, public in enumerate(played(data["public"])):
+        now = public if seat is None else apply(public, data["seats"][seat][number])
+        yield "".join(tokens[token] for token in now)

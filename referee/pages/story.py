@@ -13,6 +13,7 @@ from typing import Any
 from referee.game import Game, Seat, label
 from referee.match.result import Result
 from referee.records.changes import changes
+from referee.records.moments import lead_lost, place_on_page
 from referee.records.record import RecordError
 from referee.records.shown import Shown
 from referee.records.verify import Replay
@@ -112,11 +113,24 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
             for seat, left in enumerate(replay.seconds_left()):
                 if used[seat] > used_before[seat]:
                     milliseconds = (used[seat] - used_before[seat]) * 1000
-                    story.clocks.append((step.n, seat, round(milliseconds, 1), round(left, 2)))
+                    story.clocks.append((step.n, seat, round(milliseconds, 1), round(left, 1)))
     except RecordError as error:
         story.broken = f"line {error.line}: {error.reason}" if error.line else error.reason
     story.texts = list(words)
     return story
+
+
+def moment(story: Story) -> str:
+    """Return where a look at the match is worth most, as the address of a page has it: `#s=127&as=1`.
+
+    It is where the first seat was put out, or else where the lead was lost for the last time; otherwise the end.
+    """
+    outs = [(trouble.after, trouble.seat) for trouble in story.replay.troubles if trouble.is_out]
+    places = list(story.places)
+    if story.result is not None:
+        places.append((len(story.seats), [seat.rank for seat in story.result.seats]))
+    step, seat = (*outs, lead_lost(places) or (len(story.seats), None))[0]
+    return place_on_page(step, seat if story.logs else None)
 
 
 def columns(story: Story) -> dict[str, Any]:

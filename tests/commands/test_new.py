@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ladder.manifest import read_manifest
+from ladder.manifest import read_manifest, search_path
 from referee.commands import new
 from tests.commands.conftest import ROOT, Dogana
 
@@ -52,7 +52,7 @@ def test_it_says_in_three_lines_what_to_do_next(dogana: Dogana, language: str) -
 
 def test_the_python_kit_is_ready_to_be_submitted_as_it_is_written(tmp_path: Path) -> None:
     new.write_kit("python", tmp_path)
-    run, _ = read_manifest(tmp_path, tmp_path)
+    run, _ = read_manifest(tmp_path, tmp_path, search_path([]))
     assert run == ("python", "bot.py")
 
 

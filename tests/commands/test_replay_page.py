@@ -29,10 +29,15 @@ def test_a_page_is_written_and_its_size_told(dogana: Dogana, record: Path) -> No
     assert told
     assert int(told[2]) == round(len(page) / 1000)
     assert int(told[1]) == record.read_text().count('"type":"action"')
+    look = re.search(r"look at match\.html#s=(\d+)(?:&as=[01])?\n$", ended.stderr)
+    assert look
+    assert int(look[1]) <= int(told[1])
 
 
 def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> None:
-    assert "what spectators saw," in dogana("replay", record, "--html", "match.html", "--views", "public").stderr
+    told = dogana("replay", record, "--html", "match.html", "--views", "public").stderr
+    assert "what spectators saw," in told
+    assert "&as=" not in told
 
 
 def test_a_page_replaces_a_page_and_nothing_else(dogana: Dogana, record: Path) -> None:

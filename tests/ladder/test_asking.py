@@ -195,6 +195,7 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
         (False, "illegal"),
         (True, "crash"),
     ]
+    assert found["moment"] == f"{match_id}.html#s={lost['at']}"  # the page has no seats' views while the seed is sealed
     replayed = dogana("replay", found["record"], "--at", lost["at"], "--as", lost["seat"]).stdout
     for line in lost["observation"]:
         assert f"  {line}\n" in replayed
@@ -208,6 +209,7 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
     assert {tuple(words[:2]) for words in commands if words[0] == "ladder"} == {("ladder", "log")}
     assert "replay" in {words[0] for words in commands}
     assert ["--html", f"{match_id}.html"] in [words[-2:] for words in commands]
+    assert told_lines[-1].startswith(f"and look at {match_id}.html#s=")
     for words in commands:
         if "--html" not in words:  # it takes long, and has tests of its own
             assert dogana(*words).stdout

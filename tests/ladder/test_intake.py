@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from ladder import intake, manifest
-from ladder.errors import BadBot, LadderError
+from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
 from ladder.intake import Inspector, hash_of, submit, take_in
 from ladder.match import Version
@@ -281,11 +281,12 @@ def test_links_that_stay_in_the_folder_or_lead_to_a_usual_program_are_kept_as_li
     stored = tmp_path / "versions" / content_hash
     assert {name: str((stored / name).readlink()) for name in links} == links | {"circle": "circle"}
     assert (stored / "deep" / "down" / "notes").read_text() == "x"
-    assert Inspector(tmp_path / "versions").problem(version(content_hash)) == ""
+    Inspector(tmp_path / "versions").check(version(content_hash))
     stored.chmod(0o700)
     (stored / "lib64").unlink()
     (stored / "lib64").symlink_to("deep")
-    assert "are not those that were submitted" in Inspector(tmp_path / "versions").problem(version(content_hash))
+    with pytest.raises(CannotPlay, match="are not those that were submitted"):
+        Inspector(tmp_path / "versions").check(version(content_hash))
     take_in(paths[0], tmp_path / "versions")  # it is restored, and what was changed removed
     assert stat.S_IMODE(program.stat().st_mode) == 0o755  # what a link leads to is not made read-only
 
@@ -669,9 +670,13 @@ def test_versions_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) ->
         submit(Home(tmp_path / "home"), folder, "mybot", "me")
     finally:
         os.umask(umask)
-    found = [tmp_path / "home", *(tmp_path / "home").rglob("*")]
-    assert len(found) >= 7
+    versions = tmp_path / "home" / "versions"
+    inside = [path for path in versions.rglob("*") if path.parent != versions]
+    found = {tmp_path / "home", *(tmp_path / "home").rglob("*")} - {*inside, *versions.iterdir()}
+    assert versions in found
+    assert len(inside) >= 3
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
+    assert [path for path in inside if stat.S_IMODE(path.lstat().st_mode) & 0o222] == []
 
 
 def version(content_hash: str) -> Version:
@@ -700,15 +705,17 @@ def test_a_changed_version_is_noticed_and_restored_by_submitting_it_again(tmp_pa
     artefact = take_in(source, tmp_path / "versions")
     folder = tmp_path / "versions" / artefact.content_hash
     inspector = Inspector(tmp_path / "versions")
-    assert inspector.problem(version(artefact.content_hash)) == ""
+    inspector.check(version(artefact.content_hash))
     folder.chmod(0o700)
     (folder / "bot").chmod(0o700)
     CHANGES[change](folder)
-    said = inspector.problem(version(artefact.content_hash))
-    assert said.startswith("the files of mybot v1 are not those that were submitted")
-    assert said.endswith("submit the same again to restore them")
+    with pytest.raises(
+        CannotPlay,
+        match=r"^the files of mybot v1 are not those that were submitted .*; submit the same again to restore them$",
+    ):
+        inspector.check(version(artefact.content_hash))
     assert take_in(source, tmp_path / "versions") == artefact
-    assert inspector.problem(version(artefact.content_hash)) == ""
+    inspector.check(version(artefact.content_hash))
     assert hash_of(folder) == artefact.content_hash
 
 
@@ -716,14 +723,15 @@ def test_a_change_is_noticed_though_size_and_time_are_put_back(tmp_path: Path) -
     artefact = take_in(bot_folder(tmp_path / "bot"), tmp_path / "versions")
     program = tmp_path / "versions" / artefact.content_hash / "bot"
     inspector = Inspector(tmp_path / "versions")
-    assert inspector.problem(version(artefact.content_hash)) == ""
+    inspector.check(version(artefact.content_hash))
     before = program.stat()
     program.chmod(0o700)
     program.write_text(PROGRAM.replace("0", "1"))
     program.chmod(stat.S_IMODE(before.st_mode))
     os.utime(program, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert (program.stat().st_size, program.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-    assert "are not those that were submitted" in inspector.problem(version(artefact.content_hash))
+    with pytest.raises(CannotPlay, match="are not those that were submitted"):
+        inspector.check(version(artefact.content_hash))
 
 
 def test_a_version_is_read_again_only_if_something_about_it_has_changed(
@@ -739,10 +747,11 @@ def test_a_version_is_read_again_only_if_something_about_it_has_changed(
 
     monkeypatch.setattr(intake, "hash_of", noted)
     for _ in range(3):
-        assert inspector.problem(version(artefact.content_hash)) == ""
+        inspector.check(version(artefact.content_hash))
     assert len(read) == 1
     (tmp_path / "versions" / artefact.content_hash / "bot").touch()
-    assert inspector.problem(version(artefact.content_hash)) == ""
+    inspector.check(version(artefact.content_hash))
     assert len(read) == 2
-    assert "are gone from" in inspector.problem(version("0" * 64))
-    assert inspector.problem(version("house:random:1.0")) == ""
+    with pytest.raises(CannotPlay, match="are gone from"):
+        inspector.check(version("0" * 64))
+    inspector.check(version("house:random:1.0"))

@@ -12,12 +12,14 @@ from typing import Any
 
 import pytest
 
+from ladder.commands.run import _sandbox
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.running import schedule
 from ladder.standings import SUSPENDED_AFTER
 from ladder.store import Store
 from referee.records.record import read_lines
+from referee.sandbox.limits import Limits
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.soak import (
     check,
@@ -28,6 +30,7 @@ from tests.ladder.soak import (
     wait_for_unfinished_records,
     workers_of,
 )
+from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
 
@@ -195,11 +198,42 @@ def test_submitted_bots_get_a_scrubbed_environment_and_cannot_write_to_their_fil
     assert "ORGANISERS_SECRET" not in seen
 
 
-def test_unconfined_bots_need_the_organisers_word(dogana: Dogana, tmp_path: Path) -> None:
+@needs_bubblewrap
+def test_bots_run_behind_walls_unless_the_organiser_says_otherwise(dogana: Dogana, tmp_path: Path) -> None:
+    program = (
+        f"import os\nprint(os.path.exists({str(tmp_path)!r}), os.getcwd(), sorted(os.environ), flush=True)\n{RANDOM}"
+    )
+    submit(dogana, tmp_path, "mybot", "me", program)
+    ended = dogana("ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 256)
+    assert "each bot has 256 MiB of memory, 64 processes and threads" in ended.stderr
+    assert "unconfined" not in ended.stderr
+    logs = [path.read_text() for path in (tmp_path / "home" / "logs").rglob("*.log")]
+    assert logs
+    assert all(text.startswith("False /bot ['DOGANA_ADDRESS', 'DOGANA_TOKEN', ") for text in logs)
+    [newest, *_] = json.loads(dogana("ladder", "matches", "--bot", "mybot", "--json", "--home", "home").stdout)[
+        "matches"
+    ]
+    seats = json.loads(dogana("ladder", "match", newest["match"], "--json", "--home", "home").stdout)["seats"]
+    [used] = [seat["usage"] for seat in seats if seat["bot"] == "mybot v1"]
+    assert used.keys() == {"memory_peak", "memory_kills", "tasks_peak", "cpu_seconds"}
+    assert "seat " in dogana("ladder", "match", newest["match"], "--home", "home").stdout
+
+
+def test_limits_are_for_walls(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
-    ended = dogana("ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", status=1)
-    assert "say --unconfined if you trust them all" in ended.stderr
-    assert len(ended.stderr.splitlines()) == 1
+    ended = dogana(
+        "ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 256, "--unconfined", status=1
+    )  # fmt: skip
+    assert "--memory, --tasks and --cpus are enforced by walls; leave out --unconfined" in ended.stderr
+
+
+def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
+    with pytest.raises(
+        LadderError,
+        match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
+    ):
+        _sandbox(Limits(), Home(tmp_path))
 
 
 def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path) -> None:

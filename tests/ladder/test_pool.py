@@ -247,7 +247,8 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert isinstance(end, Finished)
     assert home.record(one.match_id).exists()
     assert (home.logs(one.match_id) / "seat0.log").exists()
-    found = [home.folder, *home.folder.rglob("*")]
+    found = {home.folder, *home.folder.rglob("*")} - set(home.versions.rglob("*"))  # which is private
+    assert home.versions in found
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -34,16 +37,16 @@ class Site:
     """Pages by name, with the payload of each."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.data: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, record: Path, *, seats_too: bool = True) -> None:
         page = make_page(record, find_sparing, untold, seats_too=seats_too)
-        (self._folder / f"{name}.html").write_text(page.html)
+        (self.folder / f"{name}.html").write_text(page.html)
         self.data[name] = payload(page)
 
     def link(self, name: str, place: str = "") -> str:
-        return (self._folder / f"{name}.html").as_uri() + place
+        return (self.folder / f"{name}.html").as_uri() + place
 
 
 NAMES = [f"{game}-{which}" for game in games() for which in ("fewest", "most")]
@@ -84,10 +87,12 @@ class Opened:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append("dialog: " + dialog.message))
         if clock:
-            self.page.clock.install()
+            self.page.clock.install(time=0)
         self.page.goto(link)
         if context.get("java_script_enabled", True):
             self.page.wait_for_selector("#player:not([hidden])")
+        if clock:
+            self.page.clock.pause_at(3600)  # else it runs on while the test does something
 
     def close(self) -> None:
         self._context.close()
@@ -400,3 +405,79 @@ def test_an_embedded_page_shows_the_board_and_its_keys_work(opened: Any) -> None
     assert page.page.locator("#board > svg").is_visible()
     page.press("ArrowRight")
     assert page.place == "#s=4&embed"
+
+
+@pytest.mark.parametrize("way", ["double tap", "key"])
+def test_the_board_is_made_larger_where_it_is_tapped_and_small_again(opened: Any, way: str) -> None:
+    page = opened("cargo_noir-fewest", "#s=9", viewport=PHONE, has_touch=True, is_mobile=True)
+    board = page.page.locator("#board")
+    box = board.bounding_box()
+    small = page.page.evaluate("board.scrollWidth")
+
+    def toggle(part: float) -> None:
+        if way == "key":
+            page.press("z")
+        else:
+            for _ in range(2):
+                page.page.touchscreen.tap(box["x"] + box["width"] * part, box["y"] + box["height"] * 0.5)
+
+    toggle(0.9)
+    page.page.wait_for_function("(small) => board.scrollWidth > 2 * small", arg=small)
+    middle = page.page.evaluate("(board.scrollLeft + board.clientWidth / 2) / board.scrollWidth")
+    assert middle > 0.8 if way == "double tap" else 0.4 < middle < 0.6
+    assert page.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    toggle(0.1)  # elsewhere, since four taps on one place are no two double taps
+    page.page.wait_for_function("(small) => board.scrollWidth === small", arg=small)
+    page.press("z", "Escape")
+    assert page.page.evaluate("board.scrollWidth") == small
+    assert page.page.locator("#zoom").get_attribute("aria-pressed") == "false"
+    assert page.step == 9
+
+
+@pytest.fixture
+def served(site: Site) -> Iterator[str]:
+    """The address of the pages on a server, for frames: a file does not tell a frame where it is from."""
+    handler = partial(QuietHandler, directory=site.folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves files and says nothing about it."""
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def test_an_embedded_page_tells_its_height_to_the_page_around_it(browser: Any, site: Site, served: str) -> None:
+    (site.folder / "around.html").write_text(
+        "<!DOCTYPE html><script>addEventListener('message', (event) => {"
+        "  if (event.data.event === 'RESIZE') frame.height = event.data.data.height; });</script>"
+        "<iframe id=frame width=600 height=10 src='yunnan-fewest.html#s=3&embed'></iframe>"
+    )
+    page = browser.new_page()
+    page.goto(f"{served}/around.html")
+    fits = "() => frame.height > 300 && frame.contentDocument.documentElement.scrollHeight <= frame.height"
+    page.wait_for_function(fits)
+    high = page.evaluate("+frame.height")
+    page.evaluate("frame.width = 900")
+    page.wait_for_function(f"(high) => frame.height > high && ({fits})()", arg=high)
+    page.close()
+
+
+def test_the_log_groups_what_a_seat_does_in_one_turn(opened: Any, site: Site) -> None:
+    page = opened("cargo_noir-fewest").page
+    data = site.data["cargo_noir-fewest"]
+    heads = page.evaluate("[...document.querySelectorAll('#lines .turn')].map((head) => head.textContent)")
+    begins = {step for step, _ in data["rounds"]}
+    runs = [
+        seat
+        for number, seat in enumerate(data["seat"])
+        if not number or seat != data["seat"][number - 1] or number in begins or number + 1 in begins
+    ]
+    assert heads == [f"seat {seat} · bot{seat}" for seat in runs]
+    assert len(runs) < len(data["seat"])

@@ -24,8 +24,10 @@ from referee.kit.chance import commitment
 from referee.match.result import Fault, Outcome
 from referee.pages.film import STEPS_A_REEL, FilmError, film
 from referee.pages.match import Page, make_page
-from referee.pages.payload import pictures_of, unpack
+from referee.pages.packing import unpack
+from referee.pages.payload import pictures_of
 from referee.records.changes import changes
+from referee.records.moments import lead_lost
 from referee.records.record import RecordError, header
 from referee.records.shown import Shown
 from referee.records.verify import Replay
@@ -44,7 +46,7 @@ def untold(drawn: int, pictures: int) -> None:
 
 
 def payload(page: Page) -> dict[str, Any]:
-    found = re.search(r'<script id="payload"[^>]*>([A-Za-z0-9+/=]*)</script>', page.html)
+    found = re.search(r'<script id="payload"[^>]*>([^<]*)</script>', page.html)
     assert found
     return unpack(found[1])
 
@@ -89,11 +91,12 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
         record = written(tmp_path / "match.jsonl", lines_of(record)[:75])
     page = page_of(record, seats_too=True)
     data = payload(page)
+    assert data["clocks"]
     expected = [drawn(record, viewer) for viewer in (None, *range(seats))]
     assert page.steps == len(expected[0]) - 1 > 40
     for viewer, pictures in zip((None, *range(seats)), expected, strict=True):
         assert list(pictures_of(data, viewer)) == pictures
-    assert expected[0][-1] in page.html
+    assert plain_board(page.html) == Tags(expected[0][-1]).found
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed, so decode.js is not tested: apt-get install nodejs")
@@ -101,15 +104,17 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     program = DECODE + DECODE_ALL
     ended = subprocess.run([node, "-e", program, tmp_path / "match.html"], capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert json.loads(ended.stdout) == [
+    told = json.loads(ended.stdout)
+    assert told["found"] == [
         [hashlib.sha256(picture.encode()).hexdigest() for picture in pictures] for pictures in expected
     ]
+    assert told["words"] == [data["texts"], data["log"], data["logs"], [list(clock) for clock in data["clocks"]]]
 
 
 # Forwards, then every picture again in leaps to and fro, which must be what it was.
 DECODE_ALL = r"""
-const [, base64] = /<script id="payload"[^>]*>([^<]*)</.exec(require("fs").readFileSync(process.argv[1], "utf8"));
-unpack(base64).then((data) => {
+const [, text] = /<script id="payload"[^>]*>([^<]*)</.exec(require("fs").readFileSync(process.argv[1], "utf8"));
+unpack(text).then((data) => {
   const pictureOf = makePictures(data);
   const hash = (text) => require("crypto").createHash("sha256").update(text).digest("hex");
   const found = [null, ...data.seats.keys()].map((seat) => data.public.map((_, step) => hash(pictureOf(step, seat))));
@@ -117,7 +122,7 @@ unpack(base64).then((data) => {
   for (let n = 0, step = 0; n < count; n++, step = (step + 89) % count)
     for (const view of found.keys())
       if (hash(pictureOf(step, view ? view - 1 : null)) !== found[view][step]) throw new Error(`step ${step} differs`);
-  console.log(JSON.stringify(found));
+  console.log(JSON.stringify({ found, words: [data.texts, data.log, data.logs, data.clocks] }));
 });
 """
 
@@ -287,6 +292,19 @@ def hostile(path: Path) -> Path:
     return written(path, lines)
 
 
+def test_the_first_look_is_at_the_seat_that_was_put_out_or_lost_the_lead(tmp_path: Path, recorded: Recorded) -> None:
+    page = page_of(hostile(tmp_path / "match.jsonl"))
+    [out] = [trouble for trouble in payload(page)["troubles"] if trouble[2]]
+    assert page.moment == f"#s={out[0]}&as=1"
+    record = recorded("yunnan", 2)
+    page = page_of(record)
+    data = payload(page)
+    places = [*data["places"], [page.steps, [place for place, _ in data["final"]]]]
+    step, seat = lead_lost(places) or pytest.fail("nobody lost the lead in this match")
+    assert page.moment == f"#s={step}&as={seat}"
+    assert page_of(record, seats_too=False).moment == f"#s={step}"
+
+
 def test_strikes_and_faults_are_told_with_step_reason_and_rule(tmp_path: Path) -> None:
     data = payload(page_of(hostile(tmp_path / "match.jsonl")))
     strike, out = data["troubles"]
@@ -308,6 +326,18 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
+def plain_board(html: str) -> list[tuple[str, dict[str, str | None]]]:
+    """The elements of the picture that stands in a page without scripts, with what its classes say as attributes again."""
+    classes = dict(re.findall(r"^\.(v\d+)\{(.*)\}", html, re.MULTILINE))
+    [board] = re.findall(r'<div id="board">(.*?)</div>', html, re.DOTALL)
+    found = Tags(board).found
+    for _, attributes in found:
+        for declared in filter(None, classes.get(attributes.pop("class", None) or "", "").split(";")):
+            name, value = declared.split(":")
+            attributes[name] = value.removesuffix("px")
+    return found
+
+
 def test_text_of_strangers_makes_no_element_attribute_or_script(tmp_path: Path, recorded: Recorded) -> None:
     page = page_of(hostile(tmp_path / "match.jsonl"))
     assert not page.broken
@@ -316,7 +346,8 @@ def test_text_of_strangers_makes_no_element_attribute_or_script(tmp_path: Path, 
     assert names.count("script") == 2
     assert not {"img", "iframe", "object", "a", "link", "form"} & set(names)
     attributes = {name for _, attrs in found for name in attrs}
-    assert not [name for name in attributes if name.startswith("on") or name in ("href", "src", "style", "xlink:href")]
+    assert not [name for name in attributes if name.startswith("on") or name in ("src", "style", "xlink:href")]
+    assert all((attrs.get("href") or "#").startswith("#") for _, attrs in found)
     kinds = {name: names.count(name) for name in names}
     plain = Tags(page_of(recorded("cargo_noir", 3)).html).found
     assert set(kinds) <= {tag for tag, _ in plain} | {"td", "rect", "path", "circle", "g", "text"}
@@ -341,7 +372,8 @@ def test_the_policy_allows_the_pages_own_script_and_style_and_nothing_else(recor
     assert "://" not in re.sub(r"http://www\.w3\.org/(2000/svg)", "", html)
 
 
-def test_pictures_have_no_ids_styles_or_links_that_the_policy_would_refuse(recorded: Recorded) -> None:
+def test_pictures_have_no_styles_or_links_that_the_policy_would_refuse(recorded: Recorded) -> None:
     for game in games():
         for tag, attributes in Tags(drawn(recorded(game, find(game).seat_counts.stop - 1), 0)[-1]).found:
-            assert not {"id", "style", "href", "class"} & attributes.keys(), (game, tag, attributes)
+            assert not {"style", "class"} & attributes.keys(), (game, tag, attributes)
+            assert (attributes.get("href") or "#").startswith("#"), (game, tag, attributes)

@@ -20,8 +20,9 @@ from grpc_reflection.v1alpha import reflection_pb2
 
 from dogana.v1 import referee_pb2 as pb
 from referee.live import lobby
+from referee.live.door import MAX_FRAME_BYTES
 from referee.live.play import Remote
-from referee.live.server import MAX_FRAME_BYTES, MAX_WATCHERS, Listen, RefereeServer
+from referee.live.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.referee.test_wire import ROOT, hall, run
 from tests.tables import plan_of
@@ -52,7 +53,7 @@ async def until(condition: Any) -> None:
 
 
 def waiting(room: Any) -> int:
-    return sum(map(len, room.server._lobby._waiting.values()))
+    return sum(map(len, room.server._doorkeeper._lobby._waiting.values()))
 
 
 def unary(channel: grpc.aio.Channel, method: str, request: bytes) -> Any:

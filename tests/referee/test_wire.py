@@ -22,7 +22,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.game import Seat
 from referee.kit.chance import commitment
 from referee.live import agent, lobby, wire
-from referee.live import server as server_module
+from referee.live.door import MAX_FRAME_BYTES
 from referee.live.driver import MatchVoid
 from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.server import Listen, PortInUse, RefereeServer
@@ -407,7 +407,7 @@ def test_a_frame_that_gRPC_itself_does_not_take_ends_the_stream() -> None:  # no
             bot = await room.agent()
             await bot.join()
             await bot.decide()
-            await bot.raw(b"\x00" * (server_module.MAX_FRAME_BYTES + 1))
+            await bot.raw(b"\x00" * (MAX_FRAME_BYTES + 1))
             assert (await room.report()).result.seats[0].outcome is Outcome.DISCONNECT
 
     run(scene())
@@ -756,7 +756,7 @@ def test_a_remote_agent_that_joins_and_leaves_before_the_others_are_there_has_lo
         async with hall(plan, [Remote(20), Remote(20)]) as room:
             early = await room.agent(0)
             await early.send(join=pb.Join(token=early.token, protocol=1))
-            seat = room.server._seats[early.token]
+            seat = room.server._doorkeeper._seats[early.token]
             await seat.joined
             early.call.cancel()
             while seat._stream is not None:

@@ -22,6 +22,7 @@ from referee.kit.svg import (
     LINE,
     LIT,
     SEA,
+    SMALLEST,
     box,
     element,
     figure,
@@ -100,12 +101,12 @@ def _port(board: CargoNoirBoard, seen: CargoNoirObservation, view: PortView, was
     if pending is not None and chosen:
         highest = f"–{short(pending.max)}" if pending.max > pending.min else ""
         parts.append(box(116, 6, 88, 19, BRASS, "none"))
-        parts.append(figure(160, 20.5, f"stake {short(pending.min)}{highest}", 13.5, DARK, fit=80))
+        parts.append(figure(160, 20.5, f"stake {short(pending.min)}{highest}", SMALLEST, DARK, fit=80))
         if pending.purpose is Purpose.SEND:
             parts.append(ship(26 + 40 * seen.seat, height - 33, seen.seat, opacity=0.5))
     elif banned:
         parts.append(group(146, 15, path("M-7 0a7 7 0 1 0 14 0a7 7 0 1 0-14 0M-4 0h8", "none", ALARM, 2.5)))
-        parts.append(text(204, 20, "barred", 13.5, ALARM, "end"))
+        parts.append(text(204, 20, "barred", SMALLEST, ALARM, "end"))
     for seat, stack in enumerate(view.stacks):
         if stack:
             middle, colour = 26 + 40 * seat, BRASS if stack == max(view.stacks) else FADED
@@ -125,7 +126,7 @@ def _closed_port(port: Port, x: float, y: float) -> str:
         box(-78, -32, 156, 64, DEEP, "none"),
         path("M-78-32h156v64h-156z", "none", DIM, stroke_dasharray="5 5"),
         text(0, -3, titled(port), 15, DIM, "middle", serif=True),
-        text(0, 16, "closed", 13.5, DIM, "middle"),
+        text(0, 16, "closed", SMALLEST, DIM, "middle"),
     )
     return group(x, y, "".join(parts))
 
@@ -145,12 +146,12 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
         path(windows, stroke=LAMP, thick=3),
         box(0, 0, width, height, LIT, BRASS, 2),
         text(width / 2, 22, "Macao", 18, BRASS, "middle", serif=True, bold=True),
-        text(10, 39, "Black Market", 13.5, FADED),
+        text(10, 39, "Black Market", SMALLEST, FADED),
         cargo(seen.market, board.black_market_spaces, 10, 58, 29, 8),
         _fleet(seen, market, old_market, seen.todo_market > 0, 95),
         path(f"M10 124h{width - 20}", stroke=LINE, thick=1.5),
-        text(10, 142, "Casino", 13.5, FADED),
-        text(width - 10, 142, f"+{board.casino_income} coins a ship", 13.5, FADED, "end", fit=150),
+        text(10, 142, "Casino", SMALLEST, FADED),
+        text(width - 10, 142, f"+{board.casino_income} coins a ship", SMALLEST, FADED, "end", fit=150),
         _fleet(seen, casino, old_casino, seen.todo_casino > 0, 164),
     ]
     if seen.market != was.market or market != old_market:
@@ -167,7 +168,7 @@ def _fleet(seen: CargoNoirObservation, ships: Sequence[int], old_ships: Sequence
         if count:
             parts.append(ship(28 + 48 * seat, y, seat, 0.92, waiting=waiting and seat == seen.seat))
         if count > 1:
-            parts.append(figure(28 + 48 * seat, y + 24, f"×{short(count)}", 13.5, fit=40))
+            parts.append(figure(28 + 48 * seat, y + 24, f"×{short(count)}", SMALLEST, fit=40))
         if count > old_ships[seat]:
             parts.append(halo(28 + 48 * seat, y, 17))
     return "".join(parts)

@@ -21,6 +21,7 @@ from referee.kit.svg import (
     LINE,
     LIT,
     SEAT_COLOURS,
+    SMALLEST,
     box,
     figure,
     group,
@@ -58,7 +59,7 @@ def panel(
     has, had, room, height = seen.seats[seat], was.seats[seat], width - 24, panel_height(width)
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
-    remarks = ["your seat" if seat == seen.viewer else f"seat {seat}"]
+    remarks = ["you"] if seat == seen.viewer else [f"seat {seat}"]
     remarks += ["to act"] * active + [placed(seen, seat)] * over
     name = board.families[seat] if scene is None else scene.bots[seat]
     parts = [
@@ -66,9 +67,9 @@ def panel(
         box(10, 0, width - 20, 5, SEAT_COLOURS[seat], "none", 0, 2),
         ship(32, 30, seat, 1.1),
         name_text(58, 29, name, 16, width - 124),
-        text(58, 49, " · ".join(remarks), 13.5, BRASS if active or winner else FADED, fit=width - 128),
+        text(58, 49, " · ".join(remarks), SMALLEST, BRASS if active or winner else FADED, fit=width - 110),
         text(width - 12, 34, has.score, 25, BRASS, "end", bold=True, fit=50),
-        text(width - 12, 50, "points", 13.5, FADED, "end"),
+        text(width - 12, 50, "points", SMALLEST, FADED, "end"),
     ]
     if has.score != had.score:
         parts.append(brackets(width - 66, 9, 60, 49))
@@ -81,7 +82,7 @@ def panel(
     top = _GOODS_TOP + _LINE * (-(-len(Kind) // columns))
     parts.append(_cards(board, has, had, room, top, height - top - 24))
     if scene is not None and scene.clocks is not None:
-        parts.append(text(width - 12, height - 10, f"{clock(scene.clocks[seat])} left", 13.5, FADED, "end"))
+        parts.append(text(width - 12, height - 10, f"{clock(scene.clocks[seat])} left", SMALLEST, FADED, "end"))
     return "".join(parts)
 
 
@@ -89,7 +90,7 @@ def _coins(has: SeatView, had: SeatView) -> str:
     change = has.safe - had.safe
     parts = [
         text(12, 82, short(has.safe), 21, BRASS, bold=True, fit=34),
-        text(12, 100, "coins", 13.5, FADED),
+        text(12, 100, "coins", SMALLEST, FADED),
     ]
     if change:
         parts.append(text(52, 100, signed(change), 14, LAMP, bold=True, fit=26))
@@ -103,7 +104,7 @@ def _ships(seen: CargoNoirObservation, was: CargoNoirObservation, seat: Seat, ro
     for place, (words, count) in enumerate(now.items()):
         x, y = 84 + step * (place % 2), 80 + 20 * (place // 2)
         parts.append(text(x, y, short(count), 15, INK if count else FADED, bold=True, fit=20))
-        parts.append(text(x + 4 + 9.5 * len(short(count)), y, words, 13.5, FADED, fit=step - 15))
+        parts.append(text(x + 4 + 9.5 * len(short(count)), y, words, SMALLEST, FADED, fit=step - 15))
         if count != then[words]:
             parts.append(brackets(x - 4, y - 15, min(step, 84), 20))
     return "".join(parts)
@@ -117,15 +118,15 @@ def _where(seen: CargoNoirObservation, seat: Seat) -> dict[str, int]:
 
 def _storage(goods: int, storage: int, room: float, value: int) -> str:
     """Draw a bar of the goods that fit into the storage, followed in the colour of alarm by those that do not."""
-    width = room - 176
+    width = room - 180
     scale = width / max(goods, storage, 1)
     stored, spare = min(goods, storage), max(0, goods - storage)
     parts = [
-        text(12, 125, f"goods {short(goods)}/{short(storage)}", 13.5, ALARM if spare else INK, bold=spare > 0, fit=82),
-        box(100, 116, width, 9, DEEP, LINE, 1, 4),
-        box(100, 116, stored * scale, 9, BRASS, "none", 0, 4),
-        box(100 + stored * scale, 116, spare * scale, 9, ALARM, "none", 0, 4),
-        text(room + 12, 125, f"worth {short(value)}", 13.5, INK, "end", fit=68),
+        text(12, 125, f"goods {short(goods)}/{short(storage)}", SMALLEST, ALARM if spare else INK, fit=90),
+        box(104, 116, width, 9, DEEP, LINE, 1, 4),
+        box(104, 116, stored * scale, 9, BRASS, "none", 0, 4),
+        box(104 + stored * scale, 116, spare * scale, 9, ALARM, "none", 0, 4),
+        text(room + 12, 125, f"worth {short(value)}", SMALLEST, INK, "end", fit=68),
     ]
     return "".join(parts)
 
@@ -147,7 +148,7 @@ def _cards(board: CargoNoirBoard, has: SeatView, had: SeatView, room: float, top
     """Draw the cards of a seat: how many, which, and the points that they give."""
     owned = [card for card in Card if has.cards[card]]
     if not owned:
-        return text(12, top + 12, "no cards", 13.5, FADED)
+        return text(12, top + 12, "no cards", SMALLEST, FADED)
     columns = _card_columns(room + 24)
     rows = -(-len(owned) // columns)
     step, width = min(_STEP, height / rows), room / columns
@@ -156,11 +157,11 @@ def _cards(board: CargoNoirBoard, has: SeatView, had: SeatView, room: float, top
         x, y = 12 + width * (place // rows), top + 12 + step * (place % rows)
         row = (
             box(0, -13, 24, 16, card_colour(board, card), "none", 0, 3),
-            figure(12, -1, f"{short(has.cards[card])}×", 13.5, DARK, fit=23),
-            text(30, 0, titled(card), 13.5, fit=width - 76),
+            figure(12, -1, f"{short(has.cards[card])}×", SMALLEST, DARK, fit=23),
+            text(30, 0, titled(card), SMALLEST, fit=width - 70),
             text(width - 10, 0, short(has.cards[card] * board.vp[card]), 14, BRASS, "end", bold=True, fit=34),
         )
-        parts.append(group(x, y, "".join(row), min(1, step / _STEP)))
+        parts.append(group(x, y, "".join(row), min(1, step / 16.5)))
         if has.cards[card] != had.cards[card]:
             parts.append(brackets(x - 4, y - 16, width - 2, 22))
     return "".join(parts)

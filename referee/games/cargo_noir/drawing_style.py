@@ -13,12 +13,14 @@ from referee.kit.svg import (
     LAMP,
     PARCHMENT,
     SEAT_COLOURS,
+    SMALLEST,
     STEEL,
     box,
     element,
     figure,
-    group,
     path,
+    piece,
+    pieces,
     short,
     text,
 )
@@ -46,34 +48,47 @@ _GOODS = {
 }
 
 
+def pieces_of(seats: int) -> str:
+    """Define the ships of the seats and the tokens; the functions below put them somewhere."""
+    outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
+    drawn = {
+        f"cn-ship-{seat}": path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke")
+        + figure(0, 9, seat, 15, DARK)
+        for seat in range(seats)
+    }
+    for kind, (fill, pictogram) in _GOODS.items():
+        rim, thick = (BRASS, 2) if kind is Kind.WILD else (DARK, 1)
+        drawn[f"cn-{kind.name.lower()}"] = box(-12, -12, 24, 24, fill, rim, thick, 5) + path(
+            pictogram, rim, fill_rule="evenodd", transform="scale(.9)"
+        )
+    for height in range(1, _PILE + 1):
+        drawn[f"cn-coins-{height}"] = "".join(
+            element("ellipse", cy=-4 - 3 * level, rx=12, ry=4, fill=BRASS, stroke="#5d4413") for level in range(height)
+        )
+    return pieces(drawn)
+
+
+_PILE = 7
+"""No pile of coins is drawn higher."""
+
+
 def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1) -> str:
     """Draw a ship of a seat, 36 wide and 24 high, with the seat's number, and with a lamp if it is to be resolved."""
-    outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
-    parts = [
-        path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
-        figure(0, 9, seat, 15, DARK),
-    ]
+    drawn = piece(f"cn-ship-{seat}", x, y, scale, opacity)
     if waiting:
-        parts += [element("circle", cx=15, cy=-9, r=r, fill=LAMP, opacity=dim) for r, dim in ((8, 0.3), (4, 1))]
-    return group(x, y, "".join(parts), scale, opacity)
+        for radius, dim in ((8, 0.3), (4, 1)):
+            drawn += element("circle", cx=x + 15 * scale, cy=y - 9 * scale, r=radius * scale, fill=LAMP, opacity=dim)
+    return drawn
 
 
 def coins(x: float, y: float, height: int) -> str:
     """Draw a pile of coins that stands on y, at most seven high."""
-    return "".join(
-        element("ellipse", cx=x, cy=y - 4 - 3 * level, rx=12, ry=4, fill=BRASS, stroke="#5d4413", stroke_width=1)
-        for level in range(min(height, 7))
-    )
+    return piece(f"cn-coins-{min(height, _PILE)}", x, y)
 
 
 def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) -> str:
     """Draw a token with the colour and pictogram of its kind."""
-    fill, pictogram = _GOODS[kind]
-    rim, thick = (BRASS, 2) if kind is Kind.WILD else (DARK, 1)
-    parts = box(-12, -12, 24, 24, fill, rim, thick, 5) + path(
-        pictogram, rim, fill_rule="evenodd", transform="scale(0.9)"
-    )
-    return group(x, y, parts, size / 24, opacity)
+    return piece(f"cn-{kind.name.lower()}", x, y, size / 24, opacity)
 
 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int) -> str:
@@ -94,7 +109,7 @@ def counted(goods: Sequence[int], x: float, y: float, columns: int, step: float,
     for place, kind in enumerate([kind for kind in Kind if goods[kind]]):
         left, middle = x + step * (place % columns), y + line * (place // columns)
         parts.append(token(left + 10, middle, kind, 20))
-        parts.append(text(left + 22.5, middle + 4.5, short(goods[kind]), 13, bold=True, fit=step - 26))
+        parts.append(text(left + 22.5, middle + 4.5, short(goods[kind]), SMALLEST, bold=True, fit=step - 23))
     return "".join(parts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from itertools import pairwise
 
 from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Side, ValparaisoBoard, is_market
@@ -41,16 +40,19 @@ from referee.kit.svg import (
     LINE,
     LIT,
     SEA,
+    SMALLEST,
     box,
     figure,
     group,
     name_text,
+    number,
     path,
     short,
     text,
+    wrapped,
 )
 
-_SECTOR_WIDTH, _SECTOR_HEIGHT, _CARD_WIDTH, _CARD_HEIGHT = 312, 164, 98, 84
+_SECTOR_WIDTH, _SECTOR_HEIGHT, _CARD_WIDTH, _CARD_HEIGHT = 316, 164, 99, 84
 _COAST, _ROW_SHOWN = 234, 20
 
 Places = dict[Location, tuple[float, float]]
@@ -78,9 +80,10 @@ def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, wa
 def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
     """Draw the sectors: the outer ones from the west to the east, the harbour below; beside it the pile, and what was scrapped."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
+    wave = MAP_WIDTH / 28
     for step in range(7):
-        coast += f"q-35 {14 if step % 2 else -10}-70 0t-70 0"
-    crests = ((264, 196), (282, 214))
+        coast += f"q-{number(wave)} {14 if step % 2 else -10}-{number(2 * wave)} 0t-{number(2 * wave)} 0"
+    crests = ((276, 192), (308, 200))
     parts = [
         path(f"{coast}z", SEA, "#6f6242", 2),
         path("".join(f"M{x} {y}q6-6 12 0t12 0" for x, y in crests), stroke="#33586a", thick=2),
@@ -93,11 +96,11 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObs
         box(16 + 4 * at, 188 + 3 * at, 26, 34, DEEP, BRASS, 1.2, 4) for at in range(3 if seen.deck > 2 else seen.deck)
     ]
     parts.append(text(60, 200, f"{seen.deck} card{'' if seen.deck == 1 else 's'} in the pile", 15, bold=True))
-    below = "a space left empty ends the match" if seen.deck < 4 else "of achievements"
-    parts.append(text(60, 218, below, 14, FADED, fit=196))
+    ends = f"the end: {board.end_vp} VP, or an empty space"
+    parts.append(text(60, 218, ends, SMALLEST, FADED, fit=270))
     words = " ".join(card.name for card in seen.scrapped) or "none"
-    for row, line in enumerate(textwrap.wrap(f"Scrapped: {words}", 38)[:3]):
-        parts.append(text(668, 196 + 15 * row, line, 14, FADED, fit=296))
+    for row, line in enumerate(wrapped(f"Scrapped: {words}", SMALLEST, 296)[:3]):
+        parts.append(text(674, 196 + 16 * row, line, SMALLEST, FADED, fit=296))
     return "".join(parts)
 
 
@@ -112,24 +115,24 @@ def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoO
     lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
     parts = [
         box(0, 0, _SECTOR_WIDTH, _SECTOR_HEIGHT, DEEP, *_rim_of(seen, lit)),
-        text(9, 21, sector.name, 13, FADED, bold=True),
-        name_text(38, 21, board.sector_names[sector], 15, 116),
-        text(198, 20, f"{board.overseas_goods} ×", 14, INK, "end", bold=True),
-        cube(211, 15, board.sector_goods[at], 18),
-        coin(254, 15, seen.sea_money[at], 11),
-        text(269, 20, "pesos", 13.5, FADED, fit=40),
+        text(9, 21, sector.name, SMALLEST, FADED, bold=True),
+        name_text(38, 21, board.sector_names[sector], 15, 118),
+        text(194, 20, f"{board.overseas_goods} ×", 14, INK, "end", bold=True),
+        cube(207, 15, board.sector_goods[at]),
+        coin(252, 15, seen.sea_money[at]),
+        text(267, 20, "pesos", SMALLEST, FADED, fit=44),
     ]
     for place in range(SLOTS_OF_A_SECTOR):
         card, x = seen.slots[at * SLOTS_OF_A_SECTOR + place].card, 5 + (_CARD_WIDTH + 4) * place
         if card is None:
             gone = box(x, 31, _CARD_WIDTH, _CARD_HEIGHT, "none", DIM, 1, 5, stroke_dasharray="4 4")
-            parts.append(gone + text(x + _CARD_WIDTH / 2, 77, "empty", 12, DIM, "middle"))
+            parts.append(gone + text(x + _CARD_WIDTH / 2, 77, "empty", SMALLEST, DIM, "middle"))
         else:
             parts.append(group(x, 31, achievement(_CARD_WIDTH, _CARD_HEIGHT, card, board)))
         if card is not was.slots[at * SLOTS_OF_A_SECTOR + place].card:
             parts.append(brackets(x - 3, 28, _CARD_WIDTH + 6, _CARD_HEIGHT + 6))
     if seen.sea_money[at] != was.sea_money[at]:
-        parts.append(brackets(238, 1, 32, 28))
+        parts.append(brackets(237, 1, 30, 28))
     parts.append(_ships(seen, was, sector, 30, 142))
     return "".join(parts)
 
@@ -137,7 +140,7 @@ def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoO
 def _harbour(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
     parts = (
         box(0, 0, _SECTOR_WIDTH, 44, DEEP, LINE, 1, 8),
-        text(9, 27, Sector.H.name, 13, FADED, bold=True),
+        text(9, 27, Sector.H.name, SMALLEST, FADED, bold=True),
         name_text(24, 27, board.sector_names[Sector.H], 15, 88),
         _ships(seen, was, Sector.H, 136, 25),
     )
@@ -160,11 +163,12 @@ def _ways(side: Side, places: Places) -> str:
     parts = []
     for one, other in sorted({tuple(sorted(pair)) for river in side.rivers for pair in pairwise(river)}):
         (x, y), (to_x, to_y) = places[one], places[other]
-        bend = f"Q{(x + to_x) / 2 + (to_y - y) * 0.32:g} {(y + to_y) / 2 - (to_x - x) * 0.32:g} {to_x:g} {to_y:g}"
-        parts.append(path(f"M{x:g} {y:g}{bend}", stroke=RIVER, thick=9, stroke_linecap="round", opacity=0.8))
+        east, south = to_x - x, to_y - y
+        bend = f"q{east / 2 + south * 0.32:.0f} {south / 2 - east * 0.32:.0f} {east:.0f} {south:.0f}"
+        parts.append(path(f"M{x:.0f} {y:.0f}{bend}", stroke=RIVER, thick=9, stroke_linecap="round", opacity=0.8))
     for one, other in sorted({tuple(sorted(road)) for road in side.roads}):
         (x, y), (to_x, to_y) = places[one], places[other]
-        parts.append(path(f"M{x:g} {y:g}L{to_x:g} {to_y:g}", stroke=ROAD, thick=5, stroke_dasharray="12 4"))
+        parts.append(path(f"M{x:.0f} {y:.0f}L{to_x:.0f} {to_y:.0f}", stroke=ROAD, thick=5, stroke_dasharray="12 4"))
     return "".join(parts)
 
 
@@ -176,7 +180,7 @@ def _motion(seen: ValparaisoObservation, places: Places) -> str:
     for start, end in pairwise(seen.path):
         (x, y), (to_x, to_y) = places[start], places[end]
         east, south = to_x - x, to_y - y
-        lines.append(f"M{x:g} {y:g}L{to_x:g} {to_y:g}")
+        lines.append(f"M{x:.0f} {y:.0f}L{to_x:.0f} {to_y:.0f}")
         # The arrow is in the middle of what the boxes leave to be seen of the line.
         left, right = (share_within(size_of(location), east, south) for location in (start, end))
         middle = (left + 1 - right) / 2
@@ -187,10 +191,10 @@ def _motion(seen: ValparaisoObservation, places: Places) -> str:
 
 def _sign(side: Side, location: Location, width: float, river: tuple[float, float]) -> str:
     """Draw the name of a location, and the mark of a river if it is at one."""
-    left = 24 if location is Location.V else 33
+    left = 23 if location is Location.V else 32
     parts = [
-        text(8, 19, location.name, 12.5, FADED, bold=True),
-        name_text(left, 19, side.names[location], 14.5, width - left - 8),
+        text(7, 19, location.name, SMALLEST, FADED, bold=True),
+        name_text(left, 19, side.names[location], 15 if location is Location.V else SMALLEST, width - left - 6),
     ]
     return "".join([*parts, waves(*river)] if location in side.river_locations else parts)
 
@@ -208,18 +212,18 @@ def _village(
     width, height = size_of(village)
     lit = seen.village is village or seen.path[-1:] == (village,)
     rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
-    room, per_row = (88, 3) if is_market(village) else (width - 14, 5)
+    room, per_row = (74, 3) if is_market(village) else (width - 14, 5)
     parts = [
         box(0, 0, width, height, LAND, *rim, 8 if is_market(village) else 22),
         _sign(side, village, width - 20 * is_market(village), (width - 15, 14 if is_market(village) else 40)),
         _sites(side, seen, was, village, room if is_market(village) else room - 20),
-        _merchants(seen, was, village, 7, 80, room / per_row, per_row),
+        _merchants(seen, was, village, 5, 80, room / per_row, per_row),
     ]
     if is_market(village):
         tiles = [board.tiles[kind] for kind in seen.markets[village - Location.M1].tiles]
-        parts.append(group(96, 27, column(89, tiles, lit=seen.village is village)))
+        parts.append(group(80, 27, column(111, tiles, lit=seen.village is village)))
         if seen.markets[village - Location.M1] != was.markets[village - Location.M1]:
-            parts.append(brackets(93, 24, 95, 117))
+            parts.append(brackets(77, 24, 116, 119))
     return group(x - width / 2, y - height / 2, "".join(parts))
 
 
@@ -230,9 +234,9 @@ def _sites(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, 
     step = min(42, room / len(spaces))
     parts = []
     for space, vp in enumerate(spaces):
-        x = 8 + step * (space + 0.5)
+        x = 5 + step * (space + 0.5)
         owner = owner_of(seen, built[space]) if space in built else None
-        parts.append(house(x, 39, owner, min(1, step / 26)))
+        parts.append(house(x, 39, owner))
         if vp:
             parts.append(figure(x, 63, f"+{short(vp)}", 14, BRASS if owner is None else DIM, fit=step - 2))
         if owner is not None and not any(old.location is village and old.space == space for old in was.houses):
@@ -258,10 +262,12 @@ def _merchants(
         waiting = seat == seen.seat and any(seen.unmoved) and seen.unmoved[location] > 0
         left, middle = x + step * (at % per_row + 0.5), y + 38 * (at // per_row)
         count = seen.seats[seat].merchants[location]
-        parts.append(merchant(left - 8 * beside, middle, owner_of(seen, seat), 0.95, waiting=waiting))
+        parts.append(merchant(left - 8 * beside, middle, owner_of(seen, seat), waiting=waiting))
         if count > 1:
             parts.append(
-                figure(left + (15 if beside else 0), middle + (5 if beside else 25), f"×{short(count)}", 13.5, fit=26)
+                figure(
+                    left + (15 if beside else 0), middle + (5 if beside else 25), f"×{short(count)}", SMALLEST, fit=26
+                )
             )
         if count > was.seats[seat].merchants[location]:
             parts.append(halo(left - 8 * beside, middle - 1, 15))
@@ -274,8 +280,8 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
     lit = seen.path[-1:] == (Location.V,)
     parts = [
         box(0, 0, width, height, LIT, *(_rim_of(seen, lit) if lit else (BRASS, 1.5))),
-        _sign(side, Location.V, width - 50, (width - 42, 14)),
-        lighthouse(width - 19, 15, 0.8),
+        _sign(side, Location.V, width - 50, (width - 44, 14)),
+        lighthouse(width - 19, 16),
     ]
     spaces = side.row[:_ROW_SHOWN]  # more than all seats have houses
     columns = max(5, -(-len(spaces) // 2))
@@ -283,18 +289,18 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
     for at, space in enumerate(spaces):
         free, owner = at == len(seen.row), owner_of(seen, seen.row[at]) if at < len(seen.row) else None
         inside = [
-            box(0, 0, 46, 39, DEEP, LAMP if free else owner.rim if owner else LINE, 2 if free or owner else 1, 5),
-            in_a_row(symbols_of(space.revenue), 23, 11.5, 40),
-            house(12 if space.built else 23, 28, owner, 0.75, bid=free),
+            box(0, 0, 47, 42, DEEP, LAMP if free else owner.rim if owner else LINE, 2 if free or owner else 1, 5),
+            in_a_row(symbols_of(space.revenue), 23.5, 11, 43),
+            house(13 if space.built else 23, 30, owner, bid=free),
         ]
         if space.built:
             points = f"+{short(space.built)}"
-            inside.append(text(43, 34, points, 14, DIM if owner else BRASS, "end", bold=True, fit=20))
+            inside.append(text(45, 36, points, SMALLEST, DIM if owner else BRASS, "end", bold=True, fit=20))
         if owner is not None and at >= len(was.row):
-            inside.append(brackets(-3, -3, 52, 45))
-        where = (8 + step * (at % columns), 28 + 42 * (at // columns))
+            inside.append(brackets(-3, -3, 53, 48))
+        where = (8 + step * (at % columns), 28 + 45 * (at // columns))
         parts.append(group(*where, "".join(inside), min(1, step / 50)))
-    parts.append(_merchants(seen, was, Location.V, 6, 132, (width - 12) / 5, 5, beside=True))
+    parts.append(_merchants(seen, was, Location.V, 6, 134, (width - 12) / 5, 5, beside=True))
     return group(x - width / 2, y - height / 2, "".join(parts))
 
 

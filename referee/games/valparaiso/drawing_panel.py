@@ -5,7 +5,7 @@ from __future__ import annotations
 from referee.game import Scene, Seat
 from referee.games.valparaiso.board import ValparaisoBoard
 from referee.games.valparaiso.drawing_cards import Slot, action_cards, owned_cards, plan_slot
-from referee.games.valparaiso.drawing_style import holdings, owner_of, ship
+from referee.games.valparaiso.drawing_style import holdings, lighthouse, owner_of, ship
 from referee.games.valparaiso.drawing_words import goods_in_letters, order_of, to_act
 from referee.games.valparaiso.names import Card, Phase
 from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
@@ -20,6 +20,7 @@ from referee.kit.svg import (
     LAND,
     LINE,
     LIT,
+    SMALLEST,
     box,
     group,
     name_text,
@@ -43,45 +44,46 @@ def panel(
     active, winner = seat in to_act(seen), over and has.rank == 1
     name = "you" if seat == seen.viewer else ""
     title = f"Seat {seat}{' (you)' if name else ''}" if scene is None else scene.bots[seat]
-    remarks = [] if scene is None else [f"seat {seat}{', you' if name else ''}"]
-    remarks.append(owner.colour.name.lower())
-    remarks += ["start player"] * (seat == seen.start_seat) + ["finished first"] * (seat == seen.first_finisher)
-    remarks += ["to act"] * active + [ordinal(has.rank)] * over
+    remarks = ["you"] * bool(name and scene) + [owner.colour.name.lower()]
+    remarks += ["was first"] * (seat == seen.first_finisher) + ["to act"] * active + [ordinal(has.rank)] * over
     roomy = height > 250
-    gap = min(32, max(0, height - 226 - 42 * roomy) / 6)
+    columns = 8 if not roomy else 3 if width < 450 else 4
+    gap = min(30, max(0, height - 205 - 25 * -(-8 // columns)) / 6)
     parts = [
         box(0, 0, width, height, LIT if active or winner else LAND, owner.rim if active else BRASS if winner else LINE),
         box(12, 0, width - 24, 5, owner.fill, owner.rim, 0.8, 2),
-        ship(34, 34, owner, 1.15),
-        name_text(62, 29, title, 18, width - 244),
-        text(62, 49, " · ".join(remarks), 14.5, BRASS if active or winner else FADED, fit=width - 214),
-        text(width - 88, 31, short(has.vp), 26, BRASS, "end", bold=True, fit=50),
-        text(width - 88, 49, "on track", 14.5, FADED, "end", fit=60),
+        ship(32, 34, owner, 1.15),
+        name_text(58, 29, title, 18, width - 238),
+        text(58, 48, " · ".join(remarks), SMALLEST, BRASS if active or winner else FADED, fit=width - 210),
+        text(width - 94, 31, short(has.vp), 26, BRASS, "end", bold=True, fit=50),
+        text(width - 94, 48, "on track", SMALLEST, FADED, "end"),
         text(width - 12, 31, short(has.final_vp), 21, INK, "end", bold=True, fit=52),
-        text(width - 12, 49, "in the end" if over else "if it ended", 14.5, FADED, "end", fit=72),
+        text(width - 12, 48, "in the end" if over else "if it ended", SMALLEST, FADED, "end"),
     ]
     if active or winner:
         parts[0] = box(0, 0, width, height, LIT, owner.rim if active else BRASS, 2.5)
+    if seat == seen.start_seat:
+        parts.append(lighthouse(width - 166, 21))
     if has.vp != had.vp:
-        parts.append(text(width - 146, 29, signed(has.vp - had.vp), 17, LAMP, "end", bold=True, fit=34))
-        parts.append(brackets(width - 140, 5, 58, 32))
+        parts.append(text(width - 150, 29, signed(has.vp - had.vp), 16, LAMP, "end", bold=True, fit=34))
+        parts.append(brackets(width - 146, 6, 58, 31))
     y = 72 + gap
     parts.append(group(0, y, holdings(has, had, owner, board.hold)))
     y += 32 + gap
     if seat == seen.viewer and seen.plan is not None:
-        left = f"warehouse {goods_in_letters(seen.plan.warehouse)} · hold {goods_in_letters(seen.plan.hold)}"
-        parts.append(text(14, y + 9, f"plan leaves {short(seen.plan.money)}p · {left}", 14, INK, fit=width - 28))
+        left = f"{goods_in_letters(seen.plan.warehouse)} · hold {goods_in_letters(seen.plan.hold)}"
+        parts.append(text(14, y + 9, f"plan leaves {short(seen.plan.money)}p · {left}", SMALLEST, fit=width - 28))
         y += 15
-    slot_height = min(76.0, 48 + gap)
+    slot_height = 60 + min(16, gap)
     parts.append(group(14, y, _plan(board, seen, seat, width - 28, slot_height)))
     if (has.plan, has.mayor, has.committed) != (had.plan, had.mayor, had.committed):
         parts.append(brackets(10, y - 3, width - 20, slot_height + 6))
     y += slot_height + 6 + gap / 2
     cards, mayor = _known_plan(seen, seat)
     planned = cards if mayor is None else (*cards, mayor)
-    line = 20 + gap / 3
-    parts.append(group(14, y, action_cards(planned, board, has.colour, width - 28, line, brief=not roomy)))
-    y += (2 * line + 12 if roomy else line + 6) + gap / 2
+    line = 21 + gap / 3
+    parts.append(group(14, y, action_cards(planned, board, has.colour, width - 28, line, columns)))
+    y += (line + 4) * -(-8 // columns) + 2 + gap / 2
     parts.append(group(14, y, owned_cards(has.achievements, board, has.colour, width - 28, height - y - 6)))
     if has.achievements != had.achievements:
         parts.append(brackets(10, y - 3, width - 20, height - y - 2))
@@ -97,7 +99,7 @@ def _known_plan(seen: ValparaisoObservation, seat: Seat) -> tuple[tuple[Card, ..
 
 def _set_up(seen: ValparaisoObservation, seat: Seat) -> tuple[str, bool]:
     """Say how far a seat is in the set-up, and whether it has chosen; seats choose from the last to the first (S6, S8)."""
-    what = "goods" if seen.phase is Phase.SETUP_GOODS else "the place of its merchant"
+    what = "goods" if seen.phase is Phase.SETUP_GOODS else "the place of a merchant"
     order = order_of(seen)[::-1]
     if seat == seen.seat:
         return f"chooses {what} now", False
@@ -114,7 +116,7 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         else:
             words, done = "finished" if has.committed else "planning", has.committed
         frame = box(0, 0, width, height, DEEP, DIM if done else LINE, 1, 6, stroke_dasharray="none" if done else "5 5")
-        sign = text(width / 2, height / 2 + 6, words, 16, INK if done else FADED, "middle")
+        sign = text(width / 2, height / 2 + 5, words, 15, INK if done else FADED, "middle")
         return frame + sign + (_tick(width - 30, height / 2) if done else "")
     cards, mayor = _known_plan(seen, seat)
     open_slots = board.open_slots + (board.houses - has.houses_left >= board.slot_houses)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from referee.games.valparaiso.board import Side
 from referee.games.valparaiso.names import Location
 
-MAP_WIDTH, MAP_HEIGHT, _NORTH, _SOUTH = 980, 836, 320, 756
-CITY, MARKET, CUSTOMS = (262.0, 152.0), (190.0, 144.0), (128.0, 106.0)
+MAP_WIDTH, MAP_HEIGHT, _NORTH, _SOUTH = 992, 778, 320, 704
+CITY, MARKET, CUSTOMS = (262.0, 154.0), (194.0, 146.0), (124.0, 108.0)
 
 
 def size_of(location: Location) -> tuple[float, float]:
@@ -46,8 +46,8 @@ def _are_apart(places: dict[Location, tuple[float, float]]) -> bool:
 
 def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tuple[float, float]]:
     """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too near each other."""
-    rows = (320, 504, 716)
-    berths = [(100 + 195 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
+    rows = (320, 492, 668)
+    berths = [(100 + 198 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
     ways = sorted(
         ((x - left) ** 2 + (y - top) ** 2, location, (left, top))
         for location, (x, y) in wanted.items()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from referee.game import Seat
@@ -21,11 +22,15 @@ from referee.kit.svg import (
     LAMP,
     LINE,
     PARCHMENT,
+    SMALLEST,
     box,
+    circle,
     element,
     figure,
     group,
     path,
+    piece,
+    pieces,
     short,
     text,
     width_of,
@@ -71,6 +76,11 @@ class Owner(NamedTuple):
         return INK if self.colour is Colour.BLACK else DARK
 
     @property
+    def mark(self) -> str:
+        """What its pieces are called in a picture."""
+        return f"{self.seat}-{self.colour.name.lower()}"
+
+    @property
     def name(self) -> str:
         """What people call it."""
         return f"seat {self.seat}, {self.colour.name.lower()}"
@@ -84,52 +94,61 @@ def owner_of(seen: ValparaisoObservation, seat: Seat) -> Owner:
 # --- pieces ---------------------------------------------------------------------------------------
 
 
-def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
-    """Draw a disc."""
-    return element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thick)
+_HOUSE = "M-12 0l12-10 12 10h-3v10h-18v-10z"
 
 
-def ship(x: float, y: float, owner: Owner, scale: float = 1, opacity: float = 1) -> str:
-    """Draw the ship of a seat, 34 wide and 26 high, with the seat's number."""
-    parts = (
-        path("M-2-2v-13l-11 13zM1-2v-15l13 15z", PARCHMENT, DARK, 1, paint_order="stroke"),
-        path("M-17-1h34l-5 12h-24z", owner.fill, owner.edge, 1.2),
-        figure(0, 9.2, owner.seat, 11.5, owner.ink),
+def pieces_of(owners: Sequence[Owner]) -> str:
+    """Define the pieces of these seats, and those that belong to nobody; the functions below put them somewhere."""
+    drawn = {}
+    for owner in owners:
+        fill, edge = owner.fill, owner.edge
+        drawn[f"vp-ship-{owner.mark}"] = (
+            path("M-2-2v-13l-11 13zM1-2v-15l13 15z", PARCHMENT, DARK, paint_order="stroke")
+            + path("M-17-1h34l-5 13h-24z", fill, edge, 1.2)
+            + figure(0, 10.5, owner.seat, SMALLEST, owner.ink)
+        )
+        drawn[f"vp-merchant-{owner.mark}"] = path(
+            "M-10 12q0-13 6-14a6.5 6.5 0 1 1 8 0q6 1 6 14z", fill, edge, 1.2
+        ) + figure(0, 10.8, owner.seat, SMALLEST, owner.ink)
+        drawn[f"vp-house-{owner.mark}"] = path(_HOUSE, fill, edge, 1.2) + figure(0, 9, owner.seat, SMALLEST, owner.ink)
+    for good, fill in _GOODS.items():
+        drawn[f"vp-{good.name.lower()}"] = box(-8.5, -8.5, 17, 17, fill, DARK, 1, 3) + figure(
+            0, 4.9, good.name[0], SMALLEST, DARK
+        )
+    drawn["vp-coin"] = circle(0, 0, 11, BRASS, "#6b4f18", 1.2)
+    drawn["vp-space"] = path(_HOUSE, "none", DIM, 1.2, stroke_dasharray="3 2.5")
+    drawn["vp-next"] = path(_HOUSE, "none", LAMP, 2)
+    drawn["vp-to"] = path("M-5 0h7M0-3.5l4.5 3.5l-4.5 3.5", stroke=DARK, thick=1.8)
+    drawn["vp-lit-to"] = path("M-5 0h7M0-3.5l4.5 3.5l-4.5 3.5", stroke=INK, thick=1.8)
+    drawn["vp-waves"] = path("M-8-2q4-4 8 0t8 0M-8 3q4-4 8 0t8 0", stroke="#7cc4e4", thick=1.8)
+    drawn["vp-lighthouse"] = (
+        path("M-3-9l-8-4v8zM3-9l8-4v8z", LAMP, opacity=0.7)
+        + path("M-6 14l2-18h8l2 18z", INK)
+        + path("M-5.4 8l.6-5h9.6l.6 5zM-5.5-12l5.5-4 5.5 4z", ALARM)
+        + path("M-4-5v-7h8v7z", LAMP)
     )
-    return group(x, y, "".join(parts), scale, opacity)
+    return pieces(drawn)
 
 
-def merchant(x: float, y: float, owner: Owner, scale: float = 1, *, waiting: bool = False) -> str:
+def ship(x: float, y: float, owner: Owner, scale: float = 1) -> str:
+    """Draw the ship of a seat, 34 wide and 27 high, with the seat's number."""
+    return piece(f"vp-ship-{owner.mark}", x, y, scale)
+
+
+def merchant(x: float, y: float, owner: Owner, *, waiting: bool = False) -> str:
     """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number; in a light if it may still be moved."""
-    parts = [
-        path("M-10 12q0-13 6-14a6.5 6.5 0 1 1 8 0q6 1 6 14z", owner.fill, owner.edge, 1.2),
-        figure(0, 10, owner.seat, 11.5, owner.ink),
-    ]
-    if waiting:
-        parts.insert(0, box(-12.5, -16, 25, 31, "none", LAMP, 1.8, 7, stroke_dasharray="4 2.5"))
-    return group(x, y, "".join(parts), scale)
+    light = box(x - 12.5, y - 16, 25, 31, "none", LAMP, 1.8, 7, stroke_dasharray="4 2.5") if waiting else ""
+    return light + piece(f"vp-merchant-{owner.mark}", x, y)
 
 
-def house(x: float, y: float, owner: Owner | None, scale: float = 1, *, bid: bool = False) -> str:
+def house(x: float, y: float, owner: Owner | None, *, bid: bool = False) -> str:
     """Draw the house of a seat, 24 wide and 20 high, with its number; a space for one if there is no seat, lit if it is next."""
-    outline = "M-12 0l12-10 12 10h-3v10h-18v-10z"
-    if owner is None:
-        dashes = {} if bid else {"stroke_dasharray": "3 2.5"}
-        return group(x, y, path(outline, "none", LAMP if bid else DIM, 2 if bid else 1.2, **dashes), scale)
-    parts = path(outline, owner.fill, owner.edge, 1.2) + figure(0, 8, owner.seat, 11.5, owner.ink)
-    return group(x, y, parts, scale)
+    return piece(f"vp-house-{owner.mark}" if owner else "vp-next" if bid else "vp-space", x, y)
 
 
-def lighthouse(x: float, y: float, scale: float = 1) -> str:
+def lighthouse(x: float, y: float) -> str:
     """Draw the lighthouse, 22 wide and 28 high: the start player's mark, and where the building row begins."""
-    parts = (
-        path("M-3-9l-8-4v8zM3-9l8-4v8z", LAMP, opacity=0.7),
-        path("M-6 14l2-18h8l2 18z", INK),
-        path("M-5.4 8l.6-5h9.6l.6 5z", ALARM),
-        path("M-4-5v-7h8v7z", LAMP),
-        path("M-5.5-12l5.5-4 5.5 4z", ALARM),
-    )
-    return group(x, y, "".join(parts), scale)
+    return piece("vp-lighthouse", x, y)
 
 
 def arrow(x: float, y: float, east: float, south: float) -> str:
@@ -142,60 +161,62 @@ def arrow(x: float, y: float, east: float, south: float) -> str:
     )
 
 
-def waves(x: float, y: float, scale: float = 1) -> str:
+def waves(x: float, y: float) -> str:
     """Draw the mark of a location at a river, 16 wide."""
-    return group(x, y, path("M-8-2q4-4 8 0t8 0M-8 3q4-4 8 0t8 0", stroke="#7cc4e4", thick=1.8), scale)
+    return piece("vp-waves", x, y)
 
 
-def cube(x: float, y: float, good: Good, size: float = 16) -> str:
-    """Draw a cube of a good with its letter."""
-    half = size / 2
-    return box(x - half, y - half, size, size, _GOODS[good], DARK, 1, size / 6) + figure(
-        x, y + size * 0.27, good.name[0], size * 0.74, DARK
-    )
+def cube(x: float, y: float, good: Good) -> str:
+    """Draw a cube of a good with its letter, 17 wide."""
+    return piece(f"vp-{good.name.lower()}", x, y)
 
 
-def coin(x: float, y: float, count: int | None = None, radius: float = 9) -> str:
-    """Draw pesos: a coin with their number."""
-    parts = circle(x, y, radius, BRASS, "#6b4f18", 1.2)
+def coin(x: float, y: float, count: int | None = None) -> str:
+    """Draw pesos: a coin, 22 wide, with their number."""
     words = "p" if count is None else short(count)
-    return parts + figure(x, y + radius * 0.42, words, radius * 1.22, DARK, fit=radius * 1.75)
+    return piece("vp-coin", x, y) + figure(x, y + 4.9, words, SMALLEST, DARK, fit=20)
 
 
-def points(x: float, y: float, count: int, size: float = 11) -> str:
-    """Draw victory points around (x, y): a sign 3.3 times as wide as its size."""
-    width, height = size * 3.3, size * 1.5
-    return box(x - width / 2, y - height / 2, width, height, DARK, BRASS, 1.2, 3) + figure(
-        x, y + size * 0.36, f"{short(count)} VP", size, BRASS, fit=width - 5
+def points(x: float, y: float, count: int) -> str:
+    """Draw victory points around (x, y): a sign 37 wide and 18 high."""
+    return box(x - 18.5, y - 9, 37, 18, DARK, BRASS, 1.2, 3) + figure(
+        x, y + 4.9, f"{short(count)} VP", SMALLEST, BRASS, fit=35
     )
 
 
 # --- amounts and tiles ----------------------------------------------------------------------------
 
-Symbol = tuple[float, str]
-"""How wide something is, and its drawing around (0, 0)."""
+
+class Symbol(NamedTuple):
+    """Something that stands in a row with others."""
+
+    width: float
+    drawn: Callable[[float, float], str]
+    """Draws it around a point."""
 
 
-def _word(words: str, size: float = 11, fill: str = INK) -> Symbol:
-    return width_of(words) * size * 1.13 + 1, figure(0, size * 0.36, words, size, fill)
+def _word(words: str, fill: str = INK) -> Symbol:
+    return Symbol(width_of(words) * SMALLEST * 1.13 + 1, lambda x, y: figure(x, y + 4.9, words, SMALLEST, fill))
 
 
 def symbols_of(amount: Amount, ink: str = INK) -> list[Symbol]:
     """Return symbols for pesos, goods and victory points, one after another."""
-    found: list[Symbol] = [(19, coin(0, 0, amount.money))] if amount.money else []
+    found = [Symbol(22, partial(coin, count=amount.money))] if amount.money else []
     for good, count in zip(Good, amount.goods, strict=True):
-        found += [_word(str(count), 11, ink)] * (count > 1) + [(16.5, cube(0, 0, good, 15))] * (count > 0)
-    return found + ([(33, points(0, 0, amount.vp, 9.5))] if amount.vp else [])
+        found += [_word(str(count), ink)] * (count > 1) + [Symbol(18, partial(cube, good=good))] * (count > 0)
+    return found + ([Symbol(37.5, partial(points, count=amount.vp))] if amount.vp else [])
 
 
 def in_a_row(symbols: Sequence[Symbol], x: float, y: float, room: float) -> str:
     """Draw symbols around (x, y), smaller if they would take more room."""
-    total = sum(width for width, _ in symbols)
-    left, parts = -total / 2, []
-    for width, drawn in symbols:
-        parts.append(group(left + width / 2, 0, drawn))
-        left += width
-    return group(x, y, "".join(parts), min(1, room / max(total, 1)))
+    total = sum(symbol.width for symbol in symbols)
+    if total > room:
+        return group(x, y, in_a_row(symbols, 0, 0, total), room / total)
+    left, parts = x - total / 2, []
+    for symbol in symbols:
+        parts.append(symbol.drawn(left + symbol.width / 2, y))
+        left += symbol.width
+    return "".join(parts)
 
 
 _SHOWN = 5
@@ -206,16 +227,13 @@ def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False
     """Draw a market tile, 21 high, with its left upper corner at (x, y): light if it can be used."""
     ink = DARK if used else INK
     paid = symbols_of(kind.pay, ink)
-    gained = symbols_of(kind.gain, ink) or ([_word(_CHOICES[kind.choose], 11, ink)] if kind.choose else [_word("–")])
-    symbols = (
-        [*paid, (12, path("M-5 0h7M0-3.5l4.5 3.5l-4.5 3.5", stroke=ink, thick=1.8)), *gained]
-        if paid
-        else [_word("+", 13, ink), *gained]
-    )
+    gained = symbols_of(kind.gain, ink) or ([_word(_CHOICES[kind.choose], ink)] if kind.choose else [_word("–")])
+    to = Symbol(9, partial(piece, "vp-to" if used else "vp-lit-to"))
+    symbols = [*paid, to, *gained] if paid else [_word("+", ink), *gained]
     if kind.most < MAX_AT_ONCE:
-        symbols.append(_word(f"×{kind.most}", 11, ink))
+        symbols.append(_word(f"×{kind.most}", ink))
     fill, rim, thick = (PARCHMENT, LAMP if lit else BRASS, 3 if lit else 1.5) if used else (DEEP, LINE, 1)
-    return box(x, y, width, 21, fill, rim, thick, 4) + in_a_row(symbols, x + width / 2, y + 10.5, width - 8)
+    return box(x, y, width, 21, fill, rim, thick, 4) + in_a_row(symbols, x + width / 2, y + 10.5, width - 4)
 
 
 def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
@@ -223,7 +241,7 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
     shown = tiles if len(tiles) <= _SHOWN else tiles[: _SHOWN - 1]
     parts = [tile(0, 90 - 22.5 * at, width, kind, used=at == 0, lit=lit) for at, kind in enumerate(shown)]
     if len(shown) < len(tiles):
-        parts.append(figure(width / 2, 15, f"{len(tiles) - len(shown)} more", 12, FADED, fit=width - 8))
+        parts.append(figure(width / 2, 15, f"{len(tiles) - len(shown)} more", SMALLEST, FADED, fit=width - 8))
     return "".join(parts)
 
 
@@ -231,8 +249,9 @@ def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40) ->
     """Draw each kind of good and its number; a kind that is missing is a shadow."""
     parts = []
     for good, count in zip(Good, goods, strict=True):
-        drawn = cube(9, 0, good, 17) + text(20.5, 5.5, short(count), 15, bold=True, fit=step - 22)
-        parts.append(group(x + step * good, y, drawn, opacity=1 if count else 0.35))
+        left = x + step * good
+        drawn = cube(left + 9, y, good) + text(left + 19.5, y + 5.3, short(count), 14.5, bold=True, fit=step - 20)
+        parts.append(drawn if count else element("g", drawn, opacity=0.4))
     return "".join(parts)
 
 
@@ -242,65 +261,62 @@ def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: fl
         return counted_goods(x, y, goods, width / 3)
     step = min(19, width / spaces)
     lying = [good for good, count in zip(Good, goods, strict=True) for _ in range(count)]
-    parts = []
-    for place in range(spaces):
-        middle = x + step * (place + 0.5)
-        parts.append(box(middle - 8, y - 8, 16, 16, DARK, DIM, 1, 3))
-        parts += [cube(middle, y, lying[place])] if place < len(lying) else []
+    parts = [box(x + step * (place + 0.5) - 8, y - 8, 16, 16, DARK, DIM, 1, 3) for place in range(len(lying), spaces)]
+    parts += [cube(x + step * (place + 0.5), y, good) for place, good in enumerate(lying)]
     return "".join(parts)
 
 
 def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int) -> str:
-    """Draw pesos, what is on the repository board, and the goods, around y 0 with words below; `had` is what it was before."""
-    parts = [
-        coin(25, 0, radius=10),
-        text(39, 6, short(has.money), 18, BRASS, bold=True, fit=38),
-        merchant(91, 1, owner, 0.85),
-        text(103, 6, has.merchants_reserve, 16, bold=True, fit=16),
-        house(134, 1, owner, 0.85),
-        text(147, 6, has.houses_left, 16, bold=True, fit=16),
-        counted_goods(172, 0, has.warehouse, 39),
-        loaded_hold(292, 0, has.hold, spaces, 112),
-        text(82, 24, "to come", 14, FADED, fit=84),
-        text(172, 24, "warehouse", 14, FADED),
-        text(292, 24, f"hold {sum(has.hold)} of {spaces}", 14, FADED, fit=112),
-    ]
+    """Draw pesos, what is on the repository board, and the goods, around y 0 with words below; `had` is what it was before.
+
+    All together is 384 wide.
+    """
     change = has.money - had.money
-    said = (
-        text(14, 24, f"{signed(change)}p", 15, LAMP, bold=True, fit=62) if change else text(14, 24, "pesos", 14, FADED)
-    )
-    parts.append(said)
+    parts = [
+        coin(24, 0),
+        text(38, 6, short(has.money), 17, BRASS, bold=True, fit=35),
+        merchant(86, 1, owner),
+        text(98, 6, has.merchants_reserve, 16, bold=True, fit=12),
+        house(124, 1, owner),
+        text(137, 6, has.houses_left, 16, bold=True, fit=12),
+        counted_goods(153, 0, has.warehouse, 39.5),
+        loaded_hold(272, 0, has.hold, spaces, 105),
+        text(76, 24, "to come", SMALLEST, FADED),
+        text(153, 24, "warehouse", SMALLEST, FADED),
+        text(272, 24, f"hold {sum(has.hold)} of {spaces}", SMALLEST, FADED, fit=106),
+        text(13, 24, f"{signed(change)}p", 14.5, LAMP, bold=True, fit=60)
+        if change
+        else text(13, 24, "pesos", SMALLEST, FADED),
+    ]
     if (has.merchants_reserve, has.houses_left) != (had.merchants_reserve, had.houses_left):
-        parts.append(brackets(78, -14, 84, 28))
+        parts.append(brackets(73, -15, 77, 30))
     for good, (now, then) in enumerate(zip(has.warehouse, had.warehouse, strict=True)):
         if now != then:
-            parts.append(brackets(170 + 39 * good, -13, 38, 26))
+            parts.append(brackets(151 + 39.5 * good, -13, 38, 26))
     if has.hold != had.hold:
-        parts.append(brackets(289, -13, 118, 26))
+        parts.append(brackets(269, -13, 111, 26))
     return "".join(parts)
 
 
-def legend(owner: Owner) -> str:
-    """Draw pieces and marks and what they mean, 490 wide, the first of them around (0, 0)."""
-    frame = box(-17, -10.5, 34, 21, "none", BRASS, 1.5, 4)
-    pieces = (
+def legend(owner: Owner, width: float, height: float) -> str:
+    """Draw pieces and marks and what they mean, in a box with a corner at (0, 0)."""
+    meanings = (
         (merchant(0, 0, owner), "merchant"),
-        (merchant(0, 0, owner, 0.9, waiting=True), "may still move"),
+        (merchant(0, 0, owner, waiting=True), "may still move"),
         (house(0, 0, owner), "house"),
         (house(0, 0, None), "space for a house"),
         (house(0, 0, None, bid=True), "next in the row"),
-        (frame, "tile that is in use"),
-        (waves(0, 0), "at a river"),
-        (circle(0, 0, 9, BRASS) + figure(0, 4, "5", 11, DARK), "pesos (p)"),
-        (
-            cube(-14, 0, Good.SILVER, 14) + cube(0, 0, Good.COPPER, 14) + cube(14, 0, Good.WHEAT, 14),
-            "silver, copper, wheat",
-        ),
         (figure(0, 5, "+1", 15, BRASS), "VP for building"),
+        (box(-17, -10.5, 34, 21, "none", BRASS, 1.5, 4), "tile that is in use"),
+        (waves(0, 0), "at a river"),
+        (coin(0, 0), "pesos (p)"),
+        *((cube(0, 0, good), good.name.lower()) for good in Good),
         (halo(0, 0, 9), "has just come"),
         (brackets(-15, -10, 30, 20), "has just changed"),
     )
-    parts = []
-    for at, (piece, words) in enumerate(pieces):
-        parts.append(group(163 * (at % 3), 38 * (at // 3), piece + text(25, 5.5, words, 14.5, FADED, fit=118)))
+    columns = int(width // 185)
+    rows, column, parts = -(-len(meanings) // columns), (width - 8) / columns, [box(0, 0, width, height)]
+    for at, (drawn, words) in enumerate(meanings):
+        x, y = 32 + column * (at // rows), height / rows * (at % rows + 0.5)
+        parts.append(group(x, y, drawn) + text(x + 30, y + 5, words, SMALLEST, FADED, fit=column - 58))
     return "".join(parts)

@@ -11,27 +11,27 @@ from referee.games.valparaiso.breakdown import breakdown
 from referee.games.valparaiso.drawing_style import owner_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Mode, PayTo, Phase, Sector, Store
 from referee.games.valparaiso.observation import ValparaisoObservation
-from referee.kit.scene import Strip, gains, sentences, strip_in_words
+from referee.kit.scene import Strip, gains, seats_in_words, sentences, strip_in_words
 from referee.kit.svg import printable, short
 
 _EFFECTS: dict[Effect, tuple[str, str]] = {
-    Effect.TRANSFER: ("transfer", "Load, unload"),
+    Effect.TRANSFER: ("load", "Load, unload"),
     Effect.SELL10: ("sell", "Sell a good for {gain}"),
     Effect.HIRE: ("hire", "Hire for {pay}"),
     Effect.MOVE: ("move", "Move merchants"),
     Effect.BUILD: ("build", "Build a house"),
     Effect.TRADE: ("trade", "Trade"),
     Effect.SAIL: ("sail", "Sail"),
-    Effect.OVERSEAS: ("overseas", "Trade overseas"),
+    Effect.OVERSEAS: ("export", "Trade overseas"),
     Effect.MOVE_PLUS: ("move +", "Move, {free} steps free"),
     Effect.RIVER: ("river", "Travel by river"),
     Effect.TRADE_PAY5: ("{pay}: trade", "Pay {pay}, trade"),
-    Effect.TWO_DIFF: ("2 different", "Take 2 different goods"),
-    Effect.GOOD5_VP: ("{pay}, good → VP", "{pay}, 1 good → {gain}"),
-    Effect.SELL15: ("sell for {gain}", "Sell a good for {gain}"),
+    Effect.TWO_DIFF: ("2 diff.", "Take 2 different goods"),
+    Effect.GOOD5_VP: ("good → VP", "{pay}, 1 good → {gain}"),
+    Effect.SELL15: ("sell {gain}", "Sell a good for {gain}"),
     Effect.GAIN10: ("{gain}", "Take {gain}"),
-    Effect.TWO_GOODS_VP: ("2 goods → VP", "Any 2 goods → {gain}"),
-    Effect.BUILD_GOOD: ("build: good", "Build for 1 good"),
+    Effect.TWO_GOODS_VP: ("any 2 → VP", "Any 2 goods → {gain}"),
+    Effect.BUILD_GOOD: ("build, good", "Build for 1 good"),
     Effect.ONE_EACH: ("{gain}", "Take {gain}"),
     Effect.BUY3: ("buy {most}", "Buy 1–{most} goods, {pay} each"),
     Effect.VP1: ("{gain}", "Gain {gain}"),
@@ -95,12 +95,6 @@ DOING = {
     Phase.OVER: "The match is over",
 }
 """What a seat does, or all, whose decision is open."""
-
-
-def seats_in_words(seats: Sequence[Seat]) -> str:
-    """Name seats at the beginning of a sentence."""
-    named = [str(seat) for seat in seats]
-    return f"Seat {''.join(named)}" if len(named) < 2 else f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
 def in_words(kind: TileType) -> str:

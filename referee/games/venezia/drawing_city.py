@@ -9,19 +9,19 @@ from referee.games.venezia.drawing_style import (
     GOLD,
     RIPPLE,
     WATER,
+    bird,
     flag,
     flock,
     grave,
+    halved,
     house,
-    pigeon,
     raptor,
-    wrapped,
 )
 from referee.games.venezia.drawing_words import leader, worth
 from referee.games.venezia.names import DISTRICTS, Place
 from referee.games.venezia.observation import VeneziaObservation
 from referee.kit.scene import brackets, halo
-from referee.kit.svg import ALARM, DEEP, DIM, FADED, LAND, LINE, box, group, name_text, path, text
+from referee.kit.svg import ALARM, DEEP, DIM, FADED, LAND, LINE, SMALLEST, box, group, name_text, path, text, width_of
 
 MARGIN, TOP, BODY, CITY_WIDTH = 16, 64, 860, 490
 _TILE_WIDTH, _TILE_HEIGHT = 152, 150
@@ -86,31 +86,32 @@ def _place(
     parts = [
         box(0, 0, width, height, LAND, rim, 1.5 if rim == LINE else 3, 12 if place in DISTRICTS else 30),
         sign(board.place_names[place], 12, 24, width - 22 - 30 * bool(homes)),
-        *(house(width - 22, 19, seat, 0.95) for seat in homes),
+        *(house(width - 20, 18, seat) for seat in homes),
         flock(view.pigeons, was.places[place].pigeons, 40, leader(seen, place)),
         path(f"M12 {height - 37}h{width - 24}", stroke=LINE),
     ]
     if view.grey:
-        parts += [pigeon(68, height - 18, None, 0.72), text(83, height - 12, view.grey, 16, bold=True, fit=18)]
-    parts += [flag(115, height - 18, won.seat, 0.9) for won in seen.majorities if won.place is place]
+        parts += [bird(64, height - 18, None, 0.72), text(79, height - 12, view.grey, 16, bold=True, fit=24)]
+    parts += [flag(115, height - 18, won.seat) for won in seen.majorities if won.place is place]
     parts += [raptor(135, height - 16, 0.9)] * (seen.raptor is place)
     if place in DISTRICTS:
         parts.append(_value(board, seen, place, height - 18))
     if view.grey != was.places[place].grey:
-        parts.append(brackets(51, height - 33, 50, 29))
+        parts.append(brackets(47, height - 33, 54, 29))
     if [won for won in seen.majorities if won.place is place] != [won for won in was.majorities if won.place is place]:
         parts.append(halo(115, height - 18, 14))
     if (seen.raptor is place) != (was.raptor is place):
         parts.append(halo(135, height - 16, 14))
     if homes != [seat for seat, has in enumerate(was.seats) if has.home is place]:
-        parts.append(halo(width - 22, 19, 17))
+        parts.append(halo(width - 20, 18, 17))
     return group(x - width / 2, y - height / 2, "".join(parts))
 
 
 def sign(name: str, x: float, y: float, width: float) -> str:
     """Draw the name of a place, in one line or in two."""
-    lines = wrapped(name, 14)
-    top, size = (y, 15) if len(lines) == 1 else (y - 7, 13)
+    lines = halved(name, 14)
+    top = y if len(lines) == 1 else y - 7
+    size = 15 if len(lines) == 1 and width_of(name) * 15 * 1.13 <= width else SMALLEST
     return "".join(name_text(x, top + 16 * at, line, size, width) for at, line in enumerate(lines))
 
 

@@ -2,73 +2,91 @@
 
 from __future__ import annotations
 
-from referee.game import Scene, Seat
+from collections.abc import Sequence
+
+from referee.game import Seat
 from referee.games.venezia.board import VeneziaBoard
-from referee.games.venezia.drawing_city import sign
 from referee.games.venezia.drawing_style import GOLD, SEAT_COLOURS, Shown, house, pigeon, plan_card
-from referee.games.venezia.drawing_words import CARD_NAMES, on_piazza
+from referee.games.venezia.drawing_words import CARD_NAMES, next_score, on_piazza
 from referee.games.venezia.names import CARDS, ActionCard, Phase, Place, Step
 from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
-from referee.kit.scene import brackets, clock, ordinal, signed
-from referee.kit.svg import ALARM, DARK, DEEP, DIM, FADED, INK, LAMP, LAND, LINE, LIT, box, group, name_text, path, text
+from referee.kit.scene import brackets, ordinal, signed
+from referee.kit.svg import (
+    ALARM,
+    DARK,
+    DEEP,
+    DIM,
+    FADED,
+    INK,
+    LAMP,
+    LAND,
+    LINE,
+    LIT,
+    SMALLEST,
+    box,
+    cut,
+    group,
+    name_text,
+    number,
+    path,
+    text,
+    width_of,
+)
 
-PANEL_WIDTH = 408
+_BRIEF = {ActionCard.RAU: "Bird", ActionCard.MIC: "Michele"}
+"""Names of action cards for where there is little room."""
 
 
 def panel(
     board: VeneziaBoard,
     seen: VeneziaObservation,
     was: VeneziaObservation,
-    scene: Scene | None,
     seat: Seat,
+    name: str,
+    width: float,
     height: float,
 ) -> str:
-    """Draw all that a seat has; with few seats, in larger cards with more room between."""
-    has, had, width, over = seen.seats[seat], was.seats[seat], PANEL_WIDTH, seen.phase is Phase.OVER
-    place = has.rank
+    """Draw all that a seat has; with few seats, with more room between."""
+    has, had, over = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
-    winner = over and place == 1
-    you = seat == seen.viewer
-    remarks = [] if scene is None else [f"seat {seat}{', you' if you else ''}"]
-    remarks += ["first"] * (seat == seen.first_seat)
-    remarks += ["to act"] * active + [ordinal(place)] * over
+    winner = over and has.rank == 1
+    remarks = ["you"] * (seat == seen.viewer) + ["to act"] * active + [ordinal(has.rank)] * over
     rim = SEAT_COLOURS[seat] if active else GOLD if winner else LINE
-    gap = min(20, (height - 209) / 9)
+    gap = min(20, (height - 216) / 9)
     parts = [
         box(0, 0, width, height, LIT if active or winner else LAND, rim, 2.5 if active or winner else 1),
         box(12, 0, width - 24, 5, SEAT_COLOURS[seat], "none", 0, 2),
-        pigeon(34, 30, seat, 1.15),
-        name_text(62, 28, f"Seat {seat}{' (you)' if you else ''}" if scene is None else scene.bots[seat], 18, 142),
-        text(62, 49, " · ".join(remarks), 15, GOLD if active or winner else FADED, fit=142),
-        text(width - 14, 34, has.score, 26, GOLD, "end", bold=True, fit=54),
+        pigeon(34, 32, seat, 1.15),
+        name_text(60, 29, name, 17, width - 136 - 44 * (has.score != had.score)),
+        text(60, 49, " · ".join(remarks), SMALLEST, GOLD if active or winner else FADED, fit=width - 249),
+        text(width - 14, 31, has.score, 25, GOLD, "end", bold=True, fit=54),
+        text(width - 14, 49, "points" if over else f"+{next_score(board, seen, seat)} next", SMALLEST, FADED, "end"),
     ]
     if has.score != had.score:
-        parts.append(brackets(width - 78, 9, 72, 50))
-        parts.append(text(width - 14, 53, signed(has.score - had.score), 17, LAMP, "end", bold=True, fit=62))
-    else:
-        parts.append(text(width - 14, 53, "points", 15, FADED, "end"))
+        parts.append(brackets(width - 70, 8, 62, 46))
+        parts.append(text(width - 76, 29, signed(has.score - had.score), 17, LAMP, "end", bold=True, fit=42))
     if has.home is not None:
-        parts += [house(224, 24, seat), sign(board.place_names[has.home], 242, 29, 86)]
-    if scene is not None and scene.clocks is not None:
-        parts.append(text(212, 54, f"{clock(scene.clocks[seat])} left", 15, FADED, fit=110))
-    y = 76 + gap
+        home = cut(board.place_names[has.home], SMALLEST, 87, bold=False)
+        parts += [house(width - 178, 43, seat), text(width - 162, 49, home, SMALLEST)]
+    y = 64 + gap
     then = _numbers(was, seat)
     for x, room, (words, count) in zip(
-        (6, 84, 172, 230, 306), (50, 63, 34, 51, 74), _numbers(seen, seat).items(), strict=True
+        (10, 75, 143, 189, 249), (54, 60, 38, 52, 74), _numbers(seen, seat).items(), strict=True
     ):
-        parts.append(text(x + 20, y + 5, count, 17, INK, "end", bold=True, fit=24))
-        parts.append(text(x + 23, y + 5, words, 15, FADED, fit=room))
+        parts.append(text(x + room / 2, y + 11, count, 17, INK, "middle", bold=True, fit=room))
+        parts.append(text(x + room / 2, y + 28, words, SMALLEST, FADED, "middle", fit=room + 4))
         if count != then[words]:
-            parts.append(brackets(x - 2, y - 12, room + 26, 24))
-    y += 16 + gap
-    row = min(34, 21 + gap)
-    for at, card in enumerate(CARDS):
-        where = (14 + (width - 22) / 4 * (at % 4), y + (row + 3) * (at // 4))
-        parts.append(_action_card(seen, seat, card, *where, (width - 22) / 4 - 6, row))
-    y += 2 * row + 9 + gap
-    parts.append(_plan(board, seen, seat, y, min(height - y - 8, 140)))
+            parts.append(brackets(x + room / 2 - 20, y - 5, 40, 21))
+    y += 37 + gap
+    row = min(32, 21 + gap)
+    for at in (0, 4):
+        parts.append(_hand(seen, seat, CARDS[at : at + 4], 14, y, width - 28, row))
+        y += row + 4
+    y += 2 + gap
+    plan_height = min(height - y - 8, 110)
+    parts.append(_plan(board, seen, seat, y, width - 28, plan_height))
     if _on_cards(has) != _on_cards(had):
-        parts.append(brackets(10, y - 3, width - 20, min(height - y - 8, 140) + 6))
+        parts.append(brackets(10, y - 3, width - 20, plan_height + 6))
     return "".join(parts)
 
 
@@ -91,44 +109,56 @@ def is_cancelled(seen: VeneziaObservation, seat: Seat) -> bool:
     return has.discard[CARDS.index(has.action)] != seen.round
 
 
-def _action_card(
-    seen: VeneziaObservation, seat: Seat, card: ActionCard, x: float, y: float, width: float, height: float
+def _hand(
+    seen: VeneziaObservation, seat: Seat, cards: Sequence[ActionCard], x: float, y: float, width: float, height: float
 ) -> str:
+    """Draw action cards in a row, each as wide as its name needs."""
+    names = [_BRIEF.get(card, CARD_NAMES[card]) for card in cards]
+    needed = [width_of(name) * SMALLEST + 20 for name in names]
+    spare = (width - sum(needed) - 5 * (len(cards) - 1)) / len(cards)
+    parts = []
+    for card, name, room in zip(cards, names, needed, strict=True):
+        parts.append(group(x, y, _action_card(seen, seat, card, name, room + spare, height)))
+        x += room + spare + 5
+    return "".join(parts)
+
+
+def _action_card(seen: VeneziaObservation, seat: Seat, card: ActionCard, name: str, width: float, height: float) -> str:
     """Draw an action card: in the hand, to be executed in this round, cancelled, or executed with its round."""
-    has = seen.seats[seat]
-    when, name, middle = has.discard[CARDS.index(card)], CARD_NAMES[card], y + height / 2 + 5
-    if when:
-        words = text(x + 5, middle, name, 14, FADED, fit=width - 31)
-        return (
-            box(x, y, width, height, "none", LINE, 1, 4)
-            + words
-            + text(x + width - 4, middle, f"R{when}", 14, ALARM, "end", bold=True, fit=24)
+    has, middle = seen.seats[seat], height / 2 + 5
+    if when := has.discard[CARDS.index(card)]:
+        parts = (
+            box(0, 0, width, height, "none", LINE, 1, 4),
+            text(4, middle, name, SMALLEST, DIM),
+            text(width - 4, middle, when, SMALLEST, ALARM, "end", bold=True),
         )
+        return "".join(parts)
+    words = text(width / 2, middle, name, SMALLEST, INK, "middle")
     if has.action is card and is_cancelled(seen, seat):
-        line = path(f"M{x + 4:g} {y + height / 2:g}h{width - 8:g}", stroke=ALARM, thick=2)
-        frame = box(x, y, width, height, "none", ALARM, 1.5, 4, stroke_dasharray="4 3")
-        return frame + text(x + width / 2, middle, name, 14.5, FADED, "middle", fit=width - 8) + line
-    fill, rim, ink = (GOLD, GOLD, DARK) if has.action is card else (DEEP, DIM, INK)
-    return box(x, y, width, height, fill, rim, 1, 4) + text(
-        x + width / 2, middle, name, 14.5, ink, "middle", fit=width - 8
-    )
+        frame = box(0, 0, width, height, "none", ALARM, 1.5, 4, stroke_dasharray="4 3")
+        return frame + words + path(f"M4 {number(height / 2)}h{number(width - 8)}", stroke=ALARM, thick=2)
+    if has.action is card:
+        words = text(width / 2, middle, name, SMALLEST, DARK, "middle")
+        return box(0, 0, width, height, GOLD, GOLD, 1, 4) + words
+    return box(0, 0, width, height, DEEP, DIM, 1, 4) + words
 
 
-def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, height: float) -> str:
-    """Draw the plan of a seat, as far as the observer may know it."""
+def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, width: float, height: float) -> str:
+    """Draw the plan of a seat, as far as the observer may know it: on the left the first and the action card, then the districts."""
     has, own = seen.seats[seat], seen.plan if seat == seen.viewer else None
-    width = PANEL_WIDTH - 28
     if seen.phase is Phase.HOME or (own is None and seen.phase is Phase.PLAN):
         words = "no plan yet" if seen.phase is Phase.HOME else "plan is made" if has.committed else "planning in secret"
         made = has.committed and seen.phase is Phase.PLAN
-        frame = box(14, y, width, height, DEEP, DIM if made else LINE, 1, 6, stroke_dasharray="none" if made else "5 5")
+        dashes = {} if made else {"stroke_dasharray": "5 5"}
+        frame = box(14, y, width, height, DEEP, DIM if made else LINE, 1, 6, **dashes)
         return frame + text(14 + width / 2, y + height / 2 + 5, words, 16, INK if made else FADED, "middle")
-    most = 2 + max(3, board.district_cards, len(has.piles))
-    step, parts = (width + 6) / most, []
     planning = own is not None and seen.phase is Phase.PLAN
     cards = _own_cards(board, own) if own is not None and planning else _cards(board, seen, seat, own)
+    columns = 1 + -(-max(3, board.district_cards, len(has.piles)) // 3)
+    step, row, parts = (width + 5) / columns, min((height + 3) / 3, 30), []
     for at, card in enumerate(cards):
-        parts.append(group(14 + step * at, y, plan_card(seat, step - 6, height, card)))
+        column, line = (0, at) if at < 2 else divmod(at + 1, 3)
+        parts.append(group(14 + step * column, y + row * line, plan_card(seat, step - 5, row - 3, card)))
     return "".join(parts)
 
 

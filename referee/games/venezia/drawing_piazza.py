@@ -12,7 +12,6 @@ from referee.games.venezia.drawing_style import (
     SEAT_COLOURS,
     STONE,
     STONE_TOO,
-    circle,
     cross,
     hunter,
     pigeon,
@@ -23,9 +22,9 @@ from referee.games.venezia.grid import bits, grid_of
 from referee.games.venezia.names import COLUMNS, Square
 from referee.games.venezia.observation import VeneziaObservation
 from referee.kit.scene import arrow, halo
-from referee.kit.svg import DARK, FADED, LAND, box, figure, group, path, text
+from referee.kit.svg import DARK, FADED, LAND, box, circle, figure, group, path, text
 
-PIAZZA, PIAZZA_WIDTH, PIAZZA_HEIGHT, SQUARE = 518, 486, 420, 45
+PIAZZA, PIAZZA_WIDTH, PIAZZA_HEIGHT, SQUARE = 514, 466, 404, 43
 
 
 def _middle(square: int) -> tuple[float, float]:
@@ -46,15 +45,16 @@ def piazza(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *
     ]
     parts += [figure(28 + size * (at + 0.5), 45, at + 1, 15, FADED) for at in range(COLUMNS)]
     parts += [figure(15, 57 + size * (at + 0.5), "ABCDEFGH"[at], 15, FADED) for at in range(rows)]
+    dark = [square for square in Square if sum(divmod(square, COLUMNS)) % 2]
+    corners = [(x - size / 2, y - size / 2) for x, y in map(_middle, dark)]
+    parts.append(path("".join(f"M{x:g} {y:g}h{size}v{size}h-{size}z" for x, y in corners), STONE_TOO))
     for square in Square:
         x, y = _middle(square)
         left, top = x - size / 2, y - size / 2
-        if sum(divmod(square, COLUMNS)) % 2:
-            parts.append(box(left, top, size, size, STONE_TOO, "none", 0, 0))
         if danger & bits((square,)):
-            hatch = f"M{left} {top + 15}l15-15M{left} {top + 30}l30-30M{left} {top + 45}l45-45"
+            hatch = f"M{left} {top + 15}l15-15M{left} {top + 29}l29-29M{left} {top + 43}l43-43"
             parts.append(box(left, top, size, size, DANGER, "none", 0, 0, opacity=0.28))
-            parts.append(path(f"{hatch}m0 15l-30 30m15 0l15-15", stroke=DANGER, thick=1.2, opacity=0.55))
+            parts.append(path(f"{hatch}m0 14l-29 29m15 0l14-14", stroke=DANGER, thick=1.2, opacity=0.55))
     if has_tower:
         parts.append(tower(*_middle(board.campanile), size))
     parts += [tourist(*_middle(square), 1.15 if square in birds else 1) for square in seen.tourists]

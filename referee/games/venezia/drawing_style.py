@@ -14,11 +14,15 @@ from referee.kit.svg import (
     FADED,
     INK,
     LINE,
+    SMALLEST,
     box,
-    element,
+    circle,
+    cut,
     figure,
     group,
     path,
+    piece,
+    pieces,
     printable,
     text,
     width_of,
@@ -32,67 +36,69 @@ SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
 """After Okabe and Ito, to be told apart by the colour-blind; each pigeon has its seat's number all the same."""
 
 
-def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", thick: float = 1) -> str:
-    """Draw a disc."""
-    return element("circle", cx=x, cy=y, r=radius, fill=fill, stroke=stroke, stroke_width=thick)
-
-
 _PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 4z"
 
 
-def pigeon(x: float, y: float, seat: Seat | None, scale: float = 1, opacity: float = 1) -> str:
-    """Draw a pigeon, about 38 wide and 28 high, with its seat's number; a grey one for no seat."""
-    colour = GREY if seat is None else SEAT_COLOURS[seat]
-    parts = [
-        path(_PIGEON, colour, DARK, 2, paint_order="stroke", stroke_linejoin="round"),
-        circle(10.5, -10.5, 1.3, DARK),
-    ]
-    if seat is not None:
-        parts.append(figure(1.5, 7, seat, 15, DARK))
-    return group(x, y, "".join(parts), scale, opacity)
+def pieces_of(seats: int) -> str:
+    """Define the pieces of the seats, and those that belong to nobody; the functions below put them somewhere."""
+    drawn = {}
+    for seat, fill in [*enumerate(SEAT_COLOURS[:seats]), ("grey", GREY)]:
+        bird = path(_PIGEON, fill, DARK, 2, paint_order="stroke", stroke_linejoin="round")
+        drawn[f"ve-bird-{seat}"] = bird + circle(10.5, -10.5, 1.3, DARK)
+        drawn[f"ve-pigeon-{seat}"] = drawn[f"ve-bird-{seat}"] + figure(1.5, 7.4, seat, 16, DARK)
+        drawn[f"ve-house-{seat}"] = path(
+            "M-13-1l13-11l13 11h-4v12h-18v-12z", fill, DARK, 1.5, paint_order="stroke"
+        ) + figure(0, 8.5, seat, 14, DARK)
+        drawn[f"ve-flag-{seat}"] = (
+            path("M-11-12v25", stroke=INK, thick=2.5)
+            + path("M-10-12h24l-5 8l5 8h-24z", fill, DARK, paint_order="stroke")
+            + figure(-1, 1, seat, 14, DARK)
+        )
+    for kind in ("pigeon", "house", "flag"):
+        del drawn[f"ve-{kind}-grey"]
+    drawn["ve-tourist"] = (
+        box(-17, -17, 34, 34, TOURIST, "#7a3b05", 1.5, 9)
+        + path("M-5-9a5 5 0 1 1 10 0a5 5 0 1 1-10 0M-9 12v-7q0-7 7-7h4q7 0 7 7v7z", DARK)
+        + path("M-5 2h10v6h-10z", TOURIST)
+        + circle(0, 5, 1.8, DARK)
+    )
+    drawn["ve-hunter"] = (
+        circle(0, 0, 18, HUNTER, INK, 1.5)
+        + path("M-11-5h14l-2-6h-10zM-8-3h8v3q0 3-4 3t-4-3zM-11 11q0-7 7-7t7 7z", INK)
+        + path("M3 10l6-13", stroke=INK, thick=1.8)
+        + circle(9.5, -5, 4, "none", INK, 1.5)
+    )
+    return pieces(drawn)
+
+
+def pigeon(x: float, y: float, seat: Seat, scale: float = 1, opacity: float = 1) -> str:
+    """Draw a pigeon, about 38 wide and 28 high, with its seat's number."""
+    return piece(f"ve-pigeon-{seat}", x, y, scale, opacity)
+
+
+def bird(x: float, y: float, seat: Seat | None, scale: float = 1) -> str:
+    """Draw a pigeon without a number; a grey one for no seat."""
+    return piece(f"ve-bird-{'grey' if seat is None else seat}", x, y, scale)
 
 
 def tourist(x: float, y: float, scale: float = 1) -> str:
     """Draw an orange tourist with a camera, 34 wide and high."""
-    person = "M-5-9a5 5 0 1 1 10 0a5 5 0 1 1-10 0M-9 12v-7q0-7 7-7h4q7 0 7 7v7z"
-    parts = (
-        box(-17, -17, 34, 34, TOURIST, "#7a3b05", 1.5, 9),
-        path(person, DARK),
-        path("M-5 2h10v6h-10z", TOURIST),
-        circle(0, 5, 1.8, DARK),
-    )
-    return group(x, y, "".join(parts), scale)
+    return piece("ve-tourist", x, y, scale)
 
 
 def hunter(x: float, y: float, scale: float = 1) -> str:
     """Draw a black hunter with a hat and a net, 36 wide and high."""
-    parts = (
-        circle(0, 0, 18, HUNTER, INK, 1.5),
-        path("M-11-5h14l-2-6h-10z", INK),
-        path("M-8-3h8v3q0 3-4 3t-4-3zM-11 11q0-7 7-7t7 7z", INK),
-        path("M3 10l6-13", stroke=INK, thick=1.8),
-        circle(9.5, -5, 4, "none", INK, 1.5),
-    )
-    return group(x, y, "".join(parts), scale)
+    return piece("ve-hunter", x, y, scale)
 
 
-def house(x: float, y: float, seat: Seat, scale: float = 1) -> str:
+def house(x: float, y: float, seat: Seat) -> str:
     """Draw the home marker of a seat, 26 wide and 24 high."""
-    parts = (
-        path("M-13-1l13-11l13 11h-4v12h-18v-12z", SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke"),
-        figure(0, 8.5, seat, 14, DARK),
-    )
-    return group(x, y, "".join(parts), scale)
+    return piece(f"ve-house-{seat}", x, y)
 
 
-def flag(x: float, y: float, seat: Seat, scale: float = 1) -> str:
+def flag(x: float, y: float, seat: Seat) -> str:
     """Draw the mark of a majority, 24 wide and 24 high."""
-    parts = (
-        path("M-11-12v25", stroke=INK, thick=2.5),
-        path("M-10-12h24l-5 8l5 8h-24z", SEAT_COLOURS[seat], DARK, 1, paint_order="stroke"),
-        figure(-1, 1, seat, 14, DARK),
-    )
-    return group(x, y, "".join(parts), scale)
+    return piece(f"ve-flag-{seat}", x, y)
 
 
 def raptor(x: float, y: float, scale: float = 1) -> str:
@@ -128,10 +134,10 @@ def tower(x: float, y: float, size: float) -> str:
     return group(x, y, "".join(parts), size / 46)
 
 
-def cross(x: float, y: float, seat: Seat, scale: float = 1) -> str:
+def cross(x: float, y: float, seat: Seat) -> str:
     """Draw a pigeon that has just gone: a shadow that is crossed out."""
     strokes = path("M-14-14L14 14M14-14L-14 14", stroke=RAPTOR, thick=4, stroke_linecap="round")
-    return group(x, y, pigeon(0, 2, seat, 1, 0.4) + strokes, scale)
+    return pigeon(x, y + 2, seat, 1, 0.4) + group(x, y, strokes)
 
 
 def flock(pigeons: Sequence[int], before: Sequence[int], y: float, leads: Seat | None) -> str:
@@ -170,35 +176,26 @@ class Shown(NamedTuple):
 
 
 def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
-    """Draw a card of a plan: light if it is turned up, dark if it lies face down."""
+    """Draw a card of a plan as a line: light if it is turned up, dark if it lies face down."""
     up, there = card.face == "up", card.face != "none"
     fill, ink, faint = (STONE, DARK, "#5d5646") if up else (DEEP, INK, FADED)
     rim, thick = (GOLD, 3) if card.now else (DIM if there else LINE, 1)
-    parts = [box(0, 0, width, height, fill, rim, thick, 6, stroke_dasharray="none" if there else "5 5")]
-    tall = height > 110
+    dashes = {} if there else {"stroke_dasharray": "5 5"}
+    middle, left = height / 2, 9 + width_of(card.label) * SMALLEST
+    room = width - left - 10 - (44 if card.pigeons is not None else 0)
     name = card.name or ("?" if there else "…" if card.now else "none")
-    lines = wrapped(name, 8)
-    size = min(22 if name == "?" else 15, *((width - 8) / max(width_of(line), 1) for line in lines))
-    y = (height if tall else height - 16) / 2 + 5 - 8 * (len(lines) - 1)
-    for line in lines:
-        parts.append(text(width / 2, y, line, size, ink if there else DIM, "middle"))
-        y += 16
-    if tall or card.pigeons is None:
-        parts.append(text(width / 2, 15 if tall else height - 6, card.label, 13.5, faint, "middle", fit=width - 8))
-    elif width > 60:
-        parts.append(text(width - 5, height - 6, card.label, 13, faint, "end", fit=width - 48))
-    if card.pigeons is not None and width < 60:
-        parts.append(figure(width / 2, height - 6, card.pigeons, 14, ink, fit=width - 8))
-    elif card.pigeons is not None:
-        x, y, scale = (width * 0.32, height - 19, 0.8) if tall else (12, height - 11, 0.52)
-        parts.append(pigeon(x, y, seat, scale))
-        parts.append(
-            text(x + 23 * scale, y + 6, card.pigeons, 18 if tall else 14, ink, bold=True, fit=28 if tall else 19)
-        )
+    parts = [
+        box(0, 0, width, height, fill, rim, thick, 5, **dashes),
+        text(5, middle + 5, card.label, SMALLEST, faint, fit=width - 10),
+        text(left, middle + 5, cut(name, SMALLEST, room, bold=False), SMALLEST, ink if there else DIM, fit=room),
+    ]
+    if card.pigeons is not None:
+        parts.append(bird(width - 34, middle + 1, seat, 0.5))
+        parts.append(text(width - 5, middle + 5, card.pigeons, 14, ink, "end", bold=True, fit=22))
     return "".join(parts)
 
 
-def wrapped(name: str, width: int) -> list[str]:
+def halved(name: str, width: int) -> list[str]:
     """Split a name into one line or, if it has more letters than `width`, two, divided near the middle."""
     words = printable(name)
     spaces = [at for at, letter in enumerate(words) if letter == " "]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from referee.game import Action, Scene, Seat
 from referee.games.venezia import actions as act
 from referee.games.venezia.board import VeneziaBoard
 from referee.games.venezia.breakdown import breakdown
 from referee.games.venezia.names import DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 from referee.games.venezia.observation import VeneziaObservation
-from referee.kit.scene import Strip, gains, sentences, strip_in_words
+from referee.kit.scene import Strip, gains, seats_in_words, sentences, strip_in_words
 from referee.kit.svg import printable
 
 CARD_NAMES = {
@@ -33,7 +31,7 @@ def described(board: VeneziaBoard, seen: VeneziaObservation, told: Strip | None)
     for seat, has in enumerate(seen.seats):
         home = "no home" if has.home is None else f"home {place_name(board, has.home)}"
         said.append(
-            f"Seat {seat}: {has.score} points, {home}, {has.reserve} pigeons in reserve, {has.nest} in the nest, "
+            f"Seat {seat}: {has.score} points, {next_score(board, seen, seat)} more were the round scored now, {home}, {has.reserve} pigeons in reserve, {has.nest} in the nest, "
             f"{has.supply} in supply, {has.cemetery} in the cemetery, {on_piazza(seen, seat)} on the Piazza"
         )
     for place, view in zip(Place, seen.places, strict=True):
@@ -55,14 +53,6 @@ def who(seen: VeneziaObservation) -> str:
         return f"Seat {seen.seat} is to act"
     thinking = [seat for seat, has in enumerate(seen.seats) if not has.committed]
     return f"{seats_in_words(thinking)} {'is' if len(thinking) == 1 else 'are'} to act"
-
-
-def seats_in_words(seats: Sequence[Seat]) -> str:
-    """Name seats at the beginning of a sentence."""
-    named = [str(seat) for seat in seats]
-    if len(named) < 2:
-        return f"Seat {''.join(named)}"
-    return f"Seats {', '.join(named[:-1])} and {named[-1]}"
 
 
 def doing(board: VeneziaBoard, seen: VeneziaObservation) -> str:
@@ -117,11 +107,14 @@ def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
         notes.append(f"Grey pigeons not yet touched: {', '.join(untouched)}")
     if seen.grey_owner is not None:
         notes.append(f"Grey pigeons count for seat {seen.grey_owner} in this round")
-    if seen.phase is Phase.OVER:
-        majorities = [[majority.seat for majority in seen.majorities].count(seat) for seat in range(len(seen.seats))]
-        if max(majorities) >= board.win_districts:
-            notes.append(f"Won by majorities in {max(majorities)} districts, whatever the points")
+    if seen.phase is Phase.OVER and max(majorities_of(seen)) >= board.win_districts:
+        notes.append(f"Won by majorities in {max(majorities_of(seen))} districts, whatever the points")
     return notes
+
+
+def majorities_of(seen: VeneziaObservation) -> list[int]:
+    """Count the districts in which each seat had the majority in the last scoring."""
+    return [sum(won.seat == seat for won in seen.majorities) for seat in range(len(seen.seats))]
 
 
 def place_name(board: VeneziaBoard, place: Place) -> str:
@@ -150,6 +143,11 @@ def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
     most = max(pigeons)
     alone = most > 0 and pigeons.count(most) == 1 and seen.raptor is not place
     return pigeons.index(most) if alone else None
+
+
+def next_score(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat) -> int:
+    """Return what a seat would get if the round were scored as things are."""
+    return sum(worth(board, seen, place, seat) for place in DISTRICTS if leader(seen, place) == seat)
 
 
 # --- what has just happened -------------------------------------------------------------------------

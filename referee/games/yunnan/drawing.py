@@ -7,9 +7,7 @@ shape, and each carries its colour's letter.
 
 from __future__ import annotations
 
-import textwrap
 from functools import lru_cache
-from html import escape
 from typing import cast
 
 from referee.game import Scene, Seat
@@ -23,11 +21,11 @@ from referee.games.yunnan.drawing_pieces import (
     COLOUR_NAMES,
     FILLS,
     LETTERS,
-    SMALLEST,
     bridge,
     gift,
     marker,
     merchant,
+    pieces_of,
     post,
     space,
     teahouse,
@@ -55,17 +53,18 @@ from referee.kit.svg import (
     LINE,
     LIT,
     NIGHT,
-    SANS,
+    SMALLEST,
     box,
     crown,
     cut,
-    element,
+    document,
     figure,
     group,
     name_text,
     path,
     short,
     text,
+    wrapped,
 )
 
 _WIDTH, _MARGIN, _TOP, _GAP = 1200, 16, 56, 8
@@ -99,18 +98,7 @@ def draw(
     who, names = ("seat", list("01234")) if scene is None else ("bot", list(scene.bots))
     marks = [_mark(seen, seat) for seat in range(len(seen.seats))]
     parts = [
-        element("title", f"Yunnan, turn {seen.turn}"),
-        element(
-            "desc",
-            escape(
-                " ".join(
-                    [*(f"{line}." for line in strip_in_words(said)), described(board, seen)]
-                    if said
-                    else [described(board, seen)]
-                )
-            ),
-        ),
-        element("rect", y=-above, width=_WIDTH, height=_HEIGHT + above, fill=NIGHT),
+        pieces_of(tuple(Colour)[: len(seen.colours)]),
         "" if said is None else strip(_WIDTH, said, marks),
         _header(seen),
         group(_MARGIN, _TOP, draw_map(board, seen, reach, before)),
@@ -128,15 +116,10 @@ def draw(
         group(_MARGIN, _SCORE, score(board, seen, before, _WIDTH - 2 * _MARGIN)),
         group(_MARGIN, _PANELS, _panels(seen, before, scene)),
     ]
-    return element(
-        "svg",
-        "\n" + "\n".join(parts) + "\n",
-        xmlns="http://www.w3.org/2000/svg",
-        viewBox=f"0 {-above:g} {_WIDTH} {_HEIGHT + above:g}",
-        role="img",
-        direction="ltr",
-        font_family=SANS,
+    words = (
+        [*(f"{line}." for line in strip_in_words(said)), described(board, seen)] if said else [described(board, seen)]
     )
+    return document(_WIDTH, -above, _HEIGHT + above, f"Yunnan, turn {seen.turn}", " ".join(words), parts)
 
 
 def tell(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> list[str]:
@@ -205,9 +188,9 @@ def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
         ),
         text(14, 63, PHASES[seen.phase], 15.5, bold=True, fit=_SIDE_WIDTH - 28),
     ]
-    lines = [line for note in notes(board, seen) for line in textwrap.wrap(note, 42)]
-    for row, line in enumerate(lines[:5]):
-        parts.append(text(14, 85 + 18 * row, line, 14, FADED, fit=_SIDE_WIDTH - 28))
+    lines = [line for note in notes(board, seen) for line in wrapped(note, SMALLEST, _SIDE_WIDTH - 28)]
+    for row, line in enumerate(lines[:6]):
+        parts.append(text(14, 83 + 16 * row, line, SMALLEST, FADED))
     return "".join(parts)
 
 

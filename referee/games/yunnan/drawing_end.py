@@ -7,10 +7,25 @@ from collections.abc import Sequence
 
 from referee.games.yunnan.board import YunnanBoard
 from referee.games.yunnan.breakdown import breakdown, criteria
-from referee.games.yunnan.drawing_pieces import SMALLEST
 from referee.games.yunnan.observation import YunnanObservation
 from referee.kit.scene import ordinal, what_decided
-from referee.kit.svg import BRASS, DIM, FADED, INK, LAMP, LAND, LINE, box, cut, group, name_text, path, text, width_of
+from referee.kit.svg import (
+    BRASS,
+    DIM,
+    FADED,
+    INK,
+    LAMP,
+    LAND,
+    LINE,
+    SMALLEST,
+    box,
+    cut,
+    group,
+    name_text,
+    path,
+    text,
+    width_of,
+)
 
 _WORDS = 126
 """How much room the names of the rows take."""

@@ -204,7 +204,14 @@ def _moved(x: float, y: float) -> Point:
 
 
 def _lines(points: list[Point]) -> str:
-    return "L".join(f"{x:.0f} {y:.0f}" for x, y in points)
+    """Write a line through points: where it begins and, much shorter than places on the map, the steps from there."""
+    (x, y), *others = [(round(x), round(y)) for x, y in points]
+    steps = []
+    for to_x, to_y in others:
+        if (to_x, to_y) != (x, y):
+            steps.append(f"{to_x - x} {to_y - y}".replace(" -", "-"))
+            x, y = to_x, to_y
+    return f"{round(points[0][0])} {round(points[0][1])}" + (f"l{' '.join(steps)}".replace(" -", "-") if steps else "")
 
 
 # --- the picture of it --------------------------------------------------------------------------------
@@ -214,14 +221,14 @@ _GROWTH = ("#86a55c", "#67a075", "#8aac62", "#a08f66", "#9fb4c6", "#ada264")
 _RIVER, _ROAD, _RUT = "#3f83a6", "#a37f45", "#5b4527"
 
 _GLYPHS = (
-    "m0 7q-9-2-9-11q9 1 9 11q9-2 9-11q-9 1-9 11v5",  # leaves of tea
-    "m-13-3q13-9 26 0m-26 6q13-9 26 0m-26 6q13-9 26 0",  # terraces
-    "m-6 11v-22m0 8l-6-5m6 11l6-5m6 13v-18m0 7l6-5m-6 10l-5-4",  # bamboo
-    "m-14 9l8-15l6 9l5-7l9 13m-22-15l2 8",  # ridges
-    "m-14 10l13-22l13 22m-18-13l4 4l3-3l3 4",  # peaks with snow
-    "m-13 5q3-6 1-11m3 11q0-8 3-12m3 12q0-6 4-9m-14 13h22",  # grass
+    (0, 7, "q-9-2-9-11q9 1 9 11q9-2 9-11q-9 1-9 11v5"),  # leaves of tea
+    (-13, -3, "q13-9 26 0m-26 6q13-9 26 0m-26 6q13-9 26 0"),  # terraces
+    (-6, 11, "v-22m0 8l-6-5m6 11l6-5m6 13v-18m0 7l6-5m-6 10l-5-4"),  # bamboo
+    (-14, 9, "l8-15l6 9l5-7l9 13m-22-15l2 8"),  # ridges
+    (-14, 10, "l13-22l13 22m-18-13l4 4l3-3l3 4"),  # peaks with snow
+    (-13, 5, "q3-6 1-11m3 11q0-8 3-12m3 12q0-6 4-9m-14 13h22"),  # grass
 )
-"""What grows or stands in each province, around where it is put."""
+"""What grows or stands in each province: from where it is put to where its line begins, and the line."""
 
 
 def _drawn(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> str:
@@ -282,7 +289,8 @@ def _growth(land: Land, seeds: list[_Seed]) -> list[str]:
             and all(hypot(x - to_x, y - to_y) > 30 for to_x, to_y in along)
             and not (left - 16 < x < left + width + 16 and top - 14 < y < top + height)
         ):
-            found[own] += f"M{x:.0f} {y:.0f}{_GLYPHS[own]}"
+            east, south, line = _GLYPHS[own]
+            found[own] += f"M{x + east:.0f} {y + south:.0f}{line}"
     return found
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from referee.games.yunnan.board import YunnanBoard
-from referee.games.yunnan.drawing_pieces import FILLS, LETTERS, SMALLEST, marker
+from referee.games.yunnan.drawing_pieces import FILLS, LETTERS, marker
 from referee.games.yunnan.drawing_words import colours_of, expected
 from referee.games.yunnan.names import Colour, Phase
 from referee.games.yunnan.observation import YunnanObservation
@@ -23,6 +23,7 @@ from referee.kit.svg import (
     LINE,
     NIGHT,
     PARCHMENT,
+    SMALLEST,
     box,
     figure,
     group,

@@ -1,5 +1,8 @@
 """Run one agent and see to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
 
+With `--box` instead of a command, the agent runs in a box: standard input says in which (`referee.sandbox.box.Box.order`), and
+`enter.py` beside this file goes in.
+
 The referee starts this small process for each agent and holds the other end of its standard input. Whatever the agent
 starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent ends
 (PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
@@ -10,6 +13,7 @@ It needs nothing but the standard library and starts in about 15 ms. Linux only.
 
 import contextlib
 import ctypes
+import marshal
 import os
 import resource
 import select
@@ -62,13 +66,31 @@ def _end_as(status: int) -> None:
     os._exit(os.WEXITSTATUS(status))
 
 
+def _read_order() -> "dict[str, object]":
+    """Read from standard input in which box the agent is to run; what follows stays unread."""
+    size = int.from_bytes(_read(8), "big")
+    order: dict[str, object] = marshal.loads(_read(size))  # noqa: S302 it comes from the referee
+    return order
+
+
+def _read(size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        more = os.read(0, size - len(data))
+        if not more:
+            os._exit(1)  # the referee is dead
+        data += more
+    return bytes(data)
+
+
 def main() -> None:
     """Run the command of the command line."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no dump, nor a program that takes it; see core(5)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input
+    order = _read_order() if sys.argv[1] == "--box" else None
     supervisor = os.getpid()
     agent = os.fork()
     if agent == 0:
@@ -81,9 +103,15 @@ def main() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         try:
+            if order is not None:
+                sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120
+                import enter  # type: ignore[import-not-found]  # it stands alone, as this file does
+
+                enter.enter(supervisor=supervisor, **order)
             os.execv(sys.argv[1], sys.argv[1:])  # noqa: S606 no shell: that is the point
         except OSError as error:
-            os.write(2, f"cannot start {sys.argv[1]}: {error.strerror}\n".encode())
+            what = sys.argv[1] if order is None else f"bubblewrap ({error.filename})"
+            os.write(2, f"cannot start {what}: {error.strerror}\n".encode())
             os._exit(127)
     ended = os.pidfd_open(agent)
     readable, _, _ = select.select([ended, 0], [], [])

@@ -1,0 +1,155 @@
+"""The doors by which agents come in: the service Play, tokens, and a socket for a single seat."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import Any
+
+import grpc
+from typing_extensions import override
+
+from dogana.v1 import referee_pb2 as pb
+from referee.live import wire
+from referee.live.agent import AgentSeat, Context
+from referee.live.lobby import Lobby
+from referee.live.socket_folder import SocketFolder
+
+SERVICE = "dogana.v1.Referee"
+MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
+"""A larger message is not even read: the call ends."""
+IDLE_MILLISECONDS = 10_000
+"""How long a connection may have no call. gRPC cannot limit how many a peer has, and each takes a file; agents call at once."""
+STOP_SECONDS = 0.5
+"""How long calls may go on when the server stops; the last messages of a match are still on their way then."""
+CANCEL_SECONDS = 5.0
+"""How long calls that were cancelled then may take to end."""
+MAX_STREAMS_AT_A_SEAT = 8
+"""How many calls one connection may have open where there is a single seat."""
+OPTIONS = (
+    ("grpc.max_receive_message_length", MAX_FRAME_BYTES),
+    ("grpc.server_handshake_timeout_ms", 10_000),
+    ("grpc.max_connection_idle_ms", IDLE_MILLISECONDS),
+    ("grpc.so_reuseport", 0),
+    # Agents ping every 30 s. The default would be five minutes while no data goes to and fro, as when others think.
+    ("grpc.http2.min_ping_interval_without_data_ms", 10_000),
+    ("grpc.http2.max_ping_strikes", 4),
+)
+"""What holds for every gRPC server of the referee."""
+
+
+class Doorkeeper:
+    """Lets agents take the seats whose tokens they show."""
+
+    def __init__(self) -> None:
+        self._seats: dict[str, AgentSeat] = {}
+        self._lobby = Lobby()
+
+    def add(self, seat: AgentSeat) -> None:
+        """Let an agent join with the seat's token."""
+        self._seats[seat.token] = seat
+
+    def remove(self, seat: AgentSeat) -> None:
+        """Refuse the seat's token from now on."""
+        self._seats.pop(seat.token, None)
+
+    async def play(self, _: object, context: Context) -> None:
+        """Serve a call of Play: it must show the token of a seat."""
+        join = await self._read_join(context)
+        seat = self._seats.get(join.token)
+        if seat is None:
+            await context.abort(
+                grpc.StatusCode.UNAUTHENTICATED,
+                "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
+            )
+            return
+        if not seat.may_come_back:
+            self.remove(seat)
+        await seat.serve(context, join)
+
+    async def _read_join(self, context: Context) -> pb.Join:
+        data = await self._lobby.first_message(context)
+        try:
+            message = wire.read_agent_message(data)
+        except wire.MalformedMessage as error:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {error}")
+            raise
+        if message.WhichOneof("message") != "join":
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose")
+        if message.join.protocol != wire.PROTOCOL:
+            await context.abort(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                f"protocol {message.join.protocol} is not spoken here; this referee speaks protocol {wire.PROTOCOL}",
+            )
+        return message.join
+
+
+class Calls(grpc.aio.ServerInterceptor):
+    """The calls that are served, of every service.
+
+    Who ends the event loop while a call has not quite ended makes gRPC print a traceback, and anybody may open one.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    @override
+    async def intercept_service(self, continuation: Any, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        task = asyncio.current_task()  # serves this call to its end
+        assert task is not None  # noqa: S101 a coroutine runs in a task
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await continuation(handler_call_details)
+
+    async def end(self) -> None:
+        """Wait until all calls of a server that has stopped have ended: it cancels them, which takes them a moment."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
+
+
+class SeatDoor:
+    """A Unix domain socket that leads to one seat, and to nothing else: no other seat, no spectators.
+
+    Attributes:
+        socket: its path. Only this user can reach it there; a box shows it to its agent under another name.
+    """
+
+    def __init__(self) -> None:
+        self._folder = SocketFolder()
+        self.socket = self._folder.socket
+        self._calls = Calls()
+        self._server: grpc.aio.Server | None = None
+
+    async def open(self, seat: AgentSeat) -> None:
+        """Let the agent of a seat come in."""
+        doorkeeper = Doorkeeper()
+        doorkeeper.add(seat)
+        server = grpc.aio.server(
+            interceptors=[self._calls],
+            options=[*OPTIONS, ("grpc.max_concurrent_streams", MAX_STREAMS_AT_A_SEAT)],
+        )
+        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(doorkeeper.play)
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": play}),))
+        server.add_insecure_port(f"unix:{self.socket}")
+        await server.start()
+        self._server = server
+        self.socket.chmod(0o666)  # its folder keeps others out; the agent may be another user
+        seat.joined.add_done_callback(self._shut)
+
+    def _shut(self, _: object) -> None:
+        """Let nobody in any more: an agent that has joined needs no other connection, and each takes a file of the referee.
+
+        Who connects must be allowed to write to the socket, its owner as well; see unix(7). What is open stays open.
+        """
+        with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
+            self.socket.chmod(0)
+
+    async def close(self) -> None:
+        """End what calls there are, and remove the socket."""
+        try:
+            if self._server is not None:
+                await self._server.stop(STOP_SECONDS)
+                await self._calls.end()
+        finally:
+            self._server = None
+            self._folder.remove()

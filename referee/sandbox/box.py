@@ -1,0 +1,237 @@
+"""The box in which an agent runs: bubblewrap with a user, file system, processes, network and names of its own.
+
+See bwrap(1). Each flag is explained where it stands; `docs/security.md` says which attack each wall stops.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from referee.errors import DoganaError
+from referee.sandbox.cgroup import Group, Groups, Usage
+from referee.sandbox.limits import Limits, in_words
+from referee.sandbox.runtimes import Runtimes
+
+SUPERVISOR = Path(__file__).with_name("supervise.py")
+"""The program above each agent; it goes into the box."""
+FOLDER = "/bot"
+"""Where an agent sees its own files, and runs."""
+NO_PROGRAM = "bwrap: execvp "
+"""How the last line begins that bubblewrap writes if the box stands, but the agent's program cannot be run."""
+SOCKET = "/run/dogana.sock"
+"""Where it sees the socket of its seat."""
+_NOBODY = 65534
+_PASSWD = f"bot:x:{_NOBODY}:{_NOBODY}::/tmp:/usr/sbin/nologin\n"
+_GROUP = f"bot:x:{_NOBODY}:\n"
+_UIDS = (1_900_000_000, 1 << 22)
+"""The first of the users that agents are when root starts them, and how many there are: one for each possible process."""
+
+
+class CannotIsolate(DoganaError):
+    """This machine cannot build the box; the text says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """What all boxes of a run share.
+
+    Attributes:
+        limits: what each agent may use.
+        runtimes: what each sees of this machine.
+        groups: how limits are enforced.
+        filter: the system calls that are let through, as a BPF program.
+        bubblewrap: the program that builds the walls.
+    """
+
+    limits: Limits
+    runtimes: Runtimes
+    groups: Groups
+    filter: bytes
+    bubblewrap: str
+
+    def losses(self) -> list[str]:
+        """Return which limits this machine cannot enforce, in words."""
+        return [
+            f"{what} (see dogana doctor)"
+            for controller, what in (
+                (
+                    "memory",
+                    "memory is limited for each process of a bot, not for all together; what processes can share is not limited",
+                ),
+                ("pids", "processes and threads of bots are limited by the kernel's count for a user"),
+                ("cpu", "the processor time of bots is not limited"),
+            )
+            if controller not in self.groups.found
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables of each agent."""
+        return {
+            "HOME": "/tmp",  # noqa: S108 its own
+            "LANG": "C.UTF-8",
+            "PATH": ":".join(self.runtimes.path),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "TMPDIR": "/tmp",  # noqa: S108 its own
+            **self.limits.environment(),
+        }
+
+    def box(self, argv: Sequence[str], folder: Path, socket: Path, token: str) -> Box:
+        """Prepare a box for one agent.
+
+        Args:
+            argv: the program and its arguments; no shell reads them.
+            folder: the agent's files; it sees them under `FOLDER`, and runs there.
+            socket: the Unix domain socket of its seat; it sees it under `SOCKET`.
+            token: what it must show there; only its own environment has it.
+
+        Raises:
+            CannotIsolate: if its group cannot be made, or it could not read its files.
+        """
+        if os.geteuid() == 0 and folder.stat().st_mode & 0o005 != 0o005:
+            raise CannotIsolate(
+                f"{folder} can be read by root only, and agents are other users; chmod -R a+rX {folder}, or start as somebody else"
+            )
+        try:
+            group = self.groups.make(self.limits)
+        except OSError as error:
+            raise CannotIsolate(f"cannot make a control group: {error.filename}: {error.strerror}") from error
+        environment = {**self.environment, "DOGANA_ADDRESS": f"unix:{SOCKET}", "DOGANA_TOKEN": token}
+        return Box(self, tuple(argv), folder, socket, environment, group)
+
+
+@dataclass(slots=True)
+class Box:
+    """The box of one agent, before, while and after it runs."""
+
+    sandbox: Sandbox
+    argv: tuple[str, ...]
+    folder: Path
+    socket: Path
+    environment: Mapping[str, str]
+    group: Group
+    reports: int = field(init=False)
+    """The descriptor to which bubblewrap reports; the supervisor gets it."""
+    _reported: int = field(init=False)
+    _used: Usage | None = field(default=None, init=False)
+    """What was used in all, once it has ended."""
+
+    def __post_init__(self) -> None:
+        """Make the pipe for the reports."""
+        self._reported, self.reports = os.pipe()
+        os.set_blocking(self._reported, False)
+
+    def order(self) -> bytes:
+        """Return what the supervisor is told: the arguments of `referee.sandbox.enter.enter`, after their length."""
+        sandbox = self.sandbox
+        sources: list[str] = []
+        arguments: list[str] = []
+
+        def add(*words: str) -> None:
+            arguments.extend(f"={word}" for word in words)
+
+        def show(source: str, name: str) -> None:
+            arguments.extend(("=--ro-bind", f"$SOURCE{len(sources)}", f"={name}"))
+            sources.append(source)
+
+        add(
+            "--unshare-all", "--unshare-user"
+        )  # the second one fails where user namespaces are forbidden, the first skips them
+        add("--disable-userns")  # no namespaces inside of the box, where a bot would be root
+        add("--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "bot")
+        add("--die-with-parent", "--new-session")  # no terminal, whose input could be forged
+        add("--cap-drop", "ALL", "--clearenv")
+        add("--proc", "/proc", "--dev", "/dev")
+        add("--size", str(1024 * 1024), "--perms", "0700", "--tmpfs", "/dev/shm")  # noqa: S108 else half of the memory
+        add("--size", str(sandbox.limits.tmp_bytes), "--perms", "0700", "--tmpfs", "/tmp")  # noqa: S108 its own
+        for source in sandbox.runtimes.folders:  # after /tmp, which would cover what lies there
+            show(source, source)
+        for name, target in sandbox.runtimes.links:
+            add("--symlink", target, name)
+        arguments.extend(("=--ro-bind-data", "$PASSWD", "=/etc/passwd", "=--ro-bind-data", "$GROUP", "=/etc/group"))
+        show(str(self.folder.absolute()), FOLDER)
+        show(str(self.socket), SOCKET)
+        add("--remount-ro", "/dev", "--remount-ro", "/", "--chdir", FOLDER)
+        for name, value in self.environment.items():
+            add("--setenv", name, value)
+        arguments.extend(("=--seccomp", "$FILTER", "=--json-status-fd", "$STATUS"))
+        order = marshal.dumps(  # which the supervisor reads without importing anything
+            {
+                "arguments": arguments,
+                "bubblewrap": sandbox.bubblewrap,
+                "command": self._command(),
+                "files": {"FILTER": sandbox.filter, "PASSWD": _PASSWD.encode(), "GROUP": _GROUP.encode()},
+                "groups": self.group.doors,
+                "rlimits": self._rlimits(),
+                "sources": sources,
+                "status": self.reports,
+                "uids": _UIDS if os.geteuid() == 0 else None,
+            }
+        )
+        return len(order).to_bytes(8, "big") + order
+
+    def _command(self) -> list[str]:
+        """Return what bubblewrap runs; where no group counts tasks, the kernel counts those of the box's own user namespace."""
+        if "pids" in self.sandbox.groups.found:
+            return list(self.argv)
+        tasks = self.sandbox.limits.tasks
+        return ["/usr/bin/prlimit", f"--nproc={tasks}:{tasks}", "--", *self.argv]
+
+    def _rlimits(self) -> dict[str, int]:
+        limits = self.sandbox.limits
+        own = {
+            "RLIMIT_CORE": 1,  # too small for any dump; 0 would let the kernel start a program for it, see core(5)
+            "RLIMIT_FSIZE": limits.tmp_bytes,
+            "RLIMIT_MSGQUEUE": 0,
+            "RLIMIT_NICE": 0,
+            "RLIMIT_NOFILE": limits.files,
+            "RLIMIT_RTPRIO": 0,
+            "RLIMIT_SIGPENDING": 4 * limits.tasks,
+        }
+        if "memory" not in self.sandbox.groups.found:
+            own["RLIMIT_DATA"] = limits.memory_bytes  # of each process; never RLIMIT_AS, of which runtimes reserve much
+        return own
+
+    def was_built(self) -> bool:
+        """Return whether the agent could run. Call it once, when the agent has ended and the box has not."""
+        reported = b""
+        with contextlib.suppress(OSError):  # nothing more was reported
+            while data := os.read(self._reported, 4096):
+                reported += data
+        return b'"exit-code"' in reported
+
+    def usage(self) -> Usage:
+        """Return what the agent has used so far, or in all."""
+        return self.group.usage() if self._used is None else self._used
+
+    def why_killed(self) -> str:
+        """Return which limit has killed a process of the agent, in words; empty if none has."""
+        if self.usage().memory_kills:
+            return f"out of memory at {in_words(self.sandbox.limits.memory_bytes)}"
+        return ""
+
+    def end(self) -> None:
+        """Kill what is left of the agent, and give back what its box took."""
+        if self._used is None:
+            self._used = self.group.usage()
+            self.group.end()
+            os.close(self._reported)
+            os.close(self.reports)
+
+
+def find_bubblewrap() -> str:
+    """Return the path of bubblewrap.
+
+    Raises:
+        CannotIsolate: if it is not installed.
+    """
+    path = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
+    if path is None:
+        raise CannotIsolate("install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap)")
+    return path

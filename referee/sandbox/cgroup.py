@@ -1,0 +1,306 @@
+"""Control groups: what all processes of an agent may use together, and what they have used.
+
+Linux has two kinds, and a machine may have either, both, or none that this user may write to. See cgroups(7).
+A group is made below the one in which this process is, so that whatever limits this process limits its agents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import os
+import re
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.sandbox.limits import Limits, in_words
+
+_PREFIX = "dogana-"
+_PERIOD_MICROSECONDS = 100_000
+_OWN_TASKS = 2
+"""bubblewrap has two processes of its own in the group."""
+_KILL_SECONDS = 5.0
+"""How long the killed may take to be gone."""
+_counter = itertools.count()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the processes of an agent have used together; None for what this machine does not tell."""
+
+    memory_peak: int | None = None
+    """Bytes."""
+    memory_kills: int | None = None
+    """How many processes were killed for want of memory."""
+    tasks_peak: int | None = None
+    """Processes and threads at a time."""
+    cpu_seconds: float | None = None
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        known = [
+            "" if self.memory_peak is None else f"{in_words(self.memory_peak)} of memory",
+            "" if self.tasks_peak is None else f"{self.tasks_peak} tasks",
+            "" if self.cpu_seconds is None else f"{self.cpu_seconds:.2f} s of processor time",
+            f"{self.memory_kills} of its processes were killed for want of memory" if self.memory_kills else "",
+        ]
+        return ", ".join(filter(None, known)) or "what this machine does not tell"
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """A tree of groups in which this process may make one.
+
+    Attributes:
+        folder: the group in which this process is.
+        version: 1 or 2.
+    """
+
+    folder: Path
+    version: int
+
+
+class Groups:
+    """The controllers that agents can be held to on this machine.
+
+    Attributes:
+        found: for each of memory, pids, cpu, cpuacct and freezer that can be used, where groups are made.
+    """
+
+    def __init__(self, found: Mapping[str, Hierarchy]) -> None:
+        self.found = dict(found)
+
+    @staticmethod
+    def look(root: Path = Path("/")) -> Groups:
+        """Find out what can be used, by trying. `root` is where to look for /proc and /sys."""
+        own = _own_groups((root / "proc/self/cgroup").read_text())
+        found: dict[str, Hierarchy] = {}
+        for mount, kind, options in _mounts((root / "proc/self/mounts").read_text()):
+            folder = root / mount.lstrip("/")
+            if kind == "cgroup2" and "" in own:
+                here = folder / own[""].lstrip("/")
+                _settle(here)
+                for above in (here, *here.parents):
+                    for name in _enabled(above):
+                        found.setdefault(name, Hierarchy(above, 2))
+                    if above == folder:
+                        break
+            elif kind == "cgroup":
+                for name in ("memory", "pids", "cpu", "cpuacct", "freezer"):
+                    if name in options and name in own:
+                        found[name] = Hierarchy(folder / own[name].lstrip("/"), 1)
+        return Groups({name: one for name, one in found.items() if _can_make(one.folder)})
+
+    def make(self, limits: Limits) -> Group:
+        """Make a group with these limits, as far as they can be enforced.
+
+        Raises:
+            OSError: if that fails although it could be done before.
+        """
+        name = f"{_PREFIX}{os.getpid()}-{next(_counter)}"
+        group = Group({key: Hierarchy(one.folder / name, one.version) for key, one in self.found.items()})
+        try:
+            group.begin(limits)
+        except OSError:
+            group.end()
+            raise
+        return group
+
+    def sweep(self) -> None:
+        """Remove groups whose owners are dead, and kill what is in them."""
+        for one in {one.folder: one for one in self.found.values()}.values():
+            for folder in one.folder.glob(f"{_PREFIX}*"):
+                owner = re.fullmatch(rf"{_PREFIX}(\d+)-\d+", folder.name)
+                if owner and not Path(f"/proc/{owner[1]}").exists():
+                    with contextlib.suppress(OSError):
+                        _remove(folder)
+
+
+class Group:
+    """The group of one agent."""
+
+    def __init__(self, parts: Mapping[str, Hierarchy]) -> None:
+        self._parts = dict(parts)
+        self._folders = list(dict.fromkeys(part.folder for part in parts.values()))
+
+    def begin(self, limits: Limits) -> None:
+        """Make the folders and set the limits."""
+        for folder in self._folders:
+            folder.mkdir()
+        for name, value in _settings(self._parts, limits):
+            try:
+                name.write_text(str(value))
+            except FileNotFoundError:
+                if name.name not in _OPTIONAL:
+                    raise
+
+    @property
+    def doors(self) -> list[str]:
+        """The files to which a process writes its number to be in the group."""
+        return [str(folder / "cgroup.procs") for folder in self._folders]
+
+    @property
+    def can_freeze(self) -> bool:
+        """Whether the agent can be stopped while it is not asked."""
+        return "freezer" in self._parts
+
+    def freeze(self, *, frozen: bool) -> None:
+        """Stop all processes of the agent, or let them go on."""
+        part = self._parts["freezer"]
+        if part.version == 1:
+            (part.folder / "freezer.state").write_text("FROZEN" if frozen else "THAWED")
+        else:
+            (part.folder / "cgroup.freeze").write_text(str(int(frozen)))
+
+    def usage(self) -> Usage:
+        """Return what was used so far."""
+        memory, tasks = self._parts.get("memory"), self._parts.get("pids")
+        cpu = self._parts.get("cpuacct") or self._parts.get("cpu")
+        peak = kills = most = used = None
+        if memory and memory.version == 1:
+            peak = _number(memory.folder / "memory.max_usage_in_bytes")
+            kills = _field(memory.folder / "memory.oom_control", "oom_kill")
+        elif memory:
+            peak = _number(memory.folder / "memory.peak")
+            kills = _field(memory.folder / "memory.events", "oom_kill")
+        if tasks:
+            most = _number(tasks.folder / "pids.peak")
+        if cpu and cpu.version == 1:
+            used = _number(cpu.folder / "cpuacct.usage")
+        elif cpu:
+            used = _field(cpu.folder / "cpu.stat", "usage_usec")
+            used = None if used is None else used * 1000
+        return Usage(
+            peak,
+            kills,
+            None if most is None else max(0, most - _OWN_TASKS),
+            None if used is None else used / 1e9,
+        )
+
+    def end(self) -> None:
+        """Kill what is left in the group, and remove it."""
+        if self.can_freeze:
+            with contextlib.suppress(OSError):
+                self.freeze(frozen=False)  # what is frozen does not die
+        for folder in self._folders:
+            with contextlib.suppress(FileNotFoundError):
+                _remove(folder)
+
+
+_OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"}
+"""Files that not every kernel has; what they limit besides is limited in most cases all the same."""
+
+
+def _settings(parts: Mapping[str, Hierarchy], limits: Limits) -> Iterator[tuple[Path, object]]:
+    quota = int(limits.cpus * _PERIOD_MICROSECONDS)
+    if memory := parts.get("memory"):
+        if memory.version == 1:
+            yield memory.folder / "memory.limit_in_bytes", limits.memory_bytes
+            yield memory.folder / "memory.memsw.limit_in_bytes", limits.memory_bytes
+        else:
+            yield memory.folder / "memory.max", limits.memory_bytes
+            yield memory.folder / "memory.swap.max", 0
+            yield memory.folder / "memory.oom.group", 1
+    if tasks := parts.get("pids"):
+        yield tasks.folder / "pids.max", limits.tasks + _OWN_TASKS
+    if cpu := parts.get("cpu"):
+        if cpu.version == 1:
+            yield cpu.folder / "cpu.cfs_period_us", _PERIOD_MICROSECONDS
+            yield cpu.folder / "cpu.cfs_quota_us", quota
+        else:
+            yield cpu.folder / "cpu.max", f"{quota} {_PERIOD_MICROSECONDS}"
+
+
+def _own_groups(text: str) -> dict[str, str]:
+    """Return for each controller in which group this process is; the second version has an empty name."""
+    own: dict[str, str] = {}
+    for line in text.splitlines():
+        _, names, path = line.split(":", 2)
+        own |= dict.fromkeys(names.split(","), path)
+    return own
+
+
+def _mounts(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    for line in text.splitlines():
+        _, mount, kind, options, *_ = line.split()
+        yield mount.replace("\\040", " "), kind, options.split(",")
+
+
+def _enabled(folder: Path) -> list[str]:
+    """Return what groups below one of the second version can be held to."""
+    with contextlib.suppress(OSError):
+        names = (folder / "cgroup.subtree_control").read_text().split()
+        accounted = ["cpuacct"] if "cpu" in names else []
+        freezes = ["freezer"] if (folder / "cgroup.procs").exists() else []
+        return [name for name in names if name in ("memory", "pids", "cpu")] + accounted + freezes
+    return []
+
+
+def _settle(here: Path) -> None:
+    """Move into a group below, if the one in which this process is was handed over to it: groups with limits stand beside.
+
+    In the second version, a group has either processes or groups with limits. systemd marks what it hands over
+    (`systemd-run --scope -p Delegate=yes`) by an attribute.
+    """
+    with contextlib.suppress(OSError):
+        if os.getxattr(here, "user.delegate") != b"1" or "memory" in _enabled(here):
+            return
+        leaf = here / f"{_PREFIX}self"
+        leaf.mkdir(exist_ok=True)
+        for pid in (here / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                (leaf / "cgroup.procs").write_text(pid)
+        for name in (here / "cgroup.controllers").read_text().split():
+            if name in ("memory", "pids", "cpu"):
+                (here / "cgroup.subtree_control").write_text(f"+{name}")
+
+
+def _can_make(parent: Path) -> bool:
+    """Tell whether this process can make a group there and put a process into it."""
+    folder = parent / f"{_PREFIX}{os.getpid()}-{next(_counter)}"
+    try:
+        folder.mkdir()
+    except OSError:
+        return False
+    try:
+        return os.access(folder / "cgroup.procs", os.W_OK) and os.access(parent / "cgroup.procs", os.W_OK)
+    finally:
+        folder.rmdir()
+
+
+def _remove(folder: Path) -> None:
+    """Kill all processes of a group, and remove it when they are gone.
+
+    Raises:
+        OSError: if some do not die in time.
+    """
+    deadline = time.monotonic() + _KILL_SECONDS
+    while True:
+        for pid in (folder / "cgroup.procs").read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        try:
+            folder.rmdir()
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.001)
+        else:
+            return
+
+
+def _number(path: Path) -> int | None:
+    with contextlib.suppress(OSError, ValueError):
+        return int(path.read_text())
+    return None
+
+
+def _field(path: Path, name: str) -> int | None:
+    with contextlib.suppress(OSError):
+        found = re.search(rf"^{name} (\d+)$", path.read_text(), re.MULTILINE)
+        return int(found[1]) if found else None
+    return None

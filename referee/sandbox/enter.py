@@ -1,0 +1,126 @@
+"""The last steps of a child process before it becomes bubblewrap: control groups, limits, and an identity of its own.
+
+The supervisor of an agent (`referee/sandbox/supervise.py`) calls `enter` after it has forked. It needs nothing but the standard
+library. See clone(2), mount_namespaces(7), credentials(7).
+"""
+
+import ctypes
+import os
+import resource
+import signal
+import stat
+
+_CLONE_NEWNS = 0x20000
+_MS_NOSUID, _MS_NODEV, _MS_BIND, _MS_REC, _MS_PRIVATE = 0x2, 0x4, 0x1000, 0x4000, 0x40000
+_PR_SET_PDEATHSIG = 1
+_COVERED = "/tmp"  # noqa: S108 not used as such: what is bound there can be reached by every user, in this mount namespace alone
+
+
+def enter(
+    *,
+    supervisor: int,
+    bubblewrap: str,
+    arguments: "list[str]",
+    command: "list[str]",
+    sources: "list[str]",
+    files: "dict[str, bytes]",
+    status: int,
+    groups: "list[str]",
+    uids: "tuple[int, int] | None",
+    rlimits: "dict[str, int]",
+) -> None:
+    """Become bubblewrap, which becomes the agent.
+
+    Args:
+        supervisor: the process to end with.
+        bubblewrap: the program.
+        arguments: its arguments. One that begins with `=` is what follows; one that begins with `$` is the name of a source
+            (`SOURCE0`), of a file, or `STATUS`.
+        command: what it runs.
+        sources: what the agent may see of this machine.
+        files: what else bubblewrap reads, by name.
+        status: the descriptor to which it reports.
+        groups: the files by which control groups are entered.
+        uids: the first of the users that an agent can be, and how many there are; None to stay who we are.
+        rlimits: limits of each process, by their names in `resource`.
+
+    Raises:
+        OSError: if something cannot be done; nothing of the agent has run then.
+    """
+    for door in groups:
+        _write(door, str(os.getpid()))
+    if uids:
+        sources = _bind_for_everybody(sources)
+        uid = uids[0] + os.getpid() % uids[1]
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # a new identity has cleared it
+        if os.getppid() != supervisor:
+            os._exit(1)
+    for name, value in rlimits.items():
+        number = getattr(resource, name)
+        hard = resource.getrlimit(number)[1]
+        least = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(number, (least, least))
+    kept = {name: _in_memory(content) for name, content in files.items()} | {"STATUS": status}
+    names = {f"SOURCE{number}": source for number, source in enumerate(sources)}
+    names |= {name: str(descriptor) for name, descriptor in kept.items()}
+    words = [names[word[1:]] if word.startswith("$") else word[1:] for word in arguments]
+    listed = _in_memory(b"".join(os.fsencode(word) + b"\0" for word in words))
+    for descriptor in [*kept.values(), listed]:
+        os.set_inheritable(descriptor, True)
+    for descriptor in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208 pathlib would double the start-up
+        if descriptor > 2 and descriptor not in kept.values() and descriptor != listed:
+            try:
+                os.close(descriptor)
+            except OSError:  # the one by which the folder was read
+                continue
+    os.execve(bubblewrap, ["bwrap", "--args", str(listed), "--", *command], {})  # noqa: S606 no shell: that is the point
+
+
+def _bind_for_everybody(sources: "list[str]") -> "list[str]":
+    """Bind what the agent may see where its user can reach it, whatever the modes of the folders above; return the new paths.
+
+    This happens in a mount namespace that nobody else sees. Only root can do it, and only root needs to.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def call(result: int, what: str) -> None:
+        if result != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), what)
+
+    call(libc.unshare(_CLONE_NEWNS), "unshare")
+    call(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "/")
+    # They are opened before anything is covered: one may lie where the others are bound.
+    opened = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source in sources]
+    call(libc.mount(b"tmpfs", _COVERED.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, b"mode=0711,size=1m"), _COVERED)
+    places = []
+    for number, (source, descriptor) in enumerate(zip(sources, opened, strict=True)):
+        place = f"{_COVERED}/{number}"
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            os.mkdir(place, 0o711)  # noqa: PTH102
+        else:
+            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        call(libc.mount(f"/proc/self/fd/{descriptor}".encode(), place.encode(), None, _MS_BIND | _MS_REC, None), source)
+        os.close(descriptor)
+        places.append(place)
+    return places
+
+
+def _in_memory(data: bytes) -> int:
+    """Return a file that has this content, and no name."""
+    descriptor = os.memfd_create("dogana")
+    while data:
+        data = data[os.write(descriptor, data) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _write(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)

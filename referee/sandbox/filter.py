@@ -1,0 +1,246 @@
+"""The system calls that an agent may make: the wall between a stranger's program and the kernel itself.
+
+Most attacks on a kernel begin with a call that no game-playing program makes. `ALLOW` names those that runtimes need and
+refuses the rest as if the kernel had never had them (ENOSYS), so that libraries take their older ways. `DENY` is for a
+runtime that needs something else: it refuses what is dangerous, and what is newer than this file.
+
+Namespaces, missing privileges and limits stop many of these calls already. They are refused all the same: kernel code that
+cannot be reached cannot be attacked.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from referee.errors import DoganaError
+from referee.sandbox.program import ALLOWED, Passes, Rule, assemble, refused
+
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+"""AUDIT_ARCH_* of each machine whose calls are known, in the order of the columns of `calls.txt`."""
+
+# What `ALLOW` lets through. It has no threads by clone3, whose flags lie in memory where no filter sees them: libraries then
+# take clone. It has no io_uring, which makes calls past the filter.
+_OPEN_FILES = """
+    open openat creat close close_range read write readv writev pread64 pwrite64 preadv pwritev lseek sendfile
+    dup dup2 dup3 pipe pipe2 eventfd eventfd2 fsync fdatasync ftruncate fallocate
+"""
+_NAMES_OF_FILES = """
+    stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 readlink readlinkat getdents getdents64
+    getcwd chdir fchdir truncate umask chmod fchmod fchmodat utimensat
+    mkdir mkdirat rmdir unlink unlinkat rename renameat renameat2 link linkat symlink symlinkat
+"""
+_WAITING = """
+    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2
+    timerfd_create timerfd_settime timerfd_gettime signalfd signalfd4
+"""
+_SOCKETS = """
+    bind listen accept accept4 connect shutdown getsockname getpeername getsockopt
+    sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
+"""
+_MEMORY = "brk mprotect munmap mremap madvise msync membarrier"
+# Signals, priorities and limits reach no further than the processes of the box: others have no number there.
+_TASKS = """
+    fork vfork execve exit exit_group wait4 waitid set_tid_address set_robust_list futex rseq arch_prctl
+    sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min
+    getpriority setpriority getrlimit setrlimit prlimit64 getrusage
+"""
+_SIGNALS = """
+    rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigsuspend rt_sigtimedwait sigaltstack restart_syscall
+    kill tkill tgkill pause alarm getitimer setitimer
+    timer_create timer_settime timer_gettime timer_getoverrun timer_delete
+"""
+_WHO_AND_WHEN = """
+    getpid getppid gettid getpgid getpgrp setpgid getsid setsid
+    getuid geteuid getresuid getgid getegid getresgid getgroups capget
+    uname sysinfo getcpu getrandom times time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep
+"""
+
+# Refused as by a file system that has none (EOPNOTSUPP): Python's `shutil.copy2` expects that, and no other refusal.
+_ATTRIBUTES = """
+    getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
+    setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
+"""
+# Refused as to anybody without privileges (EPERM). Where no control group holds an agent to its cores, it could leave them.
+_NOT_PERMITTED = """
+    chown lchown fchown fchownat sched_setaffinity sched_setscheduler sched_setparam sched_setattr
+"""
+
+# A namespace is a new user, mount or network of one's own: with it, a program is root over much of the kernel's code.
+# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number. A kernel without them says EINVAL, too.
+_NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
+_CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EINVAL)
+
+# MAP_HUGETLB, MFD_HUGETLB: memory that the limit of a control group does not count.
+_MMAP = Rule(3, Passes.WITHOUT, (0x40000,), errno.EINVAL)
+_MEMFD_CREATE = Rule(1, Passes.WITHOUT, (0x4,), errno.EINVAL)
+
+# AF_UNIX only: the socket of the seat. Others reach the kernel's network code (AF_INET, AF_NETLINK, AF_PACKET), its ciphers
+# (AF_ALG), or the machine that hosts this one (AF_VSOCK), which no network namespace separates.
+_FAMILY = Rule(0, Passes.ONLY, (1,), errno.EAFNOSUPPORT)
+
+# SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF: programs of the agent that run in the kernel.
+_SOCKET_OPTION = Rule(2, Passes.EXCEPT, (26, 50, 51, 52), errno.ENOPROTOOPT)
+
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS. Not locks and leases: two seats
+# could speak to each other by them, through any file that both can read, and hold up whoever owns that file. Not the size
+# of pipes: all processes of a user share what there is.
+_FCNTL = Rule(1, Passes.ONLY, (0, 1, 2, 3, 4, 1030, 1033, 1034), errno.EINVAL)
+# F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ.
+_FCNTL_DENIED = Rule(1, Passes.EXCEPT, (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1031), errno.EINVAL)
+
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: is this a terminal, how much is there to read, do not wait.
+_IOCTL = Rule(1, Passes.ONLY, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451), errno.ENOTTY)
+# TIOCSTI, TIOCLINUX: type into somebody's terminal. TIOCSETD: load a line discipline, which is a module of the kernel.
+_IOCTL_DENIED = Rule(1, Passes.EXCEPT, (0x5412, 0x541C, 0x5423), errno.ENOTTY)
+
+# PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS,
+# PR_GET_THP_DISABLE, PR_SET_VMA.
+_PRCTL = Rule(0, Passes.ONLY, (15, 16, 3, 21, 23, 38, 39, 42, 0x53564D41), errno.EINVAL)
+# PR_SET_PDEATHSIG: survive the box. PR_SET_SECCOMP: give the kernel programs to run. PR_SET_MM: forge /proc/self.
+_PRCTL_DENIED = Rule(0, Passes.EXCEPT, (1, 22, 35), errno.EINVAL)
+
+# What `DENY` refuses, besides.
+# Two seats could speak to each other through a file that both can read: is it locked, has it just been read, is it in memory?
+_BETWEEN_SEATS = """
+    flock inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark
+    mincore cachestat readahead fadvise64
+"""
+# Keyrings belong to the user, not to the box. The others are of the box, but are memory that no limit of a process counts.
+_OUTLIVES_PROCESSES = """
+    add_key request_key keyctl
+    shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
+"""
+_OTHER_PROCESSES = """
+    ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd pidfd_send_signal kcmp
+    get_robust_list migrate_pages move_pages
+"""
+# Rings, programs and page faults: where most holes of recent years were. Newer kernels run uprobe and uretprobe whatever a
+# filter says, and end whoever calls them.
+_DEEP_IN_THE_KERNEL = """
+    io_uring_setup io_uring_enter io_uring_register io_setup io_submit io_destroy io_cancel io_getevents io_pgetevents
+    bpf seccomp userfaultfd perf_event_open uprobe uretprobe landlock_create_ruleset landlock_add_rule landlock_restrict_self
+    lsm_get_self_attr lsm_set_self_attr lsm_list_modules vmsplice splice tee
+"""
+_NAMESPACES_AND_MOUNTS = """
+    clone3 unshare setns mount umount2 pivot_root chroot open_tree open_tree_attr move_mount mount_setattr
+    fsopen fsconfig fsmount fspick statmount listmount listns name_to_handle_at open_by_handle_at
+    mknod mknodat quotactl quotactl_fd
+"""
+# What belongs to all of the machine. sync would make its disks busy; memfd_secret is memory that nobody else can look at.
+_THE_MACHINE = """
+    kexec_load kexec_file_load reboot init_module finit_module delete_module create_module query_module get_kernel_syms
+    swapon swapoff acct syslog sync syncfs sync_file_range vhangup iopl ioperm modify_ldt
+    settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname
+    ioprio_set mbind set_mempolicy set_mempolicy_home_node memfd_secret
+"""
+# What hardly anybody calls, so that hardly anybody has looked for holes.
+_OLD_OR_ODD = """
+    personality remap_file_pages lookup_dcookie uselib sysfs ustat _sysctl nfsservctl vserver security tuxcall afs_syscall
+    getpmsg putpmsg epoll_ctl_old epoll_wait_old set_thread_area get_thread_area map_shadow_stack rseq_slice_yield
+    file_getattr file_setattr setxattrat getxattrat listxattrat removexattrat
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What happens to each system call.
+
+    Attributes:
+        verdicts: what happens to a call, by its name.
+        otherwise: what happens to all other calls that are in `calls.txt`; those that are not are refused.
+    """
+
+    verdicts: dict[str, int | Rule]
+    otherwise: int
+
+
+_NO_SUCH_CALL = refused(errno.ENOSYS)
+
+
+def _each(*groups: str) -> Iterable[str]:
+    return (name for group in groups for name in group.split())
+
+
+ALLOW = Policy(
+    {
+        **dict.fromkeys(
+            _each(_OPEN_FILES, _NAMES_OF_FILES, _WAITING, _SOCKETS, _MEMORY, _TASKS, _SIGNALS, _WHO_AND_WHEN), ALLOWED
+        ),
+        **dict.fromkeys(_each(_ATTRIBUTES), refused(errno.EOPNOTSUPP)),
+        **dict.fromkeys(_each(_NOT_PERMITTED), refused(errno.EPERM)),
+        "clone": _CLONE,
+        "mmap": _MMAP,
+        "memfd_create": _MEMFD_CREATE,
+        "socket": _FAMILY,
+        "socketpair": _FAMILY,
+        "setsockopt": _SOCKET_OPTION,
+        "fcntl": _FCNTL,
+        "ioctl": _IOCTL,
+        "prctl": _PRCTL,
+    },
+    otherwise=_NO_SUCH_CALL,
+)
+
+DENY = Policy(
+    {
+        **dict.fromkeys(
+            _each(
+                _BETWEEN_SEATS,
+                _OUTLIVES_PROCESSES,
+                _OTHER_PROCESSES,
+                _DEEP_IN_THE_KERNEL,
+                _NAMESPACES_AND_MOUNTS,
+                _THE_MACHINE,
+                _OLD_OR_ODD,
+            ),
+            _NO_SUCH_CALL,
+        ),
+        "sched_setaffinity": refused(errno.EPERM),
+        "sched_setattr": refused(errno.EPERM),
+        "clone": _CLONE,
+        "mmap": _MMAP,
+        "memfd_create": _MEMFD_CREATE,
+        "socket": _FAMILY,
+        "socketpair": _FAMILY,
+        "setsockopt": _SOCKET_OPTION,
+        "fcntl": _FCNTL_DENIED,
+        "ioctl": _IOCTL_DENIED,
+        "prctl": _PRCTL_DENIED,
+    },
+    otherwise=ALLOWED,
+)
+
+
+@cache
+def calls(machine: str) -> dict[str, int]:
+    """Return the numbers of the system calls of a machine, by name."""
+    lines = Path(__file__).with_name("calls.txt").read_text().splitlines()
+    column = 1 + list(ARCHITECTURES).index(machine)
+    words = (line.split() for line in lines if not line.startswith("#"))
+    return {word[0]: int(word[column]) for word in words if word[column] != "-"}
+
+
+def bpf(policy: Policy, machine: str = "") -> bytes:
+    """Return the program of a policy, as `bwrap --seccomp` reads it.
+
+    Args:
+        policy: `ALLOW` or `DENY`.
+        machine: as `platform.machine()` has it; this one if empty.
+
+    Raises:
+        DoganaError: if there are no numbers of this machine's calls.
+    """
+    machine = machine or platform.machine()
+    if machine not in ARCHITECTURES:
+        raise DoganaError(
+            f"no filter of system calls for {machine}: known are {', '.join(ARCHITECTURES)}; "
+            "run bots of strangers on one of these, or add its numbers to referee/sandbox/calls.txt"
+        )
+    verdicts = {number: policy.verdicts.get(name, policy.otherwise) for name, number in calls(machine).items()}
+    return assemble(verdicts, _NO_SUCH_CALL, ARCHITECTURES[machine])

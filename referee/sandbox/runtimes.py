@@ -1,0 +1,98 @@
+"""What of this machine's files an agent may see: the usual programs, their libraries, and Python with Dogana's SDK. Only to read."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.errors import DoganaError
+
+USUAL_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+"""Where the usual programs are."""
+_SYSTEM = ("/usr",)
+_LINKED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+"""Links into /usr on most systems, folders on others."""
+_SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "timezone", "mime.types")
+"""Of /etc, what programs need to start or to know the time; nothing there names a user, a host or a secret."""
+_SETTINGS_OF_RUNTIMES = ("java*", "python3*", "node*", "ssl/openssl.cnf")
+_PACKAGES = ("dogana", "referee", "house_bots")
+"""What a Python bot may import of ours, where it lies outside of Python's own folders."""
+
+
+class NoRuntime(DoganaError):
+    """What the organiser offers as a runtime is none; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Runtimes:
+    """What an agent sees of this machine's files besides its own.
+
+    Attributes:
+        folders: files and folders that it sees under their own names.
+        links: links that lead to them, by name.
+        path: where its programs are looked for.
+    """
+
+    folders: tuple[str, ...]
+    links: tuple[tuple[str, str], ...]
+    path: tuple[str, ...]
+
+    @staticmethod
+    def find(extra: Sequence[Path] = ()) -> Runtimes:
+        """Find the runtimes of this machine.
+
+        Args:
+            extra: folders with runtimes that lie elsewhere, such as /opt/jdk-25; their `bin` is searched first.
+
+        Raises:
+            NoRuntime: if one of them is no folder, or would show more than a runtime.
+        """
+        for folder in extra:
+            _check(folder)
+        folders = list(_SYSTEM)
+        links = []
+        for name in _LINKED:
+            if Path(name).is_symlink():
+                links.append((name, str(Path(name).readlink())))
+            elif Path(name).is_dir():
+                folders.append(name)
+        settings = [Path("/etc") / name for name in _SETTINGS]
+        for pattern in _SETTINGS_OF_RUNTIMES:
+            settings += sorted(Path("/etc").glob(pattern))
+        folders += [str(setting) for setting in settings if setting.exists()]
+        own = [Path(sys.prefix), Path(sys.base_prefix), Path(os.path.realpath(sys.executable)).parent.parent]
+        own += [package for name in _PACKAGES if (package := _package(name)) is not None]
+        wanted = [*(folder.absolute() for folder in extra), *own]
+        folders += _outermost(wanted, folders)
+        path = [*(str(folder.absolute() / "bin") for folder in extra), str(Path(sys.executable).parent), *USUAL_FOLDERS]
+        return Runtimes(tuple(folders), tuple(links), tuple(dict.fromkeys(path)))
+
+
+def _check(folder: Path) -> None:
+    if not folder.is_dir():
+        raise NoRuntime(f"{folder} is no folder; a runtime is a folder with a folder bin, such as /opt/jdk-25")
+    if not (folder / "bin").is_dir():
+        raise NoRuntime(f"{folder} has no folder bin; a runtime is a folder such as /opt/jdk-25")
+    if folder.resolve() in (Path("/"), Path.home().resolve(), Path("/etc"), Path("/home"), Path("/root"), Path("/var")):
+        raise NoRuntime(f"{folder} would show bots more than a runtime; name the folder of the runtime itself")
+
+
+def _package(name: str) -> Path | None:
+    """Return the folder of a package of ours, wherever it was installed."""
+    found = importlib.util.find_spec(name)
+    return Path(found.origin).parent if found is not None and found.origin is not None else None
+
+
+def _outermost(wanted: Iterable[Path], seen: Sequence[str]) -> list[str]:
+    """Return the folders that are not below another one."""
+    kept: list[Path] = [Path(name) for name in seen]
+    new = []
+    for folder in sorted(dict.fromkeys(wanted), key=lambda folder: len(folder.parts)):
+        if not any(folder.is_relative_to(other) for other in kept):
+            kept.append(folder)
+            new.append(str(folder))
+    return new

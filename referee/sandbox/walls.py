@@ -1,0 +1,203 @@
+"""Which walls this machine can build around agents, found out by building a box and trying to get out."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from referee.sandbox.box import SUPERVISOR, CannotIsolate, Sandbox, find_bubblewrap
+from referee.sandbox.cgroup import Groups, Usage
+from referee.sandbox.filter import ALLOW, bpf
+from referee.sandbox.limits import Limits, in_words
+from referee.sandbox.runtimes import Runtimes
+
+_PROBE = Path(__file__).with_name("look_around.py")
+_PROBE_SECONDS = 60.0
+_DELEGATE = "run as root, or below a delegated control group: systemd-run --user --scope -p Delegate=yes dogana ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """One thing that keeps an agent in, and whether it stands on this machine."""
+
+    name: str
+    stands: bool
+    says: str
+    """How it is built, or what is lost without it."""
+    mend: str = ""
+    """What to do if it does not stand."""
+    is_needed: bool = True
+    """Whether a ladder for strangers needs it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a program that ran in a box."""
+
+    status: int
+    output: str
+    was_built: bool
+    usage: Usage
+
+
+def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
+    """Return what confines agents on this machine, after trying whether it does.
+
+    Args:
+        limits: what each agent may use.
+        runtimes: folders with runtimes besides the usual ones; see `Runtimes.find`.
+
+    Raises:
+        CannotIsolate: if a wall that a ladder needs does not stand; the text says which, and what to do.
+        NoRuntime: if a folder is no runtime.
+    """
+    sandbox, walls = inspect(limits, runtimes)
+    missing = next((wall for wall in walls if wall.is_needed and not wall.stands), None)
+    if sandbox is None or missing is not None:
+        assert missing is not None  # noqa: S101 without a sandbox, a wall is missing
+        raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {missing.mend}")
+    return sandbox
+
+
+def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | None, list[Wall]]:
+    """Find out which walls stand. The sandbox is None if not even a box can be built.
+
+    Raises:
+        NoRuntime: if a folder is no runtime.
+    """
+    found = Runtimes.find(runtimes)
+    groups = Groups.look()
+    groups.sweep()
+    walls: list[Wall] = []
+    try:
+        bubblewrap = find_bubblewrap()
+    except CannotIsolate as error:
+        walls.append(Wall("bubblewrap", False, "is not installed", str(error)))
+        return None, [*walls, *_of_groups(groups, limits)]
+    walls.append(Wall("bubblewrap", True, bubblewrap))
+    sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)
+    ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
+    try:
+        seen = json.loads(ran.output)
+    except ValueError:
+        last = ran.output.strip().splitlines()[-1:] or [f"its status was {ran.status}"]
+        walls.append(Wall("box", False, f"no box could be built: {last[0]}", _why_no_box(last[0])))
+        return None, [*walls, *_of_groups(groups, limits)]
+    walls += _of_box(seen)
+    return sandbox, [*walls, *_of_groups(groups, limits)]
+
+
+def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
+    """Run a program in a box with a socket to which nobody listens, and wait for its end; kill it after a minute.
+
+    Raises:
+        CannotIsolate: if its group cannot be made.
+    """
+    with tempfile.TemporaryDirectory(prefix="dogana-probe-") as scratch, socket.socket(socket.AF_UNIX) as nobody:
+        nobody.bind(f"{scratch}/s")
+        box = sandbox.box(argv, folder, Path(scratch) / "s", "none")
+        try:
+            with subprocess.Popen(
+                [sys.executable, "-I", "-S", str(SUPERVISOR), "--box"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env={},
+                pass_fds=(box.reports,),
+            ) as process:
+                assert process.stdin is not None  # noqa: S101 it is a pipe
+                assert process.stdout is not None  # noqa: S101
+                process.stdin.write(box.order())
+                process.stdin.flush()
+                ending = threading.Timer(_PROBE_SECONDS, process.stdin.close)  # which ends it
+                ending.start()
+                output = process.stdout.read().decode(errors="replace")
+                status = process.wait()
+                ending.cancel()
+            return Ran(status, output, box.was_built(), box.usage())
+        finally:
+            box.end()
+
+
+def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
+    """Judge what a program saw in the box."""
+    alone = seen["user"] != 0
+    yield Wall(
+        "user",
+        alone,
+        f"agents are user {seen['user']}" + (", another one each" if os.geteuid() == 0 else ", as you are"),
+        "agents would be root for the kernel: report this",
+    )
+    kept = not seen["can_change_kernel"] and seen["capabilities"] == 0 and seen["no_new_privileges"]
+    yield Wall(
+        "privileges", kept, "no capabilities, no new privileges; the kernel's switches are out of reach", "report this"
+    )
+    yield Wall(
+        "files",
+        not seen["writable"] and seen["descriptors"] == [0, 1, 2],
+        "only the usual programs and the agent's own files can be seen, nothing can be changed"
+        if not seen["writable"]
+        else f"can write to {', '.join(seen['writable'])}",
+        "report this",
+    )
+    yield Wall(
+        "room",
+        0 < seen["tmp_bytes"] < 1 << 40 and 0 < seen["shm_bytes"] <= 1 << 20,
+        f"{in_words(seen['tmp_bytes'])} in /tmp, gone with the match",
+        "report this",
+    )
+    yield Wall(
+        "processes",
+        len(seen["processes"]) <= 3 and seen["environment_of_first"] == 0,
+        "an agent sees only its own",
+        "report this",
+    )
+    yield Wall("network", seen["networks"] == ["lo"], "none but the socket of its seat", "report this")
+    yield Wall(
+        "system calls",
+        seen["has_filter"],
+        "only those that runtimes need",
+        "this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)",
+    )
+
+
+def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
+    """Tell which limits can be enforced for all processes of an agent together."""
+    for name, controller, held, lost in (
+        ("memory", "memory", f"{in_words(limits.memory_bytes)} for all processes together, what is in /tmp included",
+         f"{in_words(limits.memory_bytes)} for each process, not for all together, and not for what processes can share; /tmp counts apart, the peak is not told"),
+        ("tasks", "pids", f"{limits.tasks} processes and threads", f"{limits.tasks} processes and threads, by the kernel's count for a user"),
+        ("processor", "cpu", f"{limits.cpus:g} of a processor", "an agent may use all processors at the cost of others"),
+        ("stopping", "freezer", "agents can be stopped while they are not asked", "--no-pondering cannot be enforced"),
+    ):  # fmt: skip
+        one = groups.found.get(controller)
+        says = f"{held} (control groups, version {one.version})" if one else lost
+        yield Wall(name, one is not None, says, _DELEGATE, is_needed=False)
+
+
+def _why_no_box(said: str) -> str:
+    """Return what to do about what bubblewrap said."""
+    switch = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+    if switch.exists() and switch.read_text().strip() == "1":
+        return (
+            "AppArmor forbids user namespaces: allow them for bubblewrap by a profile (/etc/apparmor.d/bwrap with "
+            "'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }'), then reload apparmor"
+        )
+    switch = Path("/proc/sys/kernel/unprivileged_userns_clone")
+    if switch.exists() and switch.read_text().strip() == "0":
+        return "user namespaces are forbidden: sysctl kernel.unprivileged_userns_clone=1"
+    switch = Path("/proc/sys/user/max_user_namespaces")
+    if switch.exists() and switch.read_text().strip() == "0":
+        return "user namespaces are forbidden: sysctl user.max_user_namespaces=10000"
+    if "nknown option" in said:
+        return "this bubblewrap is too old: 0.8.0 or newer is needed"
+    return "in a container, user namespaces and mounts must be allowed; outside of one, report this"
