@@ -305,7 +305,7 @@ def page(figures: dict[str, Figures], skipped: dict[str, str]) -> str:
             "",
             "*Cold* is a build where nothing has been downloaded, *warm* another one after that.",
             f"The round trip is the median of {ROUND_TRIPS} questions over a Unix domain socket, after as many to warm up;",
-            "its other end is a script in Python, which takes the larger part of the time.",
+            "its other end is a script in Python, which takes much of the time.",
             "*Memory* is the most that the process has had, *tasks* are its threads; a ladder allows 512 MB and 64.",
             "The connection of Python is `dogana/sdk.py`, which the installed package has.",
             *(["", *unmeasured] if unmeasured else []),
