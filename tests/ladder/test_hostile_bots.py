@@ -133,7 +133,8 @@ def test_bots_that_attack_their_ladder_gain_nothing(dogana: Dogana, tmp_path: Pa
     said = dogana("ladder", "run", *arguments).stderr
     for name in ATTACKERS:
         assert f"{name} v1 qualifies for cargo_noir" in said
-    assert "is void" not in said
+    voids = [line for line in said.splitlines() if "is void" in line]
+    assert [line for line in voids if "others used the processors" not in line] == []  # other tests may do that
     assert "died" not in said
     assert {path: path.stat() for path in home.versions.rglob("*")}.keys() == before.keys()
     assert {path: path.stat().st_mtime_ns for path in before} == {path: one.st_mtime_ns for path, one in before.items()}

@@ -204,7 +204,7 @@ def control_groups() -> "dict[str, str]":
 
 def setuid_programs() -> "dict[str, str]":
     """Runs every program of the machine that has the setuid or the setgid bit, and becomes whom it belongs to."""
-    marked = [path for path in Path("/usr/bin").iterdir() if path.stat().st_mode & 0o6000]
+    marked = [path for path in Path("/usr/bin").iterdir() if path.is_file() and path.stat().st_mode & 0o6000]
     before = Path("/proc/self/mountinfo").read_text()
     arguments = {"su": ["-c", "id -u", "root"], "mount": ["-t", "tmpfs", "none", "/tmp"], "sudo": ["-n", "id", "-u"]}
 

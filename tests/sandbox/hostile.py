@@ -153,7 +153,7 @@ AGENTS = {
     "connects_again": Agent(
         "door", Outcome.PLAYED, log=r"\Arefused: PermissionError\nrefused: OSError\nrefused: OSError\n\Z"
     ),
-    "uses_up_files": Agent("door", Outcome.PLAYED),
+    "uses_up_files": Agent("door", Outcome.PLAYED, log="^held: 0$"),
     "floods_its_output": Agent("supervisor", Outcome.PLAYED, log="bytes dropped"),
     "closes_its_output": Agent("supervisor", Outcome.PLAYED),
     "writes_escapes": Agent("supervisor", Outcome.PLAYED, log="not UTF-8"),

@@ -28,7 +28,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
 from referee.sandbox.supervise import descendants
-from tests.sandbox import attackers
+from tests.sandbox import attackers, attacks
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.sandbox.hostile import AGENTS, ATTACKS, CALLS, OUT_OF_MEMORY, attack, clues, probed, program, table
 from tests.tables import plan_of
@@ -113,6 +113,30 @@ def test_a_program_in_its_box_harms_nobody(name: str, sandbox: Sandbox, place: P
     for _ in range(2 if name == "memory_of_matches" else 1):
         with unharmed(sandbox, place), clues(place, sandbox) as known:
             held(name, attack(sandbox, place, [name], known)[name])
+
+
+OURS = (
+    "bwrap",
+    "ctypes.py",
+    "enter.py",
+    "marshal.py",
+    "prlimit",
+    "select.py",
+    "sitecustomize.py",
+    "supervise.py",
+    "usercustomize.py",
+)
+
+
+def test_files_that_are_named_like_ours_are_not_run_outside_of_the_box(sandbox: Sandbox, place: Path) -> None:
+    folder, fooled = place / "named", place / "fooled"
+    for name in OURS:
+        (program(folder / "bot", attacks) / name).write_text(f"#!/usr/bin/python3\nopen({str(fooled)!r}, 'w')\n")
+        (folder / "bot" / name).chmod(0o755)
+    os.mkfifo(folder / "bot" / "a pipe\n\x1b[2J")
+    with contextlib.chdir(folder / "bot"), unharmed(sandbox, place), clues(place, sandbox) as known:
+        held("inherited", attack(sandbox, folder, ["inherited"], known)["inherited"])
+    assert not fooled.exists()
 
 
 @functools.cache
@@ -247,7 +271,7 @@ def played(sandbox: Sandbox, place: Path, names: Sequence[str]) -> MatchReport:
                 agent = AGENTS[name]
                 argv = [sys.executable, "-I", "attackers.py", name, *([] if agent.joins else ["instead"])]
                 players.append(Command(argv, {}, folder, 4 if agent.outcome is Outcome.START else 60, sandbox))
-            clock = "2+0.1/1" if AGENTS[names[0]].outcome is Outcome.TIMEOUT else "60+0.5/10"
+            clock = "1+0.1/0.5" if AGENTS[names[0]].outcome is Outcome.TIMEOUT else "60+0.5/10"
             plan = plan_of(seats=len(players), options={"last_turn": 3}, clock=clock)
             return await play_match(plan, players, server=server, record=record)
 
@@ -279,7 +303,7 @@ def test_the_docs_have_the_table_and_explain_each_wall() -> None:
     text = (ROOT / "docs" / "security.md").read_text()
     shown = [line for line in text.splitlines() if line.startswith(("| `", "| behaviour", "|---|---|---|---|---|"))]
     assert shown == table(), "write this table into docs/security.md:\n" + "\n".join(table())
-    walls = {one.wall for one in ATTACKS.values()} | {one.wall for one in AGENTS.values()} | {"system calls"}
+    walls = {one.wall for one in ATTACKS.values()} | {agent.wall for agent in AGENTS.values()} | {"system calls"}
     assert walls <= set(re.findall("^### (.*)$", text, re.MULTILINE))
     tests = {name for line in table() for name in re.findall("`(test_[a-z_]+)`", line)}
     assert tests <= set(globals())
