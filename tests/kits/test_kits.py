@@ -6,7 +6,6 @@ Builds take minutes and need the registries of the languages, so `make test` lea
 from __future__ import annotations
 
 import asyncio
-import shutil
 import signal
 import subprocess
 import sys
@@ -40,8 +39,11 @@ from referee.live.play import Command, House, MatchReport, Player, Remote, play_
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.registry import games
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
 from tests.proxy import breaking
 from tests.referee.test_wire import certificate
+from tests.sandbox.conftest import needs_bubblewrap
 from tests.tables import plan_of
 
 pytestmark = pytest.mark.kits
@@ -299,28 +301,20 @@ def test_it_ends_when_it_is_asked_to(kit: Path) -> None:
     assert run(stops()) < 30  # 2 on a machine that is not busy
 
 
-BOX = """
-socket="${DOGANA_ADDRESS#unix:}"
-exec prlimit --nofile=256 bwrap --unshare-all --die-with-parent --new-session --clearenv \
-    --ro-bind / / --proc /proc --dev /dev --size 33554432 --tmpfs /tmp \
-    --dir /tmp/in --ro-bind "$1" /tmp/in/bot --ro-bind "$socket" /tmp/in/s --remount-ro / --chdir /tmp/in/bot \
-    --setenv DOGANA_ADDRESS unix:/tmp/in/s --setenv DOGANA_TOKEN "$DOGANA_TOKEN" \
-    --setenv HOME /tmp --setenv TMPDIR /tmp --setenv LANG C.UTF-8 --setenv PATH "$PATH" -- "${@:2}"
-"""
-"""A read-only root, no network, 32 MB in /tmp, 256 open files."""
-
-
-def test_what_is_submitted_plays_in_a_box(kit: Path, language: str, tmp_path: Path) -> None:
-    bwrap = shutil.which("bwrap")
-    if bwrap is None or subprocess.run([bwrap, "--ro-bind", "/", "/", "true"], check=False).returncode:
-        pytest.skip("bubblewrap cannot make a box here; Debian: apt-get install bubblewrap")
-    artefact = take_in(archive(language, kit, tmp_path / "bot.tar.gz"), tmp_path / "versions")
-    boxed = ["/bin/bash", "-c", BOX, "box", str(tmp_path / "versions" / artefact.content_hash), *artefact.run]
+@needs_bubblewrap
+def test_what_is_submitted_plays_every_game_behind_the_walls_of_a_ladder(
+    kit: Path, language: str, tmp_path: Path
+) -> None:
+    versions = tmp_path / "versions"
+    artefact = take_in(archive(language, kit, tmp_path / "bot.tar.gz"), versions)
+    boxed = Command(artefact.run, {}, versions / artefact.content_hash, 60.0, build(Limits()))
     try:
-        report = run(match(games()["cargo_noir"], Command(boxed, environment(), None, 60.0), House(RandomBot)))
+        reports = [run(match(game, boxed, House(RandomBot))) for game in games().values()]
     finally:  # what was taken in cannot be written to, so the tests' folder could not be removed
-        subprocess.run(["/bin/chmod", "-R", "u+w", str(tmp_path / "versions")], check=True)
-    assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
+        subprocess.run(["/bin/chmod", "-R", "u+w", str(versions)], check=True)
+    for report in reports:
+        assert report.result.seats[0].outcome is Outcome.PLAYED, (report.result.seats[0].detail, report.logs[0])
+        assert (report.usages[0].memory_kills or 0) == 0
     assert artefact.games == tuple(games())
 
 
