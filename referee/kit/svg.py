@@ -101,7 +101,7 @@ def name_text(x: float, y: float, name: str, size: float, width: float, fill: st
 
 
 def cut(name: str, size: float, width: float, *, bold: bool = True) -> str:
-    """A name that a stranger wrote, cut off where letters of this size would go beyond `width`, so that none is smaller."""
+    """Return a name that a stranger wrote, cut off where letters of this size would go beyond `width`, so that none is smaller."""
     words = printable(name)
     while len(words) > 2 and width_of(words) * size * (1.13 if bold else 1) > width:
         words = words[:-2].rstrip() + "…"
