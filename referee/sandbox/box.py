@@ -26,11 +26,14 @@ NO_PROGRAM = "bwrap: execvp "
 """How the last line begins that bubblewrap writes if the box stands, but the agent's program cannot be run."""
 SOCKET = "/run/dogana.sock"
 """Where it sees the socket of its seat."""
+_LEAST_USERS = 1024
 _NOBODY = 65534
 _PASSWD = f"bot:x:{_NOBODY}:{_NOBODY}::/tmp:/usr/sbin/nologin\n"
 _GROUP = f"bot:x:{_NOBODY}:\n"
-_UIDS = (1_900_000_000, 1 << 22)
-"""The first of the users that agents are when root starts them, and how many there are: one for each possible process."""
+_FIRST_USER = 1_900_000_000
+"""The first of the users that agents are when root starts them, where root can be all users: nobody has an account there."""
+_USERS = 1 << 22
+"""How many of them there are: one for each possible process."""
 
 
 class CannotIsolate(DoganaError):
@@ -142,7 +145,7 @@ class Box:
 
         add(
             "--unshare-all", "--unshare-user"
-        )  # the second one fails where user namespaces are forbidden, the first skips them
+        )  # all but this namespace are sure with the first one; it is with the second
         add("--disable-userns")  # no namespaces inside of the box, where a bot would be root
         add("--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "bot")
         add("--die-with-parent", "--new-session")  # no terminal, whose input could be forged
@@ -171,7 +174,7 @@ class Box:
                 "rlimits": self._rlimits(),
                 "sources": sources,
                 "status": self.reports,
-                "uids": _UIDS if os.geteuid() == 0 else None,
+                "uids": users_for_agents(Path("/proc/self/uid_map").read_text()) if os.geteuid() == 0 else None,
             }
         )
         return len(order).to_bytes(8, "big") + order
@@ -223,6 +226,27 @@ class Box:
             self.group.end()
             os.close(self._reported)
             os.close(self.reports)
+
+
+def users_for_agents(uid_map: str) -> tuple[int, int]:
+    """Return the first of the users that root can become for agents, and how many there are.
+
+    Args:
+        uid_map: which users there are, as in /proc/self/uid_map; a container has fewer than its host.
+
+    Raises:
+        CannotIsolate: if there are too few.
+    """
+    spans = [(int(first), int(count)) for first, _, count in (line.split() for line in uid_map.splitlines())]
+    if any(first <= _FIRST_USER and first + count >= _FIRST_USER + _USERS for first, count in spans):
+        return _FIRST_USER, _USERS
+    first, count = max(spans, key=lambda span: span[1])
+    users = min(_USERS, count // 2)  # the upper half: accounts of people and services have small numbers
+    if users < _LEAST_USERS:
+        raise CannotIsolate(
+            "root can be too few other users in this container; map 65536 of them into it, or be no root"
+        )
+    return first + count - users, users
 
 
 def find_bubblewrap() -> str:

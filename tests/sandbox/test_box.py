@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.sandbox import look_around
-from referee.sandbox.box import NO_PROGRAM, SUPERVISOR, CannotIsolate, Sandbox
+from referee.sandbox.box import NO_PROGRAM, SUPERVISOR, CannotIsolate, Sandbox, users_for_agents
 from referee.sandbox.cgroup import Groups
 from referee.sandbox.supervise import descendants
 from referee.sandbox.walls import inspect, run
@@ -71,6 +71,13 @@ def test_two_agents_are_two_users_and_neither_is_root(boxed: Boxed) -> None:
     users = {boxed(text).output.strip() for _ in range(2)}
     assert len(users) == 2
     assert all(int(user.removeprefix("uid=")) >= 1_900_000_000 for user in users)
+
+
+def test_root_of_a_container_makes_do_with_the_users_that_it_has() -> None:
+    assert users_for_agents("         0          0 4294967295\n") == (1_900_000_000, 1 << 22)
+    assert users_for_agents("0 1000 1\n1 100000 65536\n") == (32769, 32768)
+    with pytest.raises(CannotIsolate, match="too few other users"):
+        users_for_agents("0 1000 1\n")
 
 
 @as_root
