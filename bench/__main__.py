@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,6 +22,9 @@ from rich.table import Table
 from bench import clocks, matches, rules
 from referee.game import Game
 from referee.registry import games
+from referee.sandbox.box import CannotIsolate
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
 
 HISTORY = Path(__file__).with_name("history.jsonl")
 ROUNDS = 5
@@ -153,9 +157,34 @@ def measure_matches(report: Report) -> None:
     for game in games().values():
         start, played = matches.memory_of_a_match(game)
         report.figure(f"{game.name}: memory of a match", f"{start:.0f} kB at its start, {played:.0f} kB when played")
+
+
+def measure_walls(report: Report, folder: Path) -> None:
+    """Measure what the walls of a ladder cost a Python agent: its start, and each question."""
+    agent = folder / "agent"
+    agent.mkdir(mode=0o755)
+    shutil.copy(Path(__file__).with_name("agent.py"), agent)
+    try:
+        sandbox = build(Limits())
+    except CannotIsolate as error:
+        report.figure("behind walls", f"not measured: {error}")
+        return
     game = next(iter(games().values()))
-    seconds = median(asyncio.run(matches.start_of_an_agent(game)) for _ in range(ROUNDS))
-    report.figure("start of a Python agent to its first question", f"{seconds * 1000:.0f} ms")
+    rounds = [
+        (asyncio.run(matches.agent_in(sandbox, game, agent)), asyncio.run(matches.agent_in(None, game, agent)))
+        for _ in range(4 * ROUNDS)
+    ]
+    for number, what, unit, most in ((0, "start to first question", 1e3, 1.5), (1, "a question", 1e6, 1.02)):
+        walls, free = (median(pair[side][number] for pair in rounds) for side in (0, 1))
+        ratio = median(walled[number] / unwalled[number] for walled, unwalled in rounds)
+        name = "ms" if unit == 1e3 else "µs"
+        report.ratio(
+            f"a Python agent behind walls: {what}",
+            f"{walls * unit:.0f} {name}",
+            f"unconfined {free * unit:.0f}",
+            ratio,
+            most=most,
+        )
 
 
 def measure_clocks(report: Report) -> None:
@@ -192,6 +221,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         measure_round_trips(report, Path(folder))
         measure_verifying(report, Path(folder))
+        measure_walls(report, Path(folder))
     measure_whole_turns(report)
     measure_rules(report)
     measure_matches(report)

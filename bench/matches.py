@@ -35,9 +35,14 @@ from referee.match.machine import Match
 from referee.match.plan import MatchPlan
 from referee.records.verify import Replay, verify
 from referee.registry import find, games, shipped_board
+from referee.sandbox.box import Sandbox
 
 ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+ENVIRONMENT = {
+    **os.environ,
+    "PYTHONPATH": str(ROOT),
+    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+}
 
 
 def plan_for(game: Game, seats: int, seed: int) -> MatchPlan:
@@ -249,11 +254,21 @@ def _play_out(begun: tuple[Match, list[Decision]]) -> None:
         asked += [effect.decision for effect in effects if isinstance(effect, Ask)]
 
 
-async def start_of_an_agent(game: Game) -> float:
-    """Return the seconds from starting a Python agent to its first question being in its hands."""
+async def agent_in(sandbox: Sandbox | None, game: Game, folder: Path) -> tuple[float, float]:
+    """Play a match of a Python agent in this folder and a house bot.
+
+    Args:
+        sandbox: what confines the agent; None to let it run with our rights.
+        game: the game.
+        folder: the agent's folder, with a copy of `bench/agent.py`; others must be able to read it.
+
+    Returns:
+        The seconds from starting the agent to its first question being in its hands, and those for each question after that.
+    """
+    agent = Command(["python", "agent.py", "random"], ENVIRONMENT, folder, 60, sandbox)
     async with RefereeServer() as server:
         begin = time.monotonic()
-        agent = Command([sys.executable, "-m", "bench.agent", "random"], ENVIRONMENT, join_seconds=60)
         report = await play_match(plan_for(game, 2, 1), [agent, House(RandomBot)], server=server)
     line = next(line for line in report.logs[0].splitlines() if line.startswith("moments"))
-    return float(line.split()[1]) - begin
+    first, end, asked = map(float, line.split()[1:])
+    return first - begin, (end - first) / asked

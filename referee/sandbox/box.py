@@ -143,9 +143,7 @@ class Box:
             arguments.extend(("=--ro-bind", f"$SOURCE{len(sources)}", f"={name}"))
             sources.append(source)
 
-        add(
-            "--unshare-all", "--unshare-user"
-        )  # all but this namespace are sure with the first one; it is with the second
+        add("--unshare-all", "--unshare-user")  # the first one only tries a user namespace, the second insists
         add("--disable-userns")  # no namespaces inside of the box, where a bot would be root
         add("--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "bot")
         add("--die-with-parent", "--new-session")  # no terminal, whose input could be forged
