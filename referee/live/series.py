@@ -174,6 +174,8 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
             worker.process.terminate()
         for worker in [*idle, *busy]:
             worker.stop()
+        for worker in busy:
+            worker.sweep(series)
 
 
 class _Worker:
@@ -210,7 +212,7 @@ class _Worker:
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
     def sweep(self, series: Series) -> None:
-        """Remove what a worker that died has left of a record."""
+        """Remove what a worker that has ended in the middle of a match, or before its record had its name, has left of it."""
         if series.records is not None:
             name = series.name(self.number, series.plan(self.number))
             for left in series.records.glob(f"{unkept(name, self.process.pid)}*"):
@@ -267,7 +269,9 @@ async def _play(series: Series, number: int, server: RefereeServer) -> _End:
         return _End(_recorded(path, plan), path, {}, "")
     written = series.records / unkept(name, os.getpid())
     report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
-    return _End(report.result, written.replace(path) if series.resumes else keep(written, name), report.logs, "")
+    with undisturbed():  # one that is told to end now gives the record its name first, or leaves an empty one
+        kept = written.replace(path) if series.resumes else keep(written, name)
+    return _End(report.result, kept, report.logs, "")
 
 
 def _recorded(path: Path, plan: MatchPlan) -> Result:

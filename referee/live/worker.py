@@ -20,9 +20,10 @@ _STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let the main thread start a process to its end: one that is half started says so in a traceback.
+    """Let the main thread finish what must not be left half done; a signal that comes meanwhile is heeded afterwards.
 
-    A signal that comes meanwhile is heeded afterwards. The new process has it blocked until `become_worker`.
+    A process that was half started says so in a traceback. One that is started here has these signals blocked until
+    `become_worker`.
     """
     came: list[tuple[int, FrameType | None]] = []
     handlers = {number: signal.getsignal(number) for number in _STOPPING}

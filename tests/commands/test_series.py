@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from referee.live.series import unkept
+from referee.match.plan import match_id_for
+from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
 
 QUICK = ("--option", "last_turn=3")
@@ -90,6 +93,22 @@ def test_an_interrupted_series_of_house_bots_ends_at_once_and_says_what_was_play
     assert not [path for path in (tmp_path / "matches").iterdir() if path.suffix != ".jsonl"]
     assert "mean rank" in out
     assert played >= 1
+
+
+def test_a_record_that_was_complete_but_had_no_name_yet_is_swept_when_a_series_is_interrupted(tmp_path: Path) -> None:
+    seat = f"cmd:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
+    series = start(
+        tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000, "--seed", 7, "--record", "matches"
+    )
+    wait_for(lambda: (tmp_path / "pid").exists())
+    game = find("cargo_noir")
+    name = f"cargo_noir-{match_id_for(game, game.setup(2, {}, shipped_board(game)), 7)}"
+    [worker] = workers(series)
+    (tmp_path / "matches" / unkept(name, worker)).write_text("{}\n")
+    (tmp_path / "matches" / unkept(name, 1)).write_text("{}\n")  # of another series
+    series.send_signal(signal.SIGTERM)
+    series.communicate(timeout=120)
+    assert [path.name for path in (tmp_path / "matches").iterdir()] == [unkept(name, 1)]
 
 
 def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
