@@ -46,7 +46,7 @@ class Usage:
             "" if self.memory_peak is None else f"{in_words(self.memory_peak)} of memory",
             "" if self.tasks_peak is None else f"{self.tasks_peak} tasks",
             "" if self.cpu_seconds is None else f"{self.cpu_seconds:.2f} s of processor time",
-            f"{self.memory_kills} of its processes were killed for want of memory" if self.memory_kills else "",
+            f"processes killed for want of memory: {self.memory_kills}" if self.memory_kills else "",
         ]
         return ", ".join(filter(None, known)) or "what this machine does not tell"
 
