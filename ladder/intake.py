@@ -28,12 +28,12 @@ from typing import IO
 from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
 from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
-from ladder.manifest import RUNNERS, read_manifest, search_path
+from ladder.manifest import RUNNERS, read_manifest
 from ladder.match import HOUSE, HOUSE_PREFIX, Version
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
 from referee.registry import house_bots
-from referee.sandbox.runtimes import USUAL_FOLDERS
+from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
 
 MAX_FILES = 20_000
 """The largest number of files and links in a bot: enough for a `node_modules` or a virtual environment with some packages."""
@@ -131,7 +131,7 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefa
         folder = scratch / "bot"
         folder.mkdir(mode=0o700)
         _Copier(folder, scratch).copy(path)
-        run, playable = read_manifest(path, folder, search_path(runtimes))
+        run, playable = read_manifest(path, folder, ":".join(search_path(runtimes)))
         content_hash = hash_of(folder)
         target = versions / content_hash
         if target.exists() and hash_of(target) != content_hash:  # somebody has changed it

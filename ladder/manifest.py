@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -17,7 +16,7 @@ from ladder.errors import BadBot
 from referee.files import read_file
 from referee.kit.document import Document
 from referee.registry import games
-from referee.sandbox.runtimes import USUAL_FOLDERS
+from referee.sandbox.runtimes import search_path
 
 MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
@@ -34,15 +33,10 @@ _MAX_FIRST_LINE_BYTES = 256
 """Linux reads no more of a first line that names an interpreter."""
 
 
-def search_path(runtimes: Sequence[Path]) -> str:
-    """Return where the programs of submitted bots are looked for: in these runtimes, and where the usual programs are."""
-    return ":".join((*(str(folder / "bin") for folder in runtimes), str(Path(sys.executable).parent), *USUAL_FOLDERS))
-
-
 def environment(runtimes: Sequence[Path]) -> dict[str, str]:
     """Return the environment variables of an unconfined bot: nothing of the organiser's but a path to programs."""
     return {
-        "PATH": search_path(runtimes),
+        "PATH": ":".join(search_path(runtimes)),
         "HOME": "/nonexistent",
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -68,8 +68,13 @@ class Runtimes:
         own += [package for name in _PACKAGES if (package := _package(name)) is not None]
         wanted = [*(folder.absolute() for folder in extra), *own]
         folders += _outermost(wanted, folders)
-        path = [*(str(folder.absolute() / "bin") for folder in extra), str(Path(sys.executable).parent), *USUAL_FOLDERS]
-        return Runtimes(tuple(folders), tuple(links), tuple(dict.fromkeys(path)))
+        return Runtimes(tuple(folders), tuple(links), search_path(extra))
+
+
+def search_path(extra: Sequence[Path]) -> tuple[str, ...]:
+    """Return where programs are looked for: in these runtimes, beside our own Python, and where the usual programs are."""
+    runtimes = (str(folder.absolute() / "bin") for folder in extra)
+    return tuple(dict.fromkeys((*runtimes, str(Path(sys.executable).parent), *USUAL_FOLDERS)))
 
 
 def _check(folder: Path) -> None:

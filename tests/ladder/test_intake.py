@@ -18,11 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from ladder import intake, manifest
+from ladder import intake
 from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
 from ladder.intake import Inspector, hash_of, submit, take_in
 from ladder.match import Version
+from referee.sandbox import runtimes
 
 PROGRAM = "#!/bin/sh\nexit 0\n"
 
@@ -142,7 +143,7 @@ def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("node", "java", "env"):
         (folder / name).write_text(PROGRAM)
         (folder / name).chmod(0o755)
-    monkeypatch.setattr(manifest, "USUAL_FOLDERS", (str(folder),))
+    monkeypatch.setattr(runtimes, "USUAL_FOLDERS", (str(folder),))
     return folder
 
 
