@@ -22,6 +22,7 @@ from referee.commands.options import (
     CpusOption,
     GameOptions,
     MemoryOption,
+    NoPonderingOption,
     TasksOption,
     read_clock,
     read_limits,
@@ -54,6 +55,7 @@ def run(
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
+    no_pondering: NoPonderingOption = False,
     unconfined: Annotated[
         bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
     ] = False,
@@ -80,11 +82,12 @@ def run(
     if options and len(set(game)) > 1:
         raise LadderError("options are those of one game; run each game by itself, or leave out --option")
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
-    if unconfined and (memory, tasks, cpus) != (None, None, None):
-        raise LadderError("--memory, --tasks and --cpus are enforced by walls; leave out --unconfined")
+    if unconfined and (memory, tasks, cpus, no_pondering) != (None, None, None, False):
+        raise LadderError("--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined")
+    limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     place = Home(home)
     with Store(place.database, create=False) as store, Progress(console=err, transient=True) as progress:
-        sandbox = None if unconfined else _sandbox(read_limits(memory, tasks, cpus), place)
+        sandbox = None if unconfined else _sandbox(limits, place)
         if sandbox is None:
             progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
         else:

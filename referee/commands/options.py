@@ -27,6 +27,7 @@ TasksOption = Annotated[
 CpusOption = Annotated[
     float | None, typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1)
 ]
+NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it is not asked.")]
 RuntimeOption = Annotated[
     list[Path] | None,
     typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="DIR"),
@@ -49,13 +50,14 @@ def read_clock(text: str) -> TimeControl:
         raise BadOption(str(error)) from error
 
 
-def read_limits(memory: int | None, tasks: int | None, cpus: float | None) -> Limits:
+def read_limits(memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool = False) -> Limits:
     """Return what each bot may use; None stands for the usual."""
     usual = Limits()
     return Limits(
         memory_bytes=usual.memory_bytes if memory is None else memory * MIB,
         tasks=tasks or usual.tasks,
         cpus=cpus or usual.cpus,
+        ponders=not no_pondering,
     )
 
 

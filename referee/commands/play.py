@@ -22,6 +22,7 @@ from referee.commands.options import (
     CpusOption,
     GameOptions,
     MemoryOption,
+    NoPonderingOption,
     RuntimeOption,
     TasksOption,
     read_clock,
@@ -104,6 +105,7 @@ def play(
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
+    no_pondering: NoPonderingOption = False,
     runtime: RuntimeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each match.")] = False,
 ) -> None:
@@ -130,9 +132,10 @@ def play(
     chosen = find(game)
     control = read_clock(clock)
     setup, position = _agree(chosen, len(seat), option or [], board, start)
-    if not isolate and (memory, tasks, cpus, runtime) != (None, None, None, None):
-        raise PlayError("--memory, --tasks, --cpus and --runtime are for --isolate")
-    sandbox = build(read_limits(memory, tasks, cpus), runtime or []) if isolate else None
+    if not isolate and (memory, tasks, cpus, no_pondering, runtime) != (None, None, None, False, None):
+        raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
+    limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
+    sandbox = build(limits, runtime or []) if isolate else None
     parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):

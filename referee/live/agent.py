@@ -16,6 +16,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.game import Seat
 from referee.live import wire
 from referee.live.driver import MatchDriver
+from referee.live.pondering import NoPondering
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.result import Fault, Outcome, Result
 from referee.terminal import visible
@@ -42,6 +43,7 @@ class AgentSeat:
         may_come_back: whether the token can be used again, by a remote agent that has lost its connection.
         when_lost: called when the stream of an agent that may not come back has ended before the match.
         when_out: called when the seat is out.
+        no_pondering: what stops the agent while it is not asked; None if it may think then.
     """
 
     def __init__(self, seat: Seat, *, may_come_back: bool) -> None:
@@ -51,6 +53,7 @@ class AgentSeat:
         self.may_come_back = may_come_back
         self.when_lost: Callable[[], None] = lambda: None
         self.when_out: Callable[[], None] = lambda: None
+        self.no_pondering: NoPondering | None = None
         self._driver: MatchDriver | None = None
         self._stream: _Stream | None = None
         self._allowance = MESSAGES_AT_FIRST
@@ -61,7 +64,8 @@ class AgentSeat:
         if self._stream is None:
             driver.lost(self.seat)  # it has joined, and left before the others were there
         else:
-            self._stream.send(wire.welcome(driver.plan, self.seat))
+            self._stream.send(self._welcome(driver))
+        self._rest_unless_asked()
 
     # what the driver says (`referee.live.driver.Connection`)
 
@@ -71,6 +75,8 @@ class AgentSeat:
         self._allowance += MESSAGES_PER_DECISION
         if self._stream is None or driver is None:
             return  # it is asked again when it comes back
+        if self.no_pondering is not None:
+            self.no_pondering.asked()
         now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
         data = wire.decide(driver.codec, decision, self._stream.labels, now)
         self._stream.send(data, lambda: driver.sent(self.seat, decision.number))
@@ -82,6 +88,8 @@ class AgentSeat:
     def withdraw(self, withdraw: Withdraw) -> None:
         """Send a withdrawal."""
         self._say(wire.withdrawn(withdraw))
+        if self.no_pondering is not None:
+            self.no_pondering.idle()  # or it is asked anew at once
 
     def new_deadline(self, decision: Decision) -> None:
         """Send the new deadline of an open decision."""
@@ -105,7 +113,16 @@ class AgentSeat:
         if self._stream is not None:
             self._stream.send(data)
 
+    def _welcome(self, driver: MatchDriver) -> bytes:
+        return wire.welcome(driver.plan, self.seat, no_pondering=self.no_pondering is not None)
+
+    def _rest_unless_asked(self) -> None:
+        if self.no_pondering is not None and self._driver is not None and not self._driver.is_asked(self.seat):
+            self.no_pondering.idle()
+
     def _end(self, code: grpc.StatusCode, text: str) -> None:
+        if self.no_pondering is not None:
+            self.no_pondering.over()
         if self._stream is not None:
             self._stream.end(code, text)
 
@@ -117,7 +134,7 @@ class AgentSeat:
         stream = self._stream = _Stream(context, self._receive, labels=join.labels)
         driver = self._driver
         if driver is not None:
-            stream.send(wire.welcome(driver.plan, self.seat))
+            stream.send(self._welcome(driver))
         if not self.joined.done():
             self.joined.set_result(None)
         elif driver is not None:
@@ -160,6 +177,7 @@ class AgentSeat:
         elif driver is not None:
             choice = wire.read_choice(driver.codec, message.choose)
             driver.answer(self.seat, message.choose.decision, choice)
+            self._rest_unless_asked()
 
     def break_off(self, detail: str) -> None:
         """End a connection that does not keep to the protocol."""

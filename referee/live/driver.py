@@ -184,6 +184,10 @@ class MatchDriver:
         """Ask a remote seat again that has come back."""
         self._handle(lambda now: self._match.back(seat))
 
+    def is_asked(self, seat: Seat) -> bool:
+        """Tell whether a seat has an open decision."""
+        return self._match.is_asked(seat)
+
     def is_out(self, seat: Seat) -> bool:
         """Tell whether a seat is out."""
         return self._match.is_out(seat)

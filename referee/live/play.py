@@ -16,6 +16,7 @@ from referee.live.agent import AgentSeat
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
 from referee.live.door import SeatDoor
 from referee.live.driver import MatchDriver, MatchVoid
+from referee.live.pondering import NoPondering
 from referee.live.server import RefereeServer
 from referee.live.spectators import Showing
 from referee.live.starvation import Watched
@@ -245,6 +246,8 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
     await watched.until_one_is_done((place.joined, ended), player.join_seconds)
     if place.joined.done():
         ended.cancel()
+        if process.box is not None and not process.box.sandbox.limits.ponders:
+            place.no_pondering = NoPondering(process.box)
         return
     starved = watched.starved
     if ended.done():

@@ -77,7 +77,7 @@ def time_control(plan: MatchPlan) -> pb.TimeControl:
     return pb.TimeControl(bank_ms=control.bank * 1000, increment_ms=control.increment * 1000, cap_ms=control.cap * 1000)
 
 
-def welcome(plan: MatchPlan, seat: Seat) -> bytes:
+def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
     """Answer a Join."""
     return pb.RefereeMessage(
         welcome=pb.Welcome(
@@ -92,6 +92,7 @@ def welcome(plan: MatchPlan, seat: Seat) -> bytes:
             strikes_allowed=STRIKES_ALLOWED,
             seed_commitment=commitment(plan.match_id, plan.seed),
             max_message_bytes=MAX_MESSAGE_BYTES,
+            no_pondering=no_pondering,
         )
     ).SerializeToString()
 

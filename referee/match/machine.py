@@ -245,6 +245,10 @@ class Match:
         deadlines = [self._end(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
+    def is_asked(self, seat: Seat) -> bool:
+        """Tell whether a seat has an open decision."""
+        return self._seats[seat].open is not None
+
     def is_out(self, seat: Seat) -> bool:
         """Tell whether a seat is out."""
         return self._seats[seat].fault is not None

@@ -124,6 +124,7 @@ class Box:
     _reported: int = field(init=False)
     _used: Usage | None = field(default=None, init=False)
     """What was used in all, once it has ended."""
+    _released: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         """Make the pipe for the reports."""
@@ -172,6 +173,7 @@ class Box:
                 "rlimits": self._rlimits(),
                 "sources": sources,
                 "status": self.reports,
+                "thaw": self.group.thaw,
                 "uids": users_for_agents(Path("/proc/self/uid_map").read_text()) if os.geteuid() == 0 else None,
             }
         )
@@ -216,6 +218,17 @@ class Box:
         if self.usage().memory_kills:
             return f"out of memory at {in_words(self.sandbox.limits.memory_bytes)}"
         return ""
+
+    def freeze(self, *, frozen: bool) -> None:
+        """Stop all processes of the agent, or let them go on. It has no effect once the box was released, or has ended."""
+        if not self._released and self._used is None:
+            self.group.freeze(frozen=frozen)
+
+    def release(self) -> None:
+        """Let the agent go on, for good: what is stopped does not die."""
+        if not self.sandbox.limits.ponders:
+            self.freeze(frozen=False)
+        self._released = True
 
     def end(self) -> None:
         """Kill what is left of the agent, and give back what its box took."""

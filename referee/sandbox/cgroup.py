@@ -25,6 +25,9 @@ _OWN_TASKS = 2
 """bubblewrap has two processes of its own in the group."""
 _KILL_SECONDS = 5.0
 """How long the killed may take to be gone."""
+_SWITCH = {1: "freezer.state", 2: "cgroup.freeze"}
+_GO_ON = {1: "THAWED", 2: "0"}
+"""By which file processes are stopped and let go on in each version of control groups, and the word for going on."""
 _counter = itertools.count()
 
 
@@ -143,18 +146,21 @@ class Group:
         """The files to which a process writes its number to be in the group."""
         return [str(folder / "cgroup.procs") for folder in self._folders]
 
-    @property
-    def can_freeze(self) -> bool:
-        """Whether the agent can be stopped while it is not asked."""
-        return "freezer" in self._parts
-
     def freeze(self, *, frozen: bool) -> None:
-        """Stop all processes of the agent, or let them go on."""
+        """Stop all processes of the agent, or let them go on; only where `Groups.found` has the freezer."""
         part = self._parts["freezer"]
         if part.version == 1:
-            (part.folder / "freezer.state").write_text("FROZEN" if frozen else "THAWED")
+            (part.folder / _SWITCH[1]).write_text("FROZEN" if frozen else _GO_ON[1])
         else:
-            (part.folder / "cgroup.freeze").write_text(str(int(frozen)))
+            (part.folder / _SWITCH[2]).write_text("1" if frozen else _GO_ON[2])
+
+    @property
+    def thaw(self) -> tuple[str, str] | None:
+        """The file by which all processes of the agent are let go on, and what is written to it; None if they cannot be stopped."""
+        if "freezer" not in self._parts:
+            return None
+        part = self._parts["freezer"]
+        return str(part.folder / _SWITCH[part.version]), _GO_ON[part.version]
 
     def usage(self) -> Usage:
         """Return what was used so far."""
@@ -183,9 +189,6 @@ class Group:
 
     def end(self) -> None:
         """Kill what is left in the group, and remove it."""
-        if self.can_freeze:
-            with contextlib.suppress(OSError):
-                self.freeze(frozen=False)  # what is frozen does not die
         for folder in self._folders:
             with contextlib.suppress(FileNotFoundError):
                 _remove(folder)
@@ -273,12 +276,15 @@ def _can_make(parent: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Kill all processes of a group, and remove it when they are gone.
+    """Kill all processes of a group, also those that are stopped, and remove it when they are gone.
 
     Raises:
         OSError: if some do not die in time.
     """
     deadline = time.monotonic() + _KILL_SECONDS
+    for version, name in _SWITCH.items():
+        if (folder / name).exists():
+            (folder / name).write_text(_GO_ON[version])  # in the first version, what is frozen does not die
     while True:
         for pid in (folder / "cgroup.procs").read_text().split():
             with contextlib.suppress(ProcessLookupError):

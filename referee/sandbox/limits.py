@@ -21,6 +21,8 @@ class Limits:
     """How large /tmp is."""
     files: int = 256
     """How many files each process may have open."""
+    ponders: bool = True
+    """Whether an agent may use the processor while it is not asked."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables by which runtimes learn of these limits; inside of the walls they cannot see them."""
@@ -41,6 +43,7 @@ class Limits:
         return (
             f"{in_words(self.memory_bytes)} of memory, {self.tasks} processes and threads, {self.cpus:g} of a processor,"
             f" {in_words(self.tmp_bytes)} in /tmp, {self.files} open files"
+            f"{'' if self.ponders else '; it is stopped while it is not asked'}"
         )
 
 

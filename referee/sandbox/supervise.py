@@ -41,9 +41,15 @@ def descendants(top: int) -> "list[int]":
     return found
 
 
-def _kill_all() -> None:
-    """Kill until nobody is left; what forks faster than it is found is stopped first."""
+def _kill_all(thaw: "tuple[str, str] | None") -> None:
+    """Kill until nobody is left; what forks faster than it is found is stopped first.
+
+    Processes that a control group has stopped do not die before they go on: `thaw` is the file that says so, and the word.
+    """
     while True:
+        if thaw is not None:
+            with contextlib.suppress(OSError), open(thaw[0], "w") as switch:  # noqa: PTH123
+                switch.write(thaw[1])
         below = descendants(os.getpid())
         for sign in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
@@ -91,6 +97,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input
     order = _read_order() if sys.argv[1] == "--box" else None
+    thaw: tuple[str, str] | None = order.pop("thaw") if order is not None else None  # type: ignore[assignment]
     supervisor = os.getpid()
     agent = os.fork()
     if agent == 0:
@@ -118,7 +125,7 @@ def main() -> None:
     status = None
     if ended in readable:
         _, status = os.waitpid(agent, 0)
-    _kill_all()
+    _kill_all(thaw)
     _end_as(signal.SIGKILL if status is None else status)
 
 

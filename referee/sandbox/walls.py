@@ -181,7 +181,7 @@ def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
     ):  # fmt: skip
         one = groups.found.get(controller)
         says = f"{held} (control groups, version {one.version})" if one else lost
-        yield Wall(name, one is not None, says, _DELEGATE, is_needed=False)
+        yield Wall(name, one is not None, says, _DELEGATE, is_needed=controller == "freezer" and not limits.ponders)
 
 
 def _why_no_box(said: str) -> str:

@@ -50,7 +50,7 @@ def test_a_program_outside_of_the_walls_is_not_found(dogana: Dogana, tmp_path: P
 
 def test_limits_need_walls(dogana: Dogana) -> None:
     ended = dogana("play", "cargo_noir", "random", "random", "--memory", 128, status=1)
-    assert ended.stderr == "dogana: --memory, --tasks, --cpus and --runtime are for --isolate\n"
+    assert ended.stderr == "dogana: --memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate\n"
 
 
 def test_a_runtime_is_a_folder_with_programs(dogana: Dogana, tmp_path: Path) -> None:

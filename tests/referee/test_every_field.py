@@ -44,6 +44,8 @@ NEED_NOT_BE_SEEN = {
     "SeatResult.OUTCOME_UNSPECIFIED",
     # For games in which one seat's action changes what another may do that is deciding at the same time; none here needs it.
     "Withdrawn.REASON_OVERTAKEN",
+    # Only of confined agents, which have a file of their own: tests/sandbox/test_pondering.py.
+    "RefereeMessage.welcome.no_pondering",
 }
 
 
