@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -119,6 +120,12 @@ class LadderFile:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def note_act(self, who: str, did: str, about: str) -> None:
+        """Note that somebody has changed something, in the transaction that changes it."""
+        with self.writing():
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            self._write("insert into acts (at, who, did, about) values (?, ?, ?, ?)", [now, who, did, about])
 
     # transactions
 
