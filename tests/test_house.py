@@ -51,7 +51,7 @@ def sources(*folders: str) -> list[Path]:
         path
         for folder in folders
         for path in sorted((ROOT / folder).rglob("*.py"))
-        if not {"tests", "v1"} & set(path.parts) and path.parent.name != "games"
+        if not {"tests", "v1"} & set(path.relative_to(ROOT).parts) and path.parent.name != "games"
     ]
 
 
