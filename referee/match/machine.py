@@ -432,7 +432,8 @@ class Match:
         return found
 
     def _withdraw(self, decision: Decision) -> None:
-        timing = self._close(decision, self._now, self._now)
+        # Its deadline may have passed, too, with the one that led to this: no decision is charged more than it may take.
+        timing = self._close(decision, min(self._now, self._end(decision)), self._now)
         self._effects.append(Store({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
 
