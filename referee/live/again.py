@@ -49,7 +49,9 @@ class Answer:
     log: str
     """What it has written since the question before."""
     is_same: bool
-    """Whether it is as in the match."""
+    """Whether it is as in the match, as far as it goes."""
+    is_shorter: bool
+    """Whether it ends before that of the match: the rest of that was not asked for."""
 
 
 async def ask_again(
@@ -172,8 +174,9 @@ class _Questions:
             is_late = seconds > limit + (TRANSIT_SECONDS if asked.question.budget > 0 else 0.0)
         await self._process.read_on()
         log, self._process.log = self._process.log.text(), AgentLog()
-        is_same = self._compare(asked, actions, refused) and not is_late and self._fault is None
-        return Answer(actions, refused, seconds, is_late, self._fault, log, is_same)
+        left = self._compare(asked, actions, refused)
+        is_same = left is not None and not is_late and self._fault is None
+        return Answer(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
     def _question(self, asked: Asked) -> Decision:
         """Return the decision as it is put now."""
@@ -194,12 +197,19 @@ class _Questions:
         left = max(0.0, self._sent_at + limit - self._loop.time())
         return Reject(self._place.seat, number, refused.refusal, refused.rule, refused.message, self._strikes, left)
 
-    def _compare(self, asked: Asked, actions: Sequence[Action], refused: Sequence[str]) -> bool:
-        """Tell whether an answer is that of the match, action by action; note what of it would have been dropped."""
+    def _compare(self, asked: Asked, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
+        """Compare an answer with that of the match, action by action; note what of it would have been dropped.
+
+        Returns:
+            How many actions of the match's answer are left at the end of this one; None if they differ.
+        """
         if list(refused) != asked.refused:
-            return False
+            return None
         if asked.ending is not Ending.ANSWERED:
-            return asked.fault is not None and asked.fault.outcome is Outcome.ILLEGAL and not actions
+            is_out_again = asked.fault is not None and asked.fault.outcome is Outcome.ILLEGAL and not actions
+            return 0 if is_out_again else None
+        if not actions:
+            return None
         then = list(asked.played)
         for at, action in enumerate(actions):
             while then and then[0].action != action and then[0].by is Decider.FORCED:
@@ -207,12 +217,10 @@ class _Questions:
             if not then:
                 assert asked.after is not None  # noqa: S101 it was answered
                 self._dropped = why_dropped(asked.after, asked.question.seat, actions, actions[at:])
-                if not self._dropped:
-                    return False
-                break
+                return 0 if self._dropped else None
             if then.pop(0).action != action:
-                return False
-        return bool(actions)
+                return None
+        return sum(step.by is Decider.AGENT for step in then)
 
     # what the seat says (`referee.live.agent.Driver`)
 
