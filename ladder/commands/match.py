@@ -160,5 +160,10 @@ def _print_where(home: Path, found: MatchTraces) -> None:
                 )
     for log in found.logs:
         out.print("  " + ladder_command(home, "log", found.match_id, log.seat), soft_wrap=True)
+    if found.record is not None and found.logs:
+        out.print("ask your bot again:")
+        for log in found.logs:
+            ask = shlex.join(["dogana", "replay", str(found.record), "--as", str(log.seat), "--bot", "PATH"])
+            out.print(f"  {ask}", soft_wrap=True)
     if found.account is not None:
         out.print(f"and look at {found.match_id}.html{found.account.moment}", soft_wrap=True)
