@@ -66,10 +66,15 @@ def ask_bot(
     """
     assert record.result is not None  # noqa: S101 it was played to its end
     seat = decisions[0].question.seat
-    heard: list[tuple[Asked, Answer]] = []
+    same = shorter = 0
+    other: Asked | None = None
 
     def tell(asked: Asked, answer: Answer) -> None:
-        heard.append((asked, answer))
+        nonlocal same, shorter, other
+        same += answer.is_same
+        shorter += answer.is_shorter
+        if not answer.is_same:
+            other = other or asked
         if as_json:
             print_json(_document(asked, answer))
         else:
@@ -91,11 +96,9 @@ def ask_bot(
     if last_words.strip() and not as_json:
         out.print("at the end it wrote:")
         _print_log(last_words)
-    same = sum(answer.is_same for _, answer in heard)
-    shorter = sum(answer.is_shorter for _, answer in heard)
     if not as_json:
         part = f", {shorter} of them in part" if shorter else ""
-        out.print(f"{same} of {len(decisions)} decisions the same{part}{_first_other(file, heard)}", soft_wrap=True)
+        out.print(f"{same} of {len(decisions)} decisions the same{part}{_where(file, other)}", soft_wrap=True)
     return same == len(decisions)
 
 
@@ -105,6 +108,9 @@ async def _wait_for_enter(process: AgentProcess) -> None:
     Raises:
         AskError: if standard input is a file.
     """
+    agent = process.agent
+    if agent is None:
+        return  # it has ended, which is told at its first decision
     loop = asyncio.get_running_loop()
     pressed: asyncio.Future[None] = loop.create_future()
     try:
@@ -112,7 +118,7 @@ async def _wait_for_enter(process: AgentProcess) -> None:
     except OSError as error:
         raise AskError("--attach waits for Enter, but standard input is a file; leave it to the terminal") from error
     try:
-        err.print(f"the bot is process {process.agent}; attach a debugger, then press Enter", soft_wrap=True)
+        err.print(f"the bot is process {agent}; attach a debugger, then press Enter", soft_wrap=True)
         await pressed
         sys.stdin.readline()
     finally:
@@ -124,9 +130,8 @@ def _press(pressed: asyncio.Future[None]) -> None:
         pressed.set_result(None)
 
 
-def _first_other(file: Path, heard: Sequence[tuple[Asked, Answer]]) -> str:
+def _where(file: Path, other: Asked | None) -> str:
     """Name the first decision with another answer, and the command that shows where it was taken."""
-    other = next((asked for asked, answer in heard if not answer.is_same), None)
     if other is None:
         return ""
     look = shlex.join(["dogana", "replay", str(file), "--at", str(other.at), "--as", str(other.question.seat)])

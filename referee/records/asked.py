@@ -31,8 +31,6 @@ _COMPARED = ("type", "n", "seat", "action", "by", "reason")
 _TIMES = ("ms", "wall_ms", "lag_ms")
 _PAST = -1e6
 """A time before all others, in seconds: a decision that ends then has certainly expired."""
-_ROUNDING_MS = 0.02
-"""How far times may be apart, in milliseconds: a record has three decimals, and the clock of a seat adds them up."""
 
 
 class Ending(Enum):
@@ -188,7 +186,7 @@ class _Again:
     def _answer(self, seat: Seat) -> list[Action]:
         """Return the answer that begins here: what the seat played until another decision was closed.
 
-        Forced actions are named, as an answer may; those after its last own action are not.
+        Forced actions are named, as an answer may.
         """
         answer: list[Step] = []
         for line in self._lines[self._at :]:
@@ -197,14 +195,11 @@ class _Again:
             step = self._steps[line.data["n"] - 1]
             if step.seat == seat:
                 answer.append(step)
-        while answer[-1].by is not Decider.AGENT:
-            answer.pop()
         return [step.action for step in answer]
 
     def _expire(self, decision: Decision) -> list[Effect]:
         """Let the time of one decision run out: by an answer that is too late."""
         self._set_end(decision, _PAST)
-        decision.window_deadline = 0.0  # later than its own time
         return self._match.choose(decision.seat, decision.number, 0, self._now)
 
     def _close_window(self, decision: Decision) -> list[Effect]:
@@ -278,10 +273,7 @@ class _Again:
             raise RecordError(self._path, 0, "ends before the match does, so its seats cannot be asked again")
         recorded = self._lines[self._at]
         data = recorded.data
-        times = [(line.get(key, 0.0), data.get(key, 0.0)) for key in _TIMES]
-        if any(line.get(key) != data.get(key) for key in _COMPARED) or any(
-            abs(ours - theirs) > _ROUNDING_MS for ours, theirs in times
-        ):
+        if any(line.get(key) != data.get(key) for key in _COMPARED):
             raise self._fail(recorded)
         self._at += 1
         seat, current = line["seat"], self._current

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -144,6 +145,23 @@ def test_what_a_bot_writes_is_told_with_the_decision_that_it_wrote_it_for(tmp_pa
     flat = [line for lines in numbers for line in lines]
     assert all(numbers)
     assert flat == [f"asked {number}" for number in range(1, len(flat) + 1)]
+
+
+def test_all_that_was_written_before_an_answer_is_read_with_it(tmp_path: Path) -> None:
+    program = "import time\nprint('x' * 50_000, flush=True)\nopen('written', 'w').close()\ntime.sleep(60)\n"
+
+    async def read() -> None:
+        process = await AgentProcess.start([sys.executable, "-c", program], dict(os.environ), tmp_path)
+        try:
+            while not (tmp_path / "written").exists():
+                time.sleep(0.01)  # without a turn of the event loop, as if an answer were read first
+            assert process.log.text() == ""
+            await process.read_on()
+            assert len(process.log.text()) == 50_001
+        finally:
+            await process.stop()
+
+    asyncio.run(read())
 
 
 def test_without_a_clock_a_bot_has_eleven_days(tmp_path: Path) -> None:

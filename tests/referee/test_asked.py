@@ -165,26 +165,44 @@ def test_questions_under_a_sand_timer_are_made_again(tmp_path: Path) -> None:
 
 
 def test_whatever_can_happen_to_a_question_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the toy game, where all seats plan at once; in half of the matches they overtake each other."""
+    """In the toy game, where all seats plan at once; in most of the matches they overtake each other."""
     legal = SealedState.legal_actions
+    commits = 0
 
-    def fewer_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
-        return legal(state, seat)[-2:] if any(state.committed) else legal(state, seat)
+    def fewer_after_commits(state: SealedState, seat: Seat) -> list[Action]:
+        return legal(state, seat)[-2:] if sum(state.committed) >= commits else legal(state, seat)
 
     everything: list[Asked] = []
     for seed in range(40):
         dice = random.Random(f"sealed {seed}")
         with monkeypatch.context() as patch:
-            if seed % 2:
-                patch.setattr(SealedState, "legal_actions", fewer_after_a_commit)
+            commits = seed % 3
+            if commits:
+                patch.setattr(SealedState, "legal_actions", fewer_after_commits)
             plan = rough_plan(SEALED, dice, timer=dice.choice(["off", 1, 5, 20]))
-            table = rough(plan, dice, dice.choice([0.0, 0.1, 0.4]), most=1 if seed % 2 else 4)
+            table = rough(plan, dice, dice.choice([0.0, 0.1, 0.4]), most=1 if commits else 4)
             everything += check(table, written(table, tmp_path / f"{seed}.jsonl"))
     assert {one.ending for one in everything} == {*Ending}
     faults = {one.fault.outcome for one in everything if one.fault is not None}
-    assert faults == {Outcome.CRASH, Outcome.DISCONNECT, Outcome.ILLEGAL, Outcome.TIMEOUT}
+    assert faults == {Outcome.CRASH, Outcome.DISCONNECT, Outcome.ILLEGAL}
     assert any(one.refused for one in everything)
     assert any(len(one.played) > 1 for one in everything)
+
+
+def test_a_seat_that_never_answers_is_asked_until_it_is_out(tmp_path: Path) -> None:
+    table = Noting(plan_of("cargo_noir", options={"first_player": 0}))
+    while not table.match.is_out(0):
+        seat = next(seat for seat in table.open if table.match.is_asked(seat))
+        if seat == 0:
+            pass_time(table, 11)
+        else:
+            table.answer(seat, 0)
+    table.play_out()
+    check(table, written(table, tmp_path / "match.jsonl"))
+    _, asked = decisions_asked(tmp_path / "match.jsonl", found, 0)
+    assert [one.ending for one in asked] == [Ending.TIMEOUT, Ending.TIMEOUT, Ending.OUT]
+    assert asked[-1].fault is not None
+    assert asked[-1].fault.outcome is Outcome.TIMEOUT
 
 
 def test_a_match_from_a_position_begins_with_the_questions_there(tmp_path: Path) -> None:
