@@ -13,17 +13,22 @@ from typing import Annotated
 
 import typer
 
+from ladder.commands.audit import audit
+from ladder.commands.author import author
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
 from ladder.commands.export import export
 from ladder.commands.log import log
+from ladder.commands.login import login, logout
 from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
+from ladder.commands.record import record
 from ladder.commands.replay import replay
 from ladder.commands.requalify import requalify
 from ladder.commands.retire import retire
 from ladder.commands.run import run
+from ladder.commands.serve import serve
 from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
@@ -63,25 +68,29 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, replay, position, doctor):
+for command in (games, new, play, watch, verify, replay, position, doctor, login, logout):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (
     submit,
     run,
+    serve,
     top,
     bots,
     show,
     matches,
     match,
     log,
+    record,
     retire,
     requalify,
     recompute,
     backup,
     export,
+    audit,
 ):
     ladder.command()(ladder_command)
+ladder.add_typer(author, name="author")
 app.add_typer(ladder, name="ladder")
 
 

@@ -21,7 +21,7 @@ MAY_IMPORT = {
     "dogana": {"dogana"},
     "referee": {"referee", "dogana"},
     "agents": {"house_bots", "referee", "dogana"},
-    "ladder": {"ladder", "referee"},
+    "ladder": {"ladder", "referee", "dogana"},
 }
 
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.

@@ -266,9 +266,10 @@ async def start_agent(table: Table, place: AgentSeat, player: Command, address: 
         return
     starved = watched.starved
     if ended.done():
-        was_built = process.box is None or process.box.was_built()
+        box = process.box
+        its_own_fault = box is None or box.was_built() or bool(box.why_killed())
         await process.stop()
-        if not was_built and not process.log.last_line().startswith(NO_PROGRAM):
+        if not its_own_fault and not process.log.last_line().startswith(NO_PROGRAM):
             raise MatchVoid(f"the box of seat {place.seat} could not be built: {process.log.last_line()}")
         last = process.log.last_line()
         said = f"; the last it wrote: {last}" if last else ""

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from house_bots.random_bot import RandomBot
 
+from referee.live.play import Command, House, MatchReport, play_match
+from referee.live.server import RefereeServer
+from referee.match.result import Outcome
 from referee.sandbox import look_around
 from referee.sandbox.box import NO_PROGRAM, SUPERVISOR, CannotIsolate, Sandbox, users_for_agents
 from referee.sandbox.cgroup import Groups
+from referee.sandbox.limits import MIB
 from referee.sandbox.supervise import descendants
 from referee.sandbox.walls import inspect, run
 from tests.sandbox.conftest import LIMITS, Boxed, needs_bubblewrap
+from tests.tables import plan_of
 
 pytestmark = needs_bubblewrap
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else: run it as root")
@@ -169,6 +177,22 @@ def test_memory_is_counted_for_all_processes_together(boxed: Boxed) -> None:
     assert ran.usage.memory_kills
     assert ran.usage.memory_peak is not None
     assert ran.usage.memory_peak <= LIMITS.memory_bytes
+
+
+@grouped("memory")
+def test_a_box_that_was_killed_for_want_of_memory_is_a_fault_of_its_agent(sandbox: Sandbox, tmp_path: Path) -> None:
+    """Else an agent that gets bubblewrap killed before it joins could make a match void."""
+    tmp_path.chmod(0o755)
+    narrow = replace(sandbox, limits=replace(sandbox.limits, memory_bytes=MIB))  # not enough for bubblewrap itself
+
+    async def match() -> MatchReport:
+        async with RefereeServer() as server:
+            command = Command([sys.executable, "-c", "pass"], {}, tmp_path, 60.0, narrow)
+            return await play_match(plan_of(options={"last_turn": 2}), [command, House(RandomBot)], server=server)
+
+    result = asyncio.run(asyncio.wait_for(match(), 120)).result
+    assert result.seats[0].outcome is Outcome.START
+    assert "out of memory at 1 MiB" in result.seats[0].detail
 
 
 @grouped("memory")
