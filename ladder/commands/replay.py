@@ -113,7 +113,7 @@ def replay(
 
       dogana replay match.jsonl --as 1 --bot mybot.py
 
-      dogana replay match.jsonl --as 1 --bot cmd:'python -u mybot.py' --unconfined --from 12
+      dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --from 12
     """
     limits = (memory, tasks, cpus, runtime)
     if bot is None:
