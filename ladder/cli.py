@@ -24,6 +24,7 @@ from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
 from ladder.commands.record import record
+from ladder.commands.replay import replay
 from ladder.commands.requalify import requalify
 from ladder.commands.retire import retire
 from ladder.commands.run import run
@@ -37,7 +38,6 @@ from referee.commands.new import new
 from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
-from referee.commands.replay import replay
 from referee.commands.verify import verify
 from referee.commands.watch import watch
 from referee.errors import DoganaError

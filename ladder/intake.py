@@ -177,6 +177,22 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefa
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def taken_in(path: Path, runtimes: Sequence[Path] = ()) -> Iterator[tuple[Path, Artefact]]:
+    """Take in what could be submitted for as long as the context lasts; give its folder, and what it is.
+
+    Raises:
+        BadBot: as `take_in` says.
+    """
+    versions = Path(tempfile.mkdtemp(prefix="dogana-bot-"))
+    try:
+        artefact = take_in(path, versions, runtimes)
+        yield versions / artefact.content_hash, artefact
+    finally:
+        _make_writable(versions)
+        shutil.rmtree(versions, ignore_errors=True)
+
+
 def hash_of(folder: Path) -> str:
     """Return the SHA-256 over the names, executable bits and contents of all files and links of a folder, in hexadecimal.
 
