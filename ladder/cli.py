@@ -15,6 +15,7 @@ import typer
 
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
+from ladder.commands.check import check
 from ladder.commands.export import export
 from ladder.commands.log import log
 from ladder.commands.match import match
@@ -63,7 +64,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, replay, position, doctor):
+for command in (games, new, check, play, watch, verify, replay, position, doctor):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

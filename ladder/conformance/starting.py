@@ -1,0 +1,112 @@
+"""The exercise that everything depends on: the bot starts, joins and answers; and how fast it starts on a slow machine."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from ladder.conformance.conversation import Conversation, Failed
+from ladder.conformance.judging import Exercise, Judge
+from ladder.conformance.table import NotAnAnswer, Table, plan_for
+from referee.live import wire
+from referee.sandbox.box import NO_PROGRAM
+
+_DECISIONS = 5
+_SLOW = 0.5
+
+
+def exercises() -> list[Exercise]:
+    """Return the exercises of this module; the first must have succeeded before any other is held."""
+    first = ("runs", "joins", "join-first", "protocol-number", "token", "silent-before-welcome", "labels")
+    answers = ("answers", "its-number", "legal", "once", "goes-on", "one-stream", "exits")
+    return [
+        Exercise((*first, *answers), _first_contact, is_alone=True),
+        Exercise(("slow-start",), _slow_start, is_alone=True),
+    ]
+
+
+async def _first_contact(judge: Judge) -> None:
+    course = judge.course
+    table = Table(plan_for(course.games[0], course.games[0].seat_counts[0], course.control))
+    async with judge.conversation() as talk:
+        with judge.step("runs") as remark:
+            first = asyncio.create_task(talk.hear(course.patience.join, "joining"))
+            remark.said = await _running(talk, first)
+        with judge.step("joins") as remark:
+            message = await first
+            remark.said = f"after {talk.joined_after:.2f} s"
+        with judge.step("join-first"):
+            if message.WhichOneof("message") != "join":
+                raise Failed("its first message is a Choose")
+        join = message.join
+        talk.labels = join.labels
+        with judge.step("protocol-number"):
+            if join.protocol != wire.PROTOCOL:
+                raise Failed(f"it speaks protocol {join.protocol}; the referee speaks {wire.PROTOCOL}")
+        with judge.step("token"):
+            if join.token != talk.token:
+                raise Failed("it showed no token" if not join.token else "it showed another token than DOGANA_TOKEN")
+        with judge.step("silent-before-welcome"):
+            await talk.quiet()
+        with judge.step("labels") as remark:
+            remark.tell("it asks for them" if join.labels else "it does not ask for them")
+        await talk.say(table.welcome())
+        await _first_answers(judge, talk, table)
+        with judge.step("one-stream"):
+            if talk.streams > 1:
+                raise Failed(f"it opened {talk.streams} streams")
+        with judge.step("exits") as remark:
+            ended = await talk.over(table)
+            if ended != "exited with status 0":
+                raise Failed(f"it {ended}" if ended else f"it still ran {course.patience.exit:g} s after GameOver")
+
+
+async def _running(talk: Conversation, first: asyncio.Task[object]) -> str:
+    """Wait until the bot shows that its program was found: by a message, or by not having ended without one."""
+    await asyncio.wait([first])
+    last = talk.process.log.last_line()
+    if first.exception() is not None and last.startswith((NO_PROGRAM, "prlimit: failed to execute")):
+        raise Failed(last)
+    return ""
+
+
+async def _first_answers(judge: Judge, talk: Conversation, table: Table) -> None:
+    control = table.plan.control
+    table.go_on()
+    await talk.ask(table)
+    with judge.step("answers"):
+        choose = await talk.choose(control, "answering its first decision")
+    with judge.step("its-number"):
+        if choose.decision != table.number:
+            raise Failed(f"it answered decision {choose.decision}; number {table.number} was asked")
+    with judge.step("legal"):
+        try:
+            table.play(table.read(choose))
+        except NotAnAnswer as error:
+            raise Failed(str(error)) from error
+    with judge.step("once"):
+        await talk.quiet()
+    with judge.step("goes-on") as remark:
+        while table.number < _DECISIONS and table.go_on():
+            await talk.ask(table)
+            choose = await talk.answer(table)
+            try:
+                table.play(table.read(choose))
+            except NotAnAnswer as error:
+                raise Failed(f"decision {table.number}: {error}") from error
+        remark.said = f"{table.number} decisions"
+
+
+async def _slow_start(judge: Judge) -> None:
+    bot = judge.course.bot
+    with judge.step("slow-start") as remark:
+        if "cpu" not in bot.sandbox.groups.found:
+            remark.skip("this machine cannot limit processors (see dogana doctor)")
+            return
+        sandbox = replace(bot.sandbox, limits=replace(bot.sandbox.limits, cpus=_SLOW))
+        async with judge.conversation(replace(bot, sandbox=sandbox)) as talk:
+            try:
+                await talk.join()
+                remark.tell(f"it joins after {talk.joined_after:.1f} s")
+            except Failed as failed:
+                remark.tell(str(failed))

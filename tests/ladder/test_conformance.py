@@ -1,0 +1,226 @@
+"""`dogana check`: every step can be failed, by a bot that does just that wrong; good bots pass all."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ladder.conformance.conversation import Bot, Patience
+from ladder.conformance.exercises import exercises_for, run
+from ladder.conformance.judging import Course
+from ladder.conformance.steps import STEPS, Outcome, Verdict, steps_for
+from referee.registry import find, games
+from referee.sandbox.box import Sandbox
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
+from tests.ladder import double
+from tests.sandbox.conftest import needs_bubblewrap
+
+ROOT = Path(__file__).resolve().parents[2]
+GAME = find("cargo_noir")
+BRIEF = Patience(join=20.0, answer=1.0, end=2.0, idle=4.0)
+"""Doubles that hang are not waited for as long as others; but they may be slow to start."""
+AT_A_TIME = 3
+PLAYS = "plays-cargo_noir-2"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """What a double does wrong: the steps that it fails, and which are tried if these are not all."""
+
+    fails: str
+    tried: str = ""
+    said: str = ""
+    patience: Patience = BRIEF
+
+
+SINS = {
+    "start": {
+        "never joins": Wrong("joins", said="nothing came within", patience=Patience(join=2.0)),
+        "ends before joining": Wrong("joins", said="exited with status 3"),
+        "choose first": Wrong("join-first"),
+        "other protocol": Wrong("protocol-number", said="protocol 2"),
+        "wrong token": Wrong("token", said="another token"),
+        "hasty": Wrong("silent-before-welcome", said="a Choose that nobody asked for"),
+        "two streams": Wrong("one-stream", said="2 streams"),
+        "never answers": Wrong("answers", said="nothing came"),
+        "wrong number": Wrong("its-number", said="decision 2; number 1"),
+        "cheats": Wrong("legal", said="index"),
+        "answers twice": Wrong("once", said="a Choose that nobody asked for"),
+        "stops answering": Wrong("goes-on"),
+        "fails at the end": Wrong("exits", said="status 1"),
+        "stays": Wrong("exits", said="still ran"),
+    },
+    "answers": {
+        "never alone": Wrong("single-action-cargo_noir", said="exited with status 1"),
+        "short lists": Wrong("largest-list-cargo_noir"),
+        "small messages": Wrong("largest-observation-cargo_noir"),
+        "ignores illegal": Wrong(
+            "again-after-illegal-cargo_noir otherwise-after-illegal", said="nothing came .* instead of answering"
+        ),
+        "stubborn": Wrong("otherwise-after-illegal", said="the same 3 times"),
+        "ignores malformed": Wrong("again-after-malformed"),
+        "answers what is stale": Wrong("stale withdrawn-timeout"),
+        "answers withdrawals": Wrong("stale withdrawn-timeout"),
+        "is never overtaken": Wrong("withdrawn-overtaken"),
+        "hopes": Wrong("two-decisions", patience=Patience(answer=1.0, quiet=2.0)),
+        "answers deadlines": Wrong("new-deadline"),
+        "hates what is dropped": Wrong("dropped", said="exited with status 1"),
+    },
+    "time": {
+        "slow with a small budget": Wrong("small-budget", said="the fastest of 5 answers took"),
+        "slow with a low bank": Wrong("low-bank"),
+        "slow": Wrong("tight-clock", said="it was late 1 times"),
+    },
+    "compatibility": {
+        "knows all messages": Wrong("unknown-message"),
+        "knows all of Welcome": Wrong("unknown-in-welcome"),
+        "knows all of Decide": Wrong("unknown-in-decide"),
+        "knows all of the observation": Wrong("unknown-in-observation"),
+        "knows all values": Wrong("unknown-value"),
+    },
+    "end": {
+        "wants the seed": Wrong("no-seed", said="exited with status 1"),
+        "stays at the end of the stream": Wrong("stream-ends", said="still ran"),
+        "stays when void": Wrong("void", said="still ran"),
+        "stays when unavailable": Wrong("unavailable", said="still ran"),
+        "stays when cut off": Wrong("socket-vanishes", said="still ran"),
+        "stays when refused": Wrong("refused", said="still ran"),
+    },
+    "matches": {
+        "only for three": Wrong(PLAYS, said="put out .crash."),
+        "other options": Wrong("options-cargo_noir"),
+        "not for long": Wrong("long-match-cargo_noir side-by-side"),
+        "cheats once": Wrong("no-strikes", tried=f"{PLAYS} no-strikes", said="1 strikes; the first in plays"),
+    },
+    "manners": {
+        "tells its token": Wrong("token-stays"),
+        "leaves a child": Wrong("no-leftovers", said="1 of its processes"),
+        "impatient": Wrong("idle", said="exited with status 4"),
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    return build(Limits())
+
+
+def of(
+    folder: Path, run: list[str], sandbox: Sandbox, patience: Patience = BRIEF, records: Path | None = None
+) -> Course:
+    return Course(Bot(folder, run, sandbox), [GAME], patience, records or folder)
+
+
+def course_of(sin: str, tmp_path: Path, sandbox: Sandbox, patience: Patience = BRIEF) -> Course:
+    folder = tmp_path / sin.replace(" ", "-")
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    shutil.copy(double.__file__, folder / "bot.py")
+    return of(folder, ["python", "bot.py", sin], sandbox, patience)
+
+
+async def verdicts(course: Course, wanted: Collection[str] | None) -> dict[str, Verdict]:
+    found: dict[str, Verdict] = {}
+
+    def note(verdict: Verdict) -> None:
+        assert verdict.step.name not in found
+        found[verdict.step.name] = verdict
+
+    await run(course, note, wanted)
+    return found
+
+
+def failed(found: dict[str, Verdict]) -> set[str]:
+    return {name for name, verdict in found.items() if verdict.outcome is Outcome.FAILED}
+
+
+def why(found: dict[str, Verdict]) -> str:
+    return "\n".join(
+        f"{name}: {one.said}\n{one.transcript}\n{one.wrote}" for name, one in found.items() if name in failed(found)
+    )
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("heading", SINS)
+def test_each_step_is_failed_by_a_bot_that_does_just_that_wrong(heading: str, tmp_path: Path, sandbox: Sandbox) -> None:
+    slots = asyncio.Semaphore(AT_A_TIME)
+
+    async def sins(sin: str, wrong: Wrong) -> str:
+        async with slots:
+            course = course_of(sin, tmp_path, sandbox, wrong.patience)
+            found = await verdicts(course, (wrong.tried or wrong.fails).split())
+        problem = "" if failed(found) == set(wrong.fails.split()) else f"{sin}: it failed {sorted(failed(found))}"
+        first = found[wrong.fails.split()[0]]
+        if not problem and not re.search(wrong.said, first.said):
+            problem = f"{sin}: {first.said!r}"
+        return f"{problem}\n{why(found)}" if problem else ""
+
+    async def all_of_them() -> list[str]:
+        return await asyncio.gather(*(sins(sin, wrong) for sin, wrong in SINS[heading].items()))
+
+    problems = [problem for problem in asyncio.run(all_of_them()) if problem]
+    assert not problems, "\n".join(problems)
+
+
+def test_every_step_that_can_be_failed_has_a_double_that_fails_it() -> None:
+    failable = {step.name.format(game=GAME.name, seats=2) for step in STEPS if step.mend}
+    doubles = {name for sins in SINS.values() for wrong in sins.values() for name in wrong.fails.split()}
+    elsewhere = {"files", "bot-toml", "program", "architecture", "runs"}
+    assert failable == doubles | elsewhere
+
+
+def test_every_step_is_judged_once() -> None:
+    for chosen in ([GAME], list(games().values())):
+        judged = [name for exercise in exercises_for(chosen) for name in exercise.judges]
+        package = [step.name for step in STEPS if step.heading == "package"]
+        assert sorted([*judged, *package]) == sorted(step.name for step in steps_for(chosen))
+
+
+def test_there_are_more_than_forty_steps_each_with_a_way_to_mend_it_in_a_section_that_exists() -> None:
+    assert len(STEPS) > 40
+    for step in STEPS:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*(-\{game\})?(-\{seats\})?", step.name)
+        if step.mend:
+            file, section = step.see
+            assert re.search(rf"^#+ {re.escape(section)}$", (ROOT / file).read_text(), re.MULTILINE), step
+
+
+@needs_bubblewrap
+def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandbox) -> None:
+    told = {
+        "ignores SIGTERM": ("sigterm", "it runs on"),
+        "wants protocol 1": ("newer-protocol", "it exited with status 1"),
+        "shouts": ("output", "the log drops"),
+        "large": ("memory", "more than half"),
+        "good": ("same-digest", "not the same"),
+    }
+    tried = {"memory": f"{PLAYS} memory", "output": "token-stays output"}
+
+    async def tells(sin: str) -> Verdict:
+        name = told[sin][0]
+        return (await verdicts(course_of(sin, tmp_path, sandbox), tried.get(name, name).split()))[name]
+
+    async def all_of_them() -> list[Verdict]:
+        return await asyncio.gather(*map(tells, told))
+
+    for verdict, (name, said) in zip(asyncio.run(all_of_them()), told.values(), strict=True):
+        if verdict.outcome is Outcome.SKIPPED and name == "memory":
+            continue  # this machine does not tell
+        assert (verdict.outcome, verdict.step.name) == (Outcome.TOLD, name)
+        assert said in verdict.said
+
+
+@needs_bubblewrap
+def test_nothing_else_is_tried_of_a_bot_that_does_not_play(tmp_path: Path, sandbox: Sandbox) -> None:
+    course = course_of("ends before joining", tmp_path, sandbox)
+    found = asyncio.run(verdicts(course, None))
+    assert failed(found) == {"joins"}
+    assert found[PLAYS].outcome is Outcome.SKIPPED
+    assert "has to start" in found[PLAYS].said
