@@ -206,6 +206,7 @@ class Conversation:
         if not self._inbox.empty():  # it has closed its stream, perhaps because it ends
             await asyncio.wait([self._ended], timeout=EXIT_SECONDS)
         if self._ended.done():
+            await self.process.stop()  # its last words may still be on their way
             return f"it {self._ended.result()}"
         return "" if self._inbox.empty() else "it closed its stream"
 

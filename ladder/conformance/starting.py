@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+from dogana.v1 import referee_pb2 as pb
 from ladder.conformance.conversation import Conversation, Failed
 from ladder.conformance.judging import Exercise, Judge
 from ladder.conformance.table import NotAnAnswer, Table, plan_for
@@ -13,6 +14,8 @@ from referee.sandbox.box import NO_PROGRAM
 
 _DECISIONS = 5
 _SLOW = 0.5
+_NO_PROGRAM = (126, 127)
+"""What shells, loaders and env(1) exit with if a program, its interpreter or a library is not there."""
 
 
 def exercises() -> list[Exercise]:
@@ -29,9 +32,9 @@ async def _first_contact(judge: Judge) -> None:
     course = judge.course
     table = Table(plan_for(course.games[0], course.games[0].seat_counts[0], course.control))
     async with judge.conversation() as talk:
-        with judge.step("runs") as remark:
-            first = asyncio.create_task(talk.hear(course.patience.join, "joining"))
-            remark.said = await _running(talk, first)
+        first = asyncio.create_task(talk.hear(course.patience.join, "joining"))
+        with judge.step("runs"):
+            await _running(talk, first)
         with judge.step("joins") as remark:
             message = await first
             remark.said = f"after {talk.joined_after:.2f} s"
@@ -61,13 +64,20 @@ async def _first_contact(judge: Judge) -> None:
                 raise Failed(f"it {ended}" if ended else f"it still ran {course.patience.exit:g} s after GameOver")
 
 
-async def _running(talk: Conversation, first: asyncio.Task[object]) -> str:
-    """Wait until the bot shows that its program was found: by a message, or by not having ended without one."""
+async def _running(talk: Conversation, first: asyncio.Task[pb.AgentMessage]) -> None:
+    """Wait for the first message, or for what shows that the program cannot run.
+
+    Raises:
+        Failed: if it cannot.
+    """
     await asyncio.wait([first])
+    if first.exception() is None:
+        return
     last = talk.process.log.last_line()
-    if first.exception() is not None and last.startswith((NO_PROGRAM, "prlimit: failed to execute")):
-        raise Failed(last)
-    return ""
+    if last.startswith(NO_PROGRAM) or any(
+        f"exited with status {status}" in str(first.exception()) for status in _NO_PROGRAM
+    ):
+        raise Failed(f"{first.exception()}; the last it wrote: {last}")
 
 
 async def _first_answers(judge: Judge, talk: Conversation, table: Table) -> None:

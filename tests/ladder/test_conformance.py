@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import shutil
 from collections.abc import Collection
@@ -11,11 +12,15 @@ from pathlib import Path
 
 import pytest
 
+from ladder.commands import check as command
 from ladder.conformance.conversation import Bot, Patience
 from ladder.conformance.exercises import exercises_for, run
-from ladder.conformance.judging import Course
-from ladder.conformance.steps import STEPS, Outcome, Verdict, steps_for
-from referee.registry import find, games
+from ladder.conformance.judging import CLOCK, Course
+from ladder.conformance.matches import other_options
+from ladder.conformance.package import take
+from ladder.conformance.steps import STEPS, Outcome, Verdict, page, steps_for
+from ladder.conformance.table import places
+from referee.registry import find, games, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
@@ -192,6 +197,51 @@ def test_there_are_more_than_forty_steps_each_with_a_way_to_mend_it_in_a_section
             assert re.search(rf"^#+ {re.escape(section)}$", (ROOT / file).read_text(), re.MULTILINE), step
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "manifest", "step", "said"),
+    [
+        ("bot", b"#!/bin/sh\n", "games = [", "bot-toml", "is not TOML"),
+        ("bot", b"#!/bin/sh\n", 'games = ["poker"]', "bot-toml", "names 'poker'"),
+        ("bot", b"#!/bin/sh\n", 'run = ["./other"]', "program", "no file ./other"),
+        ("readme", b"", "", "program", "not executable"),
+        ("bot", b"\x7fELF\x01\x02" + bytes(12) + b"\x00\x08", "", "architecture", "another kind of processor"),
+        ("bot", None, "", "files", "leads out"),
+    ],
+    ids=["no TOML", "unknown game", "no program", "not executable", "other processor", "link out"],
+)
+def test_a_bot_that_a_ladder_refuses_fails_at_the_step_that_says_why(
+    tmp_path: Path, name: str, content: bytes | None, manifest: str, step: str, said: str
+) -> None:
+    bot = tmp_path / "bot"
+    bot.mkdir()
+    if content is None:
+        (bot / name).symlink_to("/etc/hostname")
+    else:
+        (bot / name).write_bytes(content)
+        (bot / name).chmod(0o755 if content else 0o644)
+    (bot / "bot.toml").write_text(manifest)
+    found: dict[str, Verdict] = {}
+    assert take(bot, tmp_path / "versions", (), lambda verdict: found.update({verdict.step.name: verdict})) is None
+    assert failed(found) == {step}
+    assert said in found[step].said
+    assert set(found) == {one.name for one in STEPS if one.heading == "package"}
+
+
+@needs_bubblewrap
+def test_a_program_that_cannot_run_in_the_sandbox_fails_there(tmp_path: Path, sandbox: Sandbox) -> None:
+    program = tmp_path / "bot"
+    program.write_text("#!/bin/sh\nexec ./what-is-not-here\n")
+    program.chmod(0o755)
+    taken = take(program, tmp_path / "versions", (), lambda verdict: None)
+    assert taken is not None
+    artefact, folder = taken
+    tmp_path.chmod(0o711)
+    found = asyncio.run(verdicts(of(folder, list(artefact.run), sandbox, records=tmp_path), ["runs"]))
+    assert failed(found) == {"runs"}
+    assert "status 127" in found["runs"].said
+    assert "what-is-not-here" in found["runs"].said
+
+
 @needs_bubblewrap
 def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandbox) -> None:
     told = {
@@ -224,3 +274,74 @@ def test_nothing_else_is_tried_of_a_bot_that_does_not_play(tmp_path: Path, sandb
     assert failed(found) == {"joins"}
     assert found[PLAYS].outcome is Outcome.SKIPPED
     assert "has to start" in found[PLAYS].said
+
+
+KIT = ROOT / "agents" / "kits" / "python"
+TURNS = """
+import random
+from dogana.sdk import play
+
+def choose(decision):
+    return [random.choice(decision.actions)] * 2
+
+play(choose, labels=True)
+"""
+
+
+@needs_bubblewrap
+def test_the_kit_passes_all_steps_and_the_command_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "Patience", lambda: Patience(idle=0.5))
+    command.check(KIT, GAME.name, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["failed"] == 0
+    assert [step["step"] for step in told["steps"] if step["outcome"] == "skipped"] == ["architecture", "dropped"]
+    assert [step["step"] for step in told["steps"]] == [step.name for step in steps_for([GAME])]
+    assert told["passed"] + told["told"] + 2 == len(told["steps"])
+
+
+def scripted() -> list[str]:
+    """The steps that need no match of the whole length."""
+    return [
+        step.name
+        for step in steps_for([GAME])
+        if step.heading not in ("package", "matches")
+        and step.name not in ("memory", "processor", "idle", "tight-clock")
+    ]
+
+
+@needs_bubblewrap
+def test_a_bot_that_plays_whole_turns_and_asks_for_labels_passes(tmp_path: Path, sandbox: Sandbox) -> None:
+    (tmp_path / "bot.py").write_text(TURNS)
+    tmp_path.chmod(0o755)
+    found = asyncio.run(verdicts(of(tmp_path, ["python", "bot.py"], sandbox), scripted()))
+    assert not failed(found), why(found)
+    assert found["dropped"].outcome is Outcome.PASSED
+    assert found["labels"].said == "it asks for them"
+
+
+def test_the_places_of_every_game_are_what_they_are_called() -> None:
+    for game in games().values():
+        found = places(game, CLOCK)
+        for place, least in ((found.single_action, 1), (found.largest_list, 10), (found.largest_observation, 100)):
+            assert place.count >= least
+            actions = place.state.legal_actions(place.seat)
+            assert actions
+            if place is found.single_action:
+                assert len(actions) == 1
+            elif place is found.largest_list:
+                assert len(actions) == place.count
+
+
+def test_every_game_has_another_option_that_goes_with_its_smallest_table() -> None:
+    for game in games().values():
+        options = other_options(game, game.seat_counts[0])
+        assert options
+        game.setup(game.seat_counts[0], options, shipped_board(game))
+
+
+def test_the_page_lists_the_steps_as_they_are() -> None:
+    text = (ROOT / "docs" / "check.md").read_text()
+    wanted = "\n".join(page()).rstrip()
+    assert text.endswith(wanted + "\n"), f"write this at the end of docs/check.md:\n{wanted}"
