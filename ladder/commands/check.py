@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
 from ladder.conformance.conversation import Bot, Patience
 from ladder.conformance.exercises import run
@@ -103,7 +103,14 @@ class _Told:
         self._expected: list[Step] = []
         self._printed = 0
         self._shows = shows
-        self._progress = Progress(console=out, transient=True, disable=not (shows and out.is_terminal))
+        self._progress = Progress(
+            "steps",
+            BarColumn(),
+            MofNCompleteColumn(),
+            console=out,
+            transient=True,
+            disable=not (shows and out.is_terminal),
+        )
         self._progress.start()
         self._bar = self._progress.add_task("steps", total=None)
 

@@ -113,9 +113,7 @@ async def _through(game: Game, is_first: bool, judge: Judge) -> None:
                 kinds = frozenset(kind(type(action)) for action in table.actions)
                 if kinds not in seen:
                     seen.add(kinds)
-                    await talk.say(
-                        refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", 10_000)
-                    )
+                    await talk.say(refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", 1))
                     try:
                         actions = _read(table, await talk.answer(table))
                     except Failed as failed:
@@ -186,15 +184,16 @@ async def _refused(judge: Judge) -> None:
             actions = _read(table, await talk.answer(table))
             given = [actions[0]]
             while len(given) < _SAME_ANSWERS:
-                await talk.say(refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", 10_000))
+                strikes = len(given)
+                await talk.say(
+                    refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", strikes)
+                )
                 actions = _read(table, await talk.answer(table))
                 given.append(actions[0])
             if len(set(given)) == 1:
                 raise Failed(f"it chose the same {_SAME_ANSWERS} times, among {len(table.actions)} legal actions")
         with judge.step("again-after-malformed"):
-            await talk.say(
-                refusal(table.number, pb.Rejected.REASON_MALFORMED, "the answer has neither an index nor actions")
-            )
+            await talk.say(refusal(table.number, pb.Rejected.REASON_MALFORMED, "refused to see what follows", strikes))
             await _answered(talk, table)
         with judge.step("stale"):
             table.go_on()

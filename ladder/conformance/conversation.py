@@ -27,6 +27,8 @@ from referee.sandbox.box import Sandbox
 from referee.sandbox.supervise import descendants
 from referee.terminal import visible
 
+CLOCK = TimeControl(60.0, 0.5, 1.0)
+"""The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
 _MAX_LINE = 200
 _MAX_UNREAD = 256
 """How many messages of a bot may wait to be looked at; one that sends more has to wait."""
@@ -330,9 +332,9 @@ async def conversation(bot: Bot, patience: Patience) -> AsyncIterator[Conversati
         folder.remove()
 
 
-def refusal(number: int, reason: pb.Rejected.Reason, message: str, left: float = 0.0) -> pb.RefereeMessage:
-    """Refuse an answer; `left` is how many milliseconds an open decision still has."""
-    strikes = 0 if reason == pb.Rejected.REASON_STALE else 1
+def refusal(number: int, reason: pb.Rejected.Reason, message: str, strikes: int = 0) -> pb.RefereeMessage:
+    """Refuse an answer; it is a strike, and the decision stays open, unless it is stale."""
+    left = 0.0 if reason == pb.Rejected.REASON_STALE else CLOCK.cap * 1000
     return pb.RefereeMessage(
         rejected=pb.Rejected(decision=number, reason=reason, message=message, strikes=strikes, left_ms=left)
     )

@@ -7,15 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ladder.conformance.conversation import Bot, Conversation, Failed, Patience, conversation
+from ladder.conformance.conversation import CLOCK, Bot, Conversation, Failed, Patience, conversation
 from ladder.conformance.steps import Outcome, Step, Verdict
 from referee.game import Game
 from referee.match.clock import TimeControl
 from referee.records.verify import Trouble
 from referee.sandbox.cgroup import Usage
-
-CLOCK = TimeControl(60.0, 0.5, 1.0)
-"""The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from ladder.commands import check as command
-from ladder.conformance.conversation import Bot, Patience
+from ladder.conformance.conversation import CLOCK, Bot, Patience
 from ladder.conformance.exercises import exercises_for, run
-from ladder.conformance.judging import CLOCK, Course
+from ladder.conformance.judging import Course
 from ladder.conformance.matches import other_options
 from ladder.conformance.package import take
 from ladder.conformance.steps import STEPS, Outcome, Verdict, page, steps_for
