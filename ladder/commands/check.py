@@ -154,7 +154,10 @@ class _Told:
                 out.print(step.heading, style="bold")
             said = verdict.said or step.expects
             line = styled("  ", (f"{verdict.outcome.value:8}", _STYLES[verdict.outcome]), f"{step.name:32} ", said)
-            out.print(line, no_wrap=True, overflow="ellipsis", soft_wrap=not out.is_terminal)
+            if out.is_terminal:
+                out.print(line, no_wrap=True, overflow="ellipsis")
+            else:
+                out.print(line, soft_wrap=True)
             self._printed += 1
 
     def print_failures(self) -> None:

@@ -26,7 +26,8 @@ _SAME_ANSWERS = 3
 def exercises(games: list[Game]) -> list[Exercise]:
     """Return the exercises of this module."""
     found = [
-        Exercise(("otherwise-after-illegal", "again-after-malformed", "stale"), _refused),
+        Exercise(("otherwise-after-illegal",), _illegal),
+        Exercise(("again-after-malformed", "stale"), _refused),
         Exercise(("withdrawn-timeout", "withdrawn-overtaken", "two-decisions", "new-deadline"), _withdrawn),
         Exercise(("small-budget",), partial(_little_time, "small-budget", _SHORT), is_alone=True),
         Exercise(("low-bank",), partial(_little_time, "low-bank", _POOR), is_alone=True),
@@ -127,7 +128,8 @@ async def _through(game: Game, is_first: bool, judge: Judge) -> None:
 async def _manners(judge: Judge, talk: Conversation, table: Table, refusals: int) -> None:
     """Judge how the bot has behaved in a match that is over but for GameOver."""
     with judge.step("no-leftovers", goes_on=True):
-        orphans = [pid for pid in talk.processes[1:] if _parent(pid) == _parent(talk.processes[0])]
+        processes = talk.processes
+        orphans = [pid for pid in processes[1:] if _parent(pid) == _parent(processes[0])]
         if orphans:
             raise Failed(f"{len(orphans)} of its processes have lost the process that started them")
     await talk.over(table)
@@ -173,7 +175,8 @@ async def _dropped(judge: Judge) -> None:
 # --- refusals and withdrawals ----------------------------------------------------------------------------------
 
 
-async def _refused(judge: Judge) -> None:
+async def _illegal(judge: Judge) -> None:
+    """Refuse the answer to one decision as often as it costs a seat the match, but for once."""
     place = places(judge.course.games[0], judge.course.control).largest_list
     table = Table(place.plan, place)
     async with judge.conversation() as talk:
@@ -184,16 +187,24 @@ async def _refused(judge: Judge) -> None:
             actions = _read(table, await talk.answer(table))
             given = [actions[0]]
             while len(given) < _SAME_ANSWERS:
-                strikes = len(given)
-                await talk.say(
-                    refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", strikes)
-                )
+                refused = refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", len(given))
+                await talk.say(refused)
                 actions = _read(table, await talk.answer(table))
                 given.append(actions[0])
             if len(set(given)) == 1:
                 raise Failed(f"it chose the same {_SAME_ANSWERS} times, among {len(table.actions)} legal actions")
+        await talk.over(table)
+
+
+async def _refused(judge: Judge) -> None:
+    table = _table(judge)
+    async with judge.conversation() as talk:
         with judge.step("again-after-malformed"):
-            await talk.say(refusal(table.number, pb.Rejected.REASON_MALFORMED, "refused to see what follows", strikes))
+            await talk.begin(table)
+            table.go_on()
+            await talk.ask(table)
+            await talk.answer(table)
+            await talk.say(refusal(table.number, pb.Rejected.REASON_MALFORMED, "refused to see what follows", 1))
             await _answered(talk, table)
         with judge.step("stale"):
             table.go_on()

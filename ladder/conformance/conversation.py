@@ -48,7 +48,10 @@ class Failed(Exception):
 class Patience:
     """How long a scripted referee waits, in seconds."""
 
-    join: float = 10.0
+    join: float = 30.0
+    """As on a ladder."""
+    join_well: float = 10.0
+    """How long a bot may take to join; `dogana play` waits no longer."""
     answer: float = 5.0
     """Beyond the time on the clock: the machine may be busy."""
     quiet: float = 0.3

@@ -34,7 +34,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
         first = chosen.pop(0)
         if not await held(first, course, steps, report):
             for exercise in chosen:
-                await held(exercise, course, steps, report, "the bot has to start, join, answer and exit first")
+                await held(exercise, course, steps, report, "the bot has to join and answer first")
             return
     usual = [exercise for exercise in chosen if not (exercise.is_alone or exercise.mostly_waits or exercise.is_last)]
     try:

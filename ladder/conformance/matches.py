@@ -172,17 +172,18 @@ async def _no_strikes(judge: Judge) -> None:
 
 
 async def _used(judge: Judge) -> None:
-    limits = judge.course.bot.sandbox.limits
-    peaks = [one.memory_peak for one in judge.course.noted.usages if one.memory_peak is not None]
-    seconds = [one.cpu_seconds for one in judge.course.noted.usages if one.cpu_seconds is not None]
+    noted, limits = judge.course.noted, judge.course.bot.sandbox.limits
+    peaks = [one.memory_peak for one in noted.usages if one.memory_peak is not None]
+    seconds = [one.cpu_seconds for one in noted.usages if one.cpu_seconds is not None]
+    why_not = "this machine does not tell (see dogana doctor)" if noted.matches else "no match was played to its end"
     with judge.step("memory") as remark:
         if peaks:
             much = ", more than half of it" if max(peaks) > limits.memory_bytes / 2 else ""
             remark.tell(f"{in_words(max(peaks))} of {in_words(limits.memory_bytes)}{much}")
         else:
-            remark.skip("this machine does not tell (see dogana doctor), or no match was played to its end")
+            remark.skip(why_not)
     with judge.step("processor") as remark:
         if seconds:
             remark.tell(f"{max(seconds):.1f} s in the match that took most")
         else:
-            remark.skip("this machine does not tell (see dogana doctor), or no match was played to its end")
+            remark.skip(why_not)

@@ -35,9 +35,11 @@ async def _first_contact(judge: Judge) -> None:
         first = asyncio.create_task(talk.hear(course.patience.join, "joining"))
         with judge.step("runs"):
             await _running(talk, first)
-        with judge.step("joins") as remark:
+        with judge.step("joins", goes_on=first.exception() is None) as remark:
             message = await first
             remark.said = f"after {talk.joined_after:.2f} s"
+            if talk.joined_after > course.patience.join_well:
+                raise Failed(f"only {remark.said}")
         with judge.step("join-first"):
             if message.WhichOneof("message") != "join":
                 raise Failed("its first message is a Choose")
@@ -55,10 +57,10 @@ async def _first_contact(judge: Judge) -> None:
             remark.tell("it asks for them" if join.labels else "it does not ask for them")
         await talk.say(table.welcome())
         await _first_answers(judge, talk, table)
-        with judge.step("one-stream"):
+        with judge.step("one-stream", goes_on=True):
             if talk.streams > 1:
                 raise Failed(f"it opened {talk.streams} streams")
-        with judge.step("exits") as remark:
+        with judge.step("exits", goes_on=True) as remark:
             ended = await talk.over(table)
             if ended != "exited with status 0":
                 raise Failed(f"it {ended}" if ended else f"it still ran {course.patience.exit:g} s after GameOver")

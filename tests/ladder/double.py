@@ -69,7 +69,9 @@ class Double:
         ) as channel:
             call: Any = channel.stream_stream(
                 "/dogana.v1.Referee/Play",
-                request_serializer=lambda message: message.SerializeToString(),
+                request_serializer=lambda message: (
+                    b"\xff" if self.is_sin("sends no message") else message.SerializeToString()
+                ),
                 response_deserializer=self.pb.RefereeMessage.FromString,
             )
             self.call = call

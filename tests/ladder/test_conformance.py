@@ -25,6 +25,7 @@ from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 from tests.ladder import double
+from tests.sandbox import attackers
 from tests.sandbox.conftest import needs_bubblewrap
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +50,8 @@ SINS = {
     "start": {
         "never joins": Wrong("joins", said="nothing came within", patience=Patience(join=2.0)),
         "ends before joining": Wrong("joins", said="exited with status 3"),
+        "sends no message": Wrong("joins", said="not a dogana.v1.AgentMessage"),
+        "good, but slow": Wrong("joins", said="only after", patience=Patience(join_well=0.0)),
         "choose first": Wrong("join-first"),
         "other protocol": Wrong("protocol-number", said="protocol 2"),
         "wrong token": Wrong("token", said="another token"),
@@ -268,12 +271,33 @@ def test_what_bots_may_do_in_several_ways_is_told(tmp_path: Path, sandbox: Sandb
 
 
 @needs_bubblewrap
+def test_bots_that_attack_the_referee_fail_a_step_and_stop_no_check(
+    tmp_path: Path, sandbox: Sandbox, capfd: pytest.CaptureFixture[str]
+) -> None:
+    attacks = {"resets": "joins", "guesses_tokens": "token", "sends_a_giant": "answers", "sends_too_much": "its-number"}
+
+    async def fails(attack: str) -> set[str]:
+        folder = tmp_path / attack
+        folder.mkdir()
+        folder.chmod(0o755)
+        shutil.copy(attackers.__file__, folder)
+        course = of(folder, ["python", "attackers.py", attack, "instead"], sandbox, Patience(join=5.0, answer=1.0))
+        return failed(await verdicts(course, ["joins"]))
+
+    async def all_of_them() -> list[set[str]]:
+        return await asyncio.gather(*map(fails, attacks))
+
+    assert asyncio.run(all_of_them()) == [{name} for name in attacks.values()]
+    assert not capfd.readouterr().err
+
+
+@needs_bubblewrap
 def test_nothing_else_is_tried_of_a_bot_that_does_not_play(tmp_path: Path, sandbox: Sandbox) -> None:
     course = course_of("ends before joining", tmp_path, sandbox)
     found = asyncio.run(verdicts(course, None))
     assert failed(found) == {"joins"}
     assert found[PLAYS].outcome is Outcome.SKIPPED
-    assert "has to start" in found[PLAYS].said
+    assert "has to join" in found[PLAYS].said
 
 
 KIT = ROOT / "agents" / "kits" / "python"
