@@ -6,10 +6,10 @@ import time
 from functools import partial
 
 from dogana.v1 import referee_pb2 as pb
-from ladder.conformance.conversation import Conversation, Failed, refusal, withdrawal
+from ladder.conformance.conversation import Conversation, Failed, legal, refusal, withdrawal
 from ladder.conformance.judging import Exercise, Judge
-from ladder.conformance.table import NotAnAnswer, Place, Table, places, plan_for
-from referee.game import Action, Game, kind
+from ladder.conformance.table import Place, Table, places, plan_for
+from referee.game import Game, kind
 from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
 from referee.match.clock import TRANSIT_SECONDS, TimeControl
 
@@ -46,49 +46,14 @@ def exercises(games: list[Game]) -> list[Exercise]:
     return found
 
 
-def _read(table: Table, choose: pb.Choose) -> list[Action]:
-    """Read an answer.
-
-    Raises:
-        Failed: if it is not legal.
-    """
-    try:
-        return table.read(choose)
-    except NotAnAnswer as error:
-        raise Failed(f"decision {table.number}: {error}") from error
-
-
-def _table(judge: Judge) -> Table:
-    game = judge.course.games[0]
-    return Table(plan_for(game, game.seat_counts[0], judge.course.control))
-
-
-async def _answered(talk: Conversation, table: Table, past: tuple[int, ...] = ()) -> None:
-    """Wait for a legal answer to the open decision, and play it."""
-    table.play(_read(table, await talk.answer(table, past=past)))
-
-
-async def _next(talk: Conversation, table: Table, past: tuple[int, ...] = ()) -> None:
-    """Ask the next decision, and play its answer.
-
-    Raises:
-        Failed: if it does not come.
-    """
-    if not table.go_on():
-        raise RuntimeError("the match ended within the script")
-    await talk.ask(table)
-    await _answered(talk, table, past)
-
-
 async def _at_a_place(game: Game, name: str, step: str, unit: str, judge: Judge) -> None:
     place: Place = getattr(places(game, judge.course.control), name)
     table = Table(place.plan, place)
     with judge.step(step) as remark:
         async with judge.conversation() as talk:
             await talk.begin(table)
-            table.go_on(asks_forced=True)
-            await talk.ask(table)
-            await _answered(talk, table)
+            await talk.ask(table, asks_forced=True)
+            await talk.played(table)
             await talk.over(table)
         remark.said = f"{place.count} {unit}, {place.plan.setup.seats} seats"
 
@@ -110,13 +75,13 @@ async def _through(game: Game, is_first: bool, judge: Judge) -> None:
             await talk.begin(table)
             while table.go_on():
                 await talk.ask(table)
-                actions = _read(table, await talk.answer(table))
+                actions = legal(table, await talk.answer(table))
                 kinds = frozenset(kind(type(action)) for action in table.actions)
                 if kinds not in seen:
                     seen.add(kinds)
                     await talk.say(refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", 1))
                     try:
-                        actions = _read(table, await talk.answer(table))
+                        actions = legal(table, await talk.answer(table))
                     except Failed as failed:
                         raise Failed(f"at {' or '.join(sorted(kinds))}: {failed}") from failed
                 table.play(actions)
@@ -157,17 +122,17 @@ def _parent(pid: int) -> str:
 
 async def _dropped(judge: Judge) -> None:
     """Wait for an answer of several actions, play the first only, and say so."""
-    table = _table(judge)
+    table = judge.table()
     async with judge.conversation() as talk:
         with judge.step("dropped") as remark:
             await talk.begin(table)
             while table.number < _MOST_DECISIONS and table.go_on():
                 await talk.ask(table)
-                actions = _read(table, await talk.answer(table))
+                actions = legal(table, await talk.answer(table))
                 table.play(actions[:1])
                 if len(actions) > 1 and table.go_on():
                     await talk.ask(table, dropped="the rest was dropped to see what follows")
-                    await _answered(talk, table)
+                    await talk.played(table)
                     return
             remark.skip(f"none of {table.number} answers has several actions")
 
@@ -182,14 +147,13 @@ async def _illegal(judge: Judge) -> None:
     async with judge.conversation() as talk:
         with judge.step("otherwise-after-illegal"):
             await talk.begin(table)
-            table.go_on()
             await talk.ask(table)
-            actions = _read(table, await talk.answer(table))
+            actions = legal(table, await talk.answer(table))
             given = [actions[0]]
             while len(given) < _SAME_ANSWERS:
                 refused = refusal(table.number, pb.Rejected.REASON_ILLEGAL, "refused to see what follows", len(given))
                 await talk.say(refused)
-                actions = _read(table, await talk.answer(table))
+                actions = legal(table, await talk.answer(table))
                 given.append(actions[0])
             if len(set(given)) == 1:
                 raise Failed(f"it chose the same {_SAME_ANSWERS} times, among {len(table.actions)} legal actions")
@@ -197,29 +161,27 @@ async def _illegal(judge: Judge) -> None:
 
 
 async def _refused(judge: Judge) -> None:
-    table = _table(judge)
+    table = judge.table()
     async with judge.conversation() as talk:
         with judge.step("again-after-malformed"):
             await talk.begin(table)
-            table.go_on()
             await talk.ask(table)
             await talk.answer(table)
             await talk.say(refusal(table.number, pb.Rejected.REASON_MALFORMED, "refused to see what follows", 1))
-            await _answered(talk, table)
+            await talk.played(table)
         with judge.step("stale"):
-            table.go_on()
             await talk.ask(table)
             await talk.answer(table)
             late = refusal(table.number, pb.Rejected.REASON_STALE, f"decision {table.number} is not open (any more)")
             await talk.say(withdrawal(table.number, pb.Withdrawn.REASON_TIMEOUT), late)
             table.play_default()
             await talk.quiet()
-            await _next(talk, table)
+            await talk.next(table)
         await talk.over(table)
 
 
 async def _withdrawn(judge: Judge) -> None:
-    table = _table(judge)
+    table = judge.table()
     async with judge.conversation() as talk:
         await talk.begin(table)
         for name, reason in (
@@ -227,29 +189,26 @@ async def _withdrawn(judge: Judge) -> None:
             ("withdrawn-overtaken", pb.Withdrawn.REASON_OVERTAKEN),
         ):
             with judge.step(name):
-                table.go_on()
                 await talk.ask(table)
                 number = table.number
                 await talk.say(withdrawal(number, reason))
                 came = await _on_its_way(talk, number)
                 if reason == pb.Withdrawn.REASON_TIMEOUT:
                     table.play_default()
-                await _next(talk, table, () if came else (number,))
+                await talk.next(table, past=() if came else (number,))
         with judge.step("two-decisions"):
-            table.go_on()
             await talk.ask(table)
             number = table.number
             await talk.say(withdrawal(number, pb.Withdrawn.REASON_OVERTAKEN))
             await talk.ask(table)
-            await _answered(talk, table, (number,))
+            await talk.played(table, past=(number,))
         with judge.step("new-deadline"):
-            table.go_on()
             await talk.ask(table)
             clock = pb.Clock(bank_ms=60_000, budget_ms=5_000, window_ms=5_000)
             await talk.say(pb.RefereeMessage(new_deadline=pb.NewDeadline(decision=table.number, clock=clock)))
-            await _answered(talk, table)
+            await talk.played(table)
             await talk.quiet()
-            await _next(talk, table)
+            await talk.next(table)
         await talk.over(table)
 
 
@@ -273,8 +232,7 @@ async def _on_its_way(talk: Conversation, number: int) -> bool:
 
 
 async def _little_time(name: str, control: TimeControl, judge: Judge) -> None:
-    game = judge.course.games[0]
-    table = Table(plan_for(game, game.seat_counts[0], control))
+    table = judge.table(control)
     budget = min(control.bank + control.increment, control.cap)
     taken: list[float] = []
     async with judge.conversation() as talk:
@@ -283,7 +241,7 @@ async def _little_time(name: str, control: TimeControl, judge: Judge) -> None:
             while len(taken) < _TRIES and table.go_on():
                 await talk.ask(table)
                 asked = time.monotonic()
-                await _answered(talk, table)
+                await talk.played(table)
                 taken.append(time.monotonic() - asked)
             if min(taken) > budget + TRANSIT_SECONDS:
                 raise Failed(f"the fastest of {len(taken)} answers took {min(taken):.2f} s, with {budget:g} s to think")
@@ -294,11 +252,11 @@ async def _little_time(name: str, control: TimeControl, judge: Judge) -> None:
 
 
 async def _idle(judge: Judge) -> None:
-    table = _table(judge)
+    table = judge.table()
     async with judge.conversation() as talk:
         with judge.step("idle"):
             await talk.begin(table)
-            await _next(talk, table)
+            await talk.next(table)
             await talk.quiet(judge.course.patience.idle)
-            await _next(talk, table)
+            await talk.next(table)
         await talk.over(table)

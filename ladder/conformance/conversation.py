@@ -15,7 +15,8 @@ from google.protobuf.message import DecodeError
 from google.protobuf.text_format import MessageToString
 
 from dogana.v1 import referee_pb2 as pb
-from ladder.conformance.table import Table
+from ladder.conformance.table import NotAnAnswer, Table
+from referee.game import Action
 from referee.live import wire
 from referee.live.agent import Context
 from referee.live.command import AgentProcess
@@ -42,6 +43,10 @@ _LAST_WORDS_SECONDS = 0.2
 
 class Failed(Exception):
     """A bot did not do what a step expects; the text says what happened, in one line."""
+
+
+class TooShort(Exception):
+    """A match was over before everything was tried in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +245,15 @@ class Conversation:
         await self.join()
         await self.say(table.welcome())
 
-    async def ask(self, table: Table, control: TimeControl | None = None, dropped: str = "") -> None:
-        """Put the question that is open at the table."""
-        await self.say(table.question(labels=self.labels, control=control, dropped=dropped))
+    async def ask(self, table: Table, *, dropped: str = "", asks_forced: bool = False) -> None:
+        """Put the next question at the table, as `Table.question` and `Table.go_on` say.
+
+        Raises:
+            TooShort: if the match is over.
+        """
+        if not table.go_on(asks_forced=asks_forced):
+            raise TooShort
+        await self.say(table.question(labels=self.labels, dropped=dropped))
 
     async def answer(self, table: Table, *, past: Sequence[int] = ()) -> pb.Choose:
         """Wait for the answer to the decision that was put last.
@@ -263,6 +274,24 @@ class Conversation:
                 raise Failed(f"it answered decision {choose.decision} while decision {table.number} was open")
             allowed.remove(choose.decision)
             await self.say(refusal(choose.decision, pb.Rejected.REASON_STALE, "this decision is not open any more"))
+
+    async def played(self, table: Table, *, past: Sequence[int] = ()) -> None:
+        """Wait for the answer to the decision that was put last, as `answer` does, and play it.
+
+        Raises:
+            Failed: if no legal answer comes.
+        """
+        table.play(legal(table, await self.answer(table, past=past)))
+
+    async def next(self, table: Table, *, past: Sequence[int] = ()) -> None:
+        """Put the next decision, and play its answer.
+
+        Raises:
+            Failed: if no legal answer comes.
+            TooShort: if the match is over.
+        """
+        await self.ask(table)
+        await self.played(table, past=past)
 
     async def choose(self, control: TimeControl, wanted: str) -> pb.Choose:
         """Wait for a Choose, whatever its number, for as long as the clock allows and some more."""
@@ -333,6 +362,18 @@ async def conversation(bot: Bot, patience: Patience) -> AsyncIterator[Conversati
     finally:
         await talk._close()
         folder.remove()
+
+
+def legal(table: Table, choose: pb.Choose) -> list[Action]:
+    """Return the actions of an answer to the decision that was put last.
+
+    Raises:
+        Failed: if they are not legal.
+    """
+    try:
+        return table.read(choose)
+    except NotAnAnswer as error:
+        raise Failed(f"decision {table.number}: {error}") from error
 
 
 def refusal(number: int, reason: pb.Rejected.Reason, message: str, strikes: int = 0) -> pb.RefereeMessage:

@@ -11,7 +11,7 @@ import grpc
 
 from ladder.conformance.conversation import Conversation, Failed
 from ladder.conformance.judging import Exercise, Judge
-from ladder.conformance.table import Table, plan_for
+from ladder.conformance.table import Table
 
 _ENDS = {
     "stream-ends": (grpc.StatusCode.OK, ""),
@@ -33,12 +33,9 @@ def exercises() -> list[Exercise]:
 
 async def _playing(judge: Judge, talk: Conversation) -> Table:
     """Let the bot begin a match and answer once."""
-    game = judge.course.games[0]
-    table = Table(plan_for(game, game.seat_counts[0], judge.course.control))
+    table = judge.table()
     await talk.begin(table)
-    table.go_on()
-    await talk.ask(table)
-    await talk.answer(table)
+    await talk.next(table)
     return table
 
 

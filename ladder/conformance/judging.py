@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ladder.conformance.conversation import CLOCK, Bot, Conversation, Failed, Patience, conversation
+from ladder.conformance.conversation import CLOCK, Bot, Conversation, Failed, Patience, TooShort, conversation
 from ladder.conformance.steps import Outcome, Step, Verdict
+from ladder.conformance.table import Table, plan_for
 from referee.game import Game
 from referee.match.clock import TimeControl
 from referee.records.verify import Trouble
@@ -85,6 +86,11 @@ class Judge:
         self._left = [steps[name] for name in names]
         self._report = report
         self._talk: Conversation | None = None
+
+    def table(self, control: TimeControl | None = None) -> Table:
+        """Return the start of a match of the first game, at its smallest table; the clock is the usual if none is given."""
+        game = self.course.games[0]
+        return Table(plan_for(game, game.seat_counts[0], control or self.course.control))
 
     @contextlib.asynccontextmanager
     async def conversation(self, bot: Bot | None = None) -> AsyncIterator[Conversation]:
@@ -174,6 +180,8 @@ async def held(
     except Abandoned:
         judge.skip("the bot did not come so far")
         return False
+    except TooShort:
+        judge.skip("the match was over before this could be tried")
     except Failed as failed:
         judge.stop(str(failed))
         judge.skip("the bot did not come so far")

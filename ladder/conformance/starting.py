@@ -6,9 +6,9 @@ import asyncio
 from dataclasses import replace
 
 from dogana.v1 import referee_pb2 as pb
-from ladder.conformance.conversation import Conversation, Failed
+from ladder.conformance.conversation import Conversation, Failed, legal
 from ladder.conformance.judging import Exercise, Judge
-from ladder.conformance.table import NotAnAnswer, Table, plan_for
+from ladder.conformance.table import Table
 from referee.live import wire
 from referee.sandbox.box import NO_PROGRAM
 
@@ -30,7 +30,7 @@ def exercises() -> list[Exercise]:
 
 async def _first_contact(judge: Judge) -> None:
     course = judge.course
-    table = Table(plan_for(course.games[0], course.games[0].seat_counts[0], course.control))
+    table = judge.table()
     async with judge.conversation() as talk:
         first = asyncio.create_task(talk.hear(course.patience.join, "joining"))
         with judge.step("runs"):
@@ -84,7 +84,6 @@ async def _running(talk: Conversation, first: asyncio.Task[pb.AgentMessage]) -> 
 
 async def _first_answers(judge: Judge, talk: Conversation, table: Table) -> None:
     control = table.plan.control
-    table.go_on()
     await talk.ask(table)
     with judge.step("answers"):
         choose = await talk.choose(control, "answering its first decision")
@@ -92,20 +91,13 @@ async def _first_answers(judge: Judge, talk: Conversation, table: Table) -> None
         if choose.decision != table.number:
             raise Failed(f"it answered decision {choose.decision}; number {table.number} was asked")
     with judge.step("legal"):
-        try:
-            table.play(table.read(choose))
-        except NotAnAnswer as error:
-            raise Failed(str(error)) from error
+        table.play(legal(table, choose))
     with judge.step("once"):
         await talk.quiet()
     with judge.step("goes-on") as remark:
         while table.number < _DECISIONS and table.go_on():
             await talk.ask(table)
-            choose = await talk.answer(table)
-            try:
-                table.play(table.read(choose))
-            except NotAnAnswer as error:
-                raise Failed(f"decision {table.number}: {error}") from error
+            await talk.played(table)
         remark.said = f"{table.number} decisions"
 
 

@@ -144,18 +144,15 @@ class Table:
             self._apply(seat, self._dice.choice(actions))
         return False
 
-    def question(
-        self, *, labels: bool = False, control: TimeControl | None = None, dropped: str = ""
-    ) -> pb.RefereeMessage:
+    def question(self, *, labels: bool = False, dropped: str = "") -> pb.RefereeMessage:
         """Put a new decision on what is legal now; its clock is fresh.
 
         Args:
             labels: whether each action has a text.
-            control: what the clock is to be, if not that of the match.
             dropped: why the rest of the last answer was not played, if that has to be pretended.
         """
         self.number += 1
-        clock = SeatClock(control or self.plan.control)
+        clock = SeatClock(self.plan.control)
         decision = Decision(
             self.number,
             self.seat,
