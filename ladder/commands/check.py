@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
+import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +29,7 @@ from referee.registry import find, games
 from referee.sandbox.box import Sandbox
 from referee.sandbox.walls import build
 
+_SCRATCH = "dogana-check-"
 _STYLES = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "yellow", Outcome.TOLD: "cyan"}
 
 
@@ -60,20 +64,66 @@ def check(
     chosen = None if game is None else find(game)
     sandbox = build(read_limits(memory, tasks, cpus), runtime or [])
     told = _Told(shows=not as_json)
-    scratch = Path(tempfile.mkdtemp(prefix="dogana-check-"))
     try:
-        scratch.chmod(0o711)  # a bot that is another user finds its files below
-        artefact = _try(path, chosen, sandbox, runtime or [], scratch, told)
+        with _scratch() as scratch:
+            artefact = _try(path, chosen, sandbox, runtime or [], scratch, told)
     finally:
         told.close()
-        make_writable(scratch)
-        shutil.rmtree(scratch, ignore_errors=True)
     if as_json:
         print_json(_as_json(path, artefact, sandbox, told))
     else:
         told.print_failures()
     if told.count(Outcome.FAILED):
         raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    """Give a folder for the bot and its records, and remove those of checks that were killed.
+
+    Each is locked as long as its check lives.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
+            if left.lstat().st_uid == os.geteuid():
+                lock = _lock(left, fcntl.LOCK_NB)
+                _remove(left)
+                os.close(lock)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+        try:
+            lock = _lock(folder)
+        except FileNotFoundError:  # another check has removed it before it was locked
+            continue
+        if folder.exists():
+            break
+        os.close(lock)  # or between these two lines
+    try:
+        folder.chmod(0o711)  # a bot that is another user finds its files below
+        yield folder
+    finally:
+        _remove(folder)
+        os.close(lock)
+
+
+def _lock(folder: Path, flags: int = 0) -> int:
+    """Lock a folder; return the descriptor that holds the lock.
+
+    Raises:
+        OSError: if that is not possible, or with LOCK_NB if somebody else holds it.
+    """
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | flags)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _remove(folder: Path) -> None:
+    make_writable(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _try(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -79,25 +81,57 @@ def test_what_cannot_be_tried_is_told_in_one_line(dogana: Dogana, arguments: lis
     assert reason in line
 
 
-def test_nothing_is_left_when_it_is_interrupted(tmp_path: Path) -> None:
-    temporary = tmp_path / "tmp"
-    temporary.mkdir()
-    temporary.chmod(0o755)
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files, of this test alone."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    folder.chmod(0o755)
     tmp_path.chmod(0o755)
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+@contextlib.contextmanager
+def checking() -> Iterator[subprocess.Popen[str]]:
+    """A check in the middle of its work."""
     with subprocess.Popen(
         [sys.executable, "-m", "ladder", "check", ROOT / "agents" / "kits" / "python", "--game", "cargo_noir"],
-        env={**os.environ, "TMPDIR": str(temporary), "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stdout is not None
-        assert process.stderr is not None
         for line in process.stdout:
             if "joins" in line:
                 break
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_nothing_is_left_when_it_is_interrupted(temporary: Path) -> None:
+    with checking() as process:
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 130
+        assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert not list(temporary.iterdir())
+
+
+def test_what_a_killed_check_leaves_is_removed_by_the_next_which_leaves_its_neighbours_alone(
+    temporary: Path, dogana: Dogana, failing: Path
+) -> None:
+    (failing / "bot.toml").write_text('run = ["./nothing"]')
+    with checking() as process:
+        [folder] = temporary.glob("dogana-check-*")
+        dogana("check", failing, status=1)
+        assert folder.exists()
+        process.kill()
+        process.wait(60)
+    assert folder.exists()
+    dogana("check", failing, status=1)
+    assert not list(temporary.glob("dogana-check-*"))
