@@ -17,6 +17,7 @@ from ladder.commands.audit import audit
 from ladder.commands.author import author
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
+from ladder.commands.check import check
 from ladder.commands.export import export
 from ladder.commands.log import log
 from ladder.commands.login import login, logout
@@ -68,7 +69,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, replay, position, doctor, login, logout):
+for command in (games, new, check, play, watch, verify, replay, position, doctor, login, logout):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

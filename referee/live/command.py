@@ -41,9 +41,14 @@ class CannotStart(DoganaError):
 
 
 class AgentLog:
-    """What an agent wrote to its standard output and standard error, capped."""
+    """What an agent wrote to its standard output and standard error, capped.
+
+    Attributes:
+        written: how many bytes it wrote in all.
+    """
 
     def __init__(self) -> None:
+        self.written = 0
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
@@ -51,6 +56,7 @@ class AgentLog:
 
     def add(self, data: bytes) -> None:
         """Add output; what is over the caps is counted and dropped."""
+        self.written += len(data)
         room = LOG_HEAD_BYTES - len(self._head)
         self._head += data[:room]
         if len(data) > room:
