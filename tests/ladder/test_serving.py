@@ -24,6 +24,8 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.commands.conftest import ROOT, Dogana, dogana
 
+pytestmark = pytest.mark.ladders
+
 __all__ = ["dogana"]
 
 SECONDS = 120.0
