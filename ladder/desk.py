@@ -24,6 +24,7 @@ from ladder.errors import BadBot, Forbidden, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES, ORGANISER_NAME, check_names, submit
 from ladder.match import Version
+from ladder.playing import playing
 from ladder.standings import Standing, Status, requalify, retire, standings
 from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, traces_of
 from referee.commands.options import DEFAULT_CLOCK, read_clock
@@ -182,6 +183,23 @@ class Desk:
             )
         shown, more = found[:limit], len(found) > limit
         return pb.MatchesAnswer(matches=map(_played, shown), before=shown[-1].match_id if more else None)
+
+    def playing(self, _: pb.PlayingRequest) -> pb.PlayingAnswer:
+        """Return the matches that are being played."""
+        answer = pb.PlayingAnswer()
+        with self._chronicle() as chronicle:
+            for one in playing(self._home):
+                match = chronicle.match(one.match_id)
+                if match is not None:
+                    answer.matches.add(
+                        match=match.match_id,
+                        game=match.condition.game,
+                        terms=match.condition.terms,
+                        bots=match.labels,
+                        started_at=one.started_at,
+                        address=one.address if self._asker.is_organiser else "",
+                    )
+        return answer
 
     def match(self, request: pb.MatchRequest) -> pb.MatchAnswer:
         """Return how a match went. Its record is played again for this.

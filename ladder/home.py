@@ -5,6 +5,7 @@ versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
 logs/            for each match what its bots wrote, a file for each seat; what they used; the position in which a house bot failed
 runtimes/        what bots may use besides the usual programs: folders, or links to them; the organiser makes it
+playing/         where each match can be watched that is being played (`playing.py`)
 run.lock         held while a run goes on
 """
 
@@ -50,6 +51,11 @@ class Home:
     def all_logs(self) -> Path:
         """The folder with a folder of logs for each match."""
         return self.folder.absolute() / "logs"
+
+    @property
+    def playing(self) -> Path:
+        """The folder with a file for each match that is being played."""
+        return self.folder.absolute() / "playing"
 
     def make(self) -> None:
         """Make the folder, unless it is there.

@@ -17,6 +17,7 @@ from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
 from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
+from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
@@ -80,6 +81,7 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
     with home.only_run():
         private_folder(home.records)
         home.sweep_records()
+        sweep(home)
         if plan.sandbox is not None:
             open_to_boxes(home.versions)
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
