@@ -288,6 +288,11 @@ class Store(LadderFile):
         [row] = self._rows("select coalesce(max(number), 0) as count from results")
         return int(row["count"])
 
+    def count_of_voids(self) -> int:
+        """Return how many attempts at matches came to no result."""
+        [row] = self._rows("select count(*) as count from voids")
+        return int(row["count"])
+
     def is_counted(self, match: Match) -> bool:
         """Return whether a match counts already."""
         return bool(self._rows("select 1 from results where match = ?", [match.match_id]))

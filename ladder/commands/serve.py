@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from ladder.pool import JOIN_SECONDS
 from ladder.running import RunPlan
 from ladder.running import run as play
 from ladder.service.beside import serving
+from ladder.service.metrics import Metrics
 from ladder.store import Store
 from referee.commands.options import (
     DEFAULT_CLOCK,
@@ -58,6 +60,9 @@ def serve(
     unconfined: Annotated[
         bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
     ] = False,
+    metrics: Annotated[
+        str | None, typer.Option(help="Show figures for Prometheus there, at /metrics by HTTP.", metavar="HOST:PORT")
+    ] = None,
     tls_cert: TlsCertificateOption = None,
     tls_key: TlsKeyOption = None,
 ) -> None:
@@ -84,9 +89,15 @@ def serve(
     with Store(place.database, create=True) as store:
         sandbox = confine(read_limits(memory, tasks, cpus, no_pondering=no_pondering), place, unconfined=unconfined)
         plan = RunPlan(chosen, None, workers, control, wait, same_author=same_author, sandbox=sandbox)
-        with serving(place, address) as port:
+        figures = Metrics(place)
+        with (
+            serving(place, address, figures) as port,
+            nullcontext() if metrics is None else figures.shown(Listen(metrics)) as shown,
+        ):
             host = listen.rpartition(":")[0]
             err.print(f"the ladder in {home} is served at {host}:{port}", soft_wrap=True)
+            if metrics is not None:
+                err.print(f"figures: http://{metrics.rpartition(':')[0]}:{shown}/metrics", soft_wrap=True)
             if address.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
                 err.print("the connections are not encrypted; see --tls-cert", style="yellow")
             for step in play(place, store, plan):

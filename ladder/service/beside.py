@@ -9,19 +9,24 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from ladder.home import Home
+from ladder.service.metrics import Metrics
 from ladder.service.server import LadderServer
 from referee.live.server import Listen
 
 
 @contextmanager
-def serving(home: Home, listen: Listen) -> Iterator[int]:
-    """Serve the desk of a ladder meanwhile; yield the port.
+def serving(home: Home, listen: Listen, metrics: Metrics | None = None) -> Iterator[int]:
+    """Serve the desk of a ladder meanwhile; yield the port. What is asked is counted by `metrics`.
 
     Raises:
         PortInUse: if that is not possible.
     """
     ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
-    thread = threading.Thread(target=lambda: asyncio.run(_serve(home, listen, ready)), name="desk", daemon=True)
+    thread = threading.Thread(
+        target=lambda: asyncio.run(_serve(LadderServer(home, listen, metrics or Metrics(home)), ready)),
+        name="desk",
+        daemon=True,
+    )
     thread.start()
     port, loop, over = ready.result()
     try:
@@ -31,12 +36,10 @@ def serving(home: Home, listen: Listen) -> Iterator[int]:
         thread.join()
 
 
-async def _serve(
-    home: Home, listen: Listen, ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]]
-) -> None:
+async def _serve(server: LadderServer, ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]]) -> None:
     over = asyncio.Event()
     try:
-        async with LadderServer(home, listen) as server:
+        async with server:
             ready.set_result((server.port, asyncio.get_running_loop(), over))
             await over.wait()
     except Exception as error:

@@ -22,6 +22,7 @@ from ladder.errors import BadBot, Forbidden, NotFound, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.playing import playing
 from ladder.service.meter import Allowance, Meter
+from ladder.service.metrics import Metrics
 from referee.errors import DoganaError
 from referee.live.door import OPTIONS, Calls
 from referee.live.door import SERVICE as REFEREE
@@ -60,6 +61,7 @@ _STATUS: dict[type[Exception], grpc.StatusCode] = {
     BadBot: grpc.StatusCode.INVALID_ARGUMENT,
     DoganaError: grpc.StatusCode.FAILED_PRECONDITION,
 }
+Request = TypeVar("Request")
 Answer = TypeVar("Answer")
 Context = Any
 
@@ -67,9 +69,10 @@ Context = Any
 class LadderServer(LadderServicer):
     """Serves the desk of one ladder; use it as an asynchronous context manager."""
 
-    def __init__(self, home: Home, listen: Listen) -> None:
+    def __init__(self, home: Home, listen: Listen, metrics: Metrics) -> None:
         self._home = home
         self._listen = listen
+        self._metrics = metrics
         self._calls = Calls()
         self._turns = asyncio.Semaphore(MAX_CALLS)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
@@ -155,12 +158,12 @@ class LadderServer(LadderServicer):
         with Authors(self._home.database, create=False) as authors:
             return authors.author_of(token)
 
-    async def _answer(self, context: Context, ask: Callable[[Desk], Answer]) -> Answer:
+    async def _answer(self, context: Context, ask: Callable[[Desk, Request], Answer], request: Request) -> Answer:
         """Answer a question in a thread of its own: it reads files and the database."""
-        async with self._explained(context):
+        async with self._explained(context, ask.__name__):
             asker = await self._asker(context)
             async with self._turn():
-                return await asyncio.to_thread(ask, Desk(self._home, asker))
+                return await asyncio.to_thread(ask, Desk(self._home, asker), request)
         raise AssertionError  # `_explained` has ended the call
 
     @contextlib.asynccontextmanager
@@ -175,76 +178,82 @@ class LadderServer(LadderServicer):
             self._turns.release()
 
     @contextlib.asynccontextmanager
-    async def _explained(self, context: Context) -> AsyncIterator[None]:
-        """End the call with a status and a reason if something goes wrong."""
-        try:
-            yield
-        except DoganaError as error:
-            code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
-            await context.abort(code, visible(str(error), MAX_STATUS_CHARACTERS))
-        except OSError as error:
-            _log.error("a call failed: %s", error)
-            await context.abort(grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}")
-        except grpc.aio.AbortError:
-            raise
-        except Exception:
-            _log.exception("a call failed")
-            await context.abort(
-                grpc.StatusCode.INTERNAL, "the ladder failed; its organiser finds the reason in its log"
-            )
+    async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
+        """Measure a call, and end it with a status and a reason if something goes wrong."""
+        with self._metrics.call(method) as ending:
+            try:
+                yield
+                return
+            except grpc.aio.AbortError:
+                ending.status = "ABORTED"
+                raise
+            except asyncio.CancelledError:
+                ending.status = "CANCELLED"
+                raise
+            except DoganaError as error:
+                code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
+                said = str(error)
+            except OSError as error:
+                _log.error("%s failed: %s", method, error)
+                code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
+            except Exception:
+                _log.exception("%s failed", method)
+                code, said = grpc.StatusCode.INTERNAL, "the ladder failed; its organiser finds the reason in its log"
+            ending.status = code.name
+            await context.abort(code, visible(said, MAX_STATUS_CHARACTERS))
 
     # calls
 
     @override
     async def Info(self, request: pb.InfoRequest, context: Context) -> pb.InfoAnswer:
-        return await self._answer(context, lambda desk: desk.info(request))
+        return await self._answer(context, Desk.info, request)
 
     @override
     async def Top(self, request: pb.TopRequest, context: Context) -> pb.TopAnswer:
-        return await self._answer(context, lambda desk: desk.top(request))
+        return await self._answer(context, Desk.top, request)
 
     @override
     async def Bots(self, request: pb.BotsRequest, context: Context) -> pb.BotsAnswer:
-        return await self._answer(context, lambda desk: desk.bots(request))
+        return await self._answer(context, Desk.bots, request)
 
     @override
     async def Show(self, request: pb.ShowRequest, context: Context) -> pb.ShowAnswer:
-        return await self._answer(context, lambda desk: desk.show(request))
+        return await self._answer(context, Desk.show, request)
 
     @override
     async def Matches(self, request: pb.MatchesRequest, context: Context) -> pb.MatchesAnswer:
-        return await self._answer(context, lambda desk: desk.matches(request))
+        return await self._answer(context, Desk.matches, request)
 
     @override
     async def Playing(self, request: pb.PlayingRequest, context: Context) -> pb.PlayingAnswer:
-        return await self._answer(context, lambda desk: desk.playing(request))
+        return await self._answer(context, Desk.playing, request)
 
     @override
     async def Match(self, request: pb.MatchRequest, context: Context) -> pb.MatchAnswer:
-        return await self._answer(context, lambda desk: desk.match(request))
+        return await self._answer(context, Desk.match, request)
 
     @override
     async def Log(self, request: pb.LogRequest, context: Context) -> pb.LogAnswer:
-        return await self._answer(context, lambda desk: desk.log(request))
+        return await self._answer(context, Desk.log, request)
 
     @override
     async def Retire(self, request: pb.RetireRequest, context: Context) -> pb.RetireAnswer:
-        return await self._answer(context, lambda desk: desk.retire(request))
+        return await self._answer(context, Desk.retire, request)
 
     @override
     async def Requalify(self, request: pb.RequalifyRequest, context: Context) -> pb.RequalifyAnswer:
-        return await self._answer(context, lambda desk: desk.requalify(request))
+        return await self._answer(context, Desk.requalify, request)
 
     @override
     async def Record(self, request: pb.RecordRequest, context: Context) -> AsyncIterator[pb.RecordPiece]:
-        pieces = await self._answer(context, lambda desk: desk.record(request))
-        async with self._explained(context):
+        pieces = await self._answer(context, Desk.record, request)
+        async with self._explained(context, "record_pieces"):
             while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
                 yield piece
 
     @override
     async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:
-        async with self._explained(context):
+        async with self._explained(context, "submit"):
             asker = await self._asker(context)
             if self._uploads.locked():
                 raise TooMuch("too many bots are being sent at the moment; come back in a minute")
@@ -265,12 +274,13 @@ class LadderServer(LadderServicer):
                 if piece.WhichOneof("part") != "data":
                     raise BadBot("after the first message, only bytes can come")
                 await asyncio.to_thread(upload.write, piece.data)
+                self._metrics.uploaded.inc(len(piece.data))
             async with self._turn():
                 return await asyncio.to_thread(upload.finish)
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""
-        async with self._explained(context):
+        async with self._explained(context, "watch"):
             await self._asker(context)
             async with self._watchers.one(context):
                 address, asked = await asyncio.to_thread(self._find, data)

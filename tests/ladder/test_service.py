@@ -10,6 +10,7 @@ import re
 import socket
 import stat
 import threading
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, logins_file
 from ladder.service.meter import Allowance, Meter
+from ladder.service.metrics import Metrics
 from referee.live.server import Listen, PortInUse
 from referee.live.telemetry import Series
 from tests.commands.conftest import Dogana
@@ -519,6 +521,28 @@ def test_bytes_that_are_no_message_are_refused(address: str) -> None:
         return grpc.StatusCode.OK
 
     assert asyncio.run(ask()) is not grpc.StatusCode.OK
+
+
+def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> None:
+    metrics = Metrics(home)
+    with (
+        serving(home, Listen("127.0.0.1:0"), metrics) as port,
+        metrics.shown(Listen("127.0.0.1:0")) as figures,
+        desk_of(f"127.0.0.1:{port}") as desk,
+    ):
+        desk.top(pb.TopRequest())
+        refused(lambda: desk.show(pb.ShowRequest(bot="bset")))
+        with urllib.request.urlopen(f"http://127.0.0.1:{figures}/metrics", timeout=60) as answer:
+            seen = set(answer.read().decode().splitlines())
+        with pytest.raises(PortInUse, match="cannot show metrics at"), metrics.shown(Listen(f"127.0.0.1:{figures}")):
+            pass
+    assert {
+        'dogana_ladder_calls_total{method="top",status="OK"} 1.0',
+        'dogana_ladder_calls_total{method="show",status="NOT_FOUND"} 1.0',
+        'dogana_ladder_call_seconds_count{method="top"} 1.0',
+        f"dogana_ladder_matches_total {PLAYED}.0",
+        "dogana_ladder_playing_matches 0.0",
+    } <= seen
 
 
 def test_a_port_in_use_is_told(home: Home, address: str) -> None:
