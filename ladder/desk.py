@@ -6,31 +6,25 @@ see what. Text of strangers is handed on as it is; whoever prints it makes it vi
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as installed_version
 from pathlib import Path
-from typing import Self
 
 from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.chronicle import Chronicle, PlayedMatch, Said
 from ladder.condition import Condition, agree
-from ladder.errors import BadBot, Forbidden, LadderError
+from ladder.errors import Forbidden, LadderError
 from ladder.home import Home
-from ladder.intake import MAX_BYTES, ORGANISER_NAME, check_names, submit
+from ladder.intake import ORGANISER_NAME, check_names, submit
 from ladder.match import Version
 from ladder.playing import playing
 from ladder.standings import Standing, Status, requalify, retire, standings
 from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, traces_of
+from ladder.upload import Upload
 from referee.commands.options import DEFAULT_CLOCK, read_clock
-from referee.files import private_folder
 from referee.game import OptionValue
 from referee.registry import find, games
 
@@ -39,9 +33,6 @@ MAX_MATCHES = 1000
 DEFAULT_MATCHES = 10
 PIECE_BYTES = 256 * 1024
 """How many bytes of a file are sent in a message."""
-_RECEIVING = ".receiving-"
-"""How the names of the folders begin in which files arrive; then comes the id of the process."""
-_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +375,7 @@ class Desk:
         with self._chronicle() as chronicle:
             if versions := chronicle.versions_called(submission.bot):
                 self.check_owner(versions)
-        return Upload(self, self._home, submission, self._asker.author)
+        return Upload(self._home, submission, lambda path: self.submit(path, submission.bot, self._asker.author))
 
     def retire(self, request: pb.RetireRequest) -> pb.RetireAnswer:
         """Take a bot out.
@@ -418,71 +409,6 @@ class Desk:
             back=[version.label for version in back],
             again=[pb.Requalified(version=version.label, condition=_condition(one)) for version, one in again],
         )
-
-
-class Upload:
-    """A file that comes in pieces, in a folder that ends with it; use it as a context manager."""
-
-    def __init__(self, desk: Desk, home: Home, submission: pb.Submission, author: str) -> None:
-        """Check what is announced.
-
-        Raises:
-            BadBot: if it is too large, or its name is that of no file.
-        """
-        if submission.size > MAX_BYTES:
-            raise BadBot(f"{submission.file} has {submission.size} bytes; at most {MAX_BYTES} are accepted")
-        if not _FILE_NAME.fullmatch(submission.file):
-            raise BadBot("the name of a submitted file is 1 to 100 letters, digits, dots, dashes and underscores")
-        self._desk = desk
-        self._submission = submission
-        self._author = author
-        self._hash = hashlib.sha256()
-        self._size = 0
-        home.make()
-        private_folder(home.versions)
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
-        self._path = Path(self._folder.name) / submission.file
-        self._file = self._path.open("xb")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._folder.cleanup()
-
-    def write(self, data: bytes) -> None:
-        """Take the next bytes.
-
-        Raises:
-            BadBot: if they are more than was announced.
-        """
-        self._size += len(data)
-        if self._size > self._submission.size:
-            raise BadBot(f"{self._submission.file} was announced with {self._submission.size} bytes, but more came")
-        self._hash.update(data)
-        self._file.write(data)
-
-    def finish(self) -> pb.SubmitAnswer:
-        """Take in the bot, now that all of it is there.
-
-        Raises:
-            BadBot: if it is not the file that was announced, or cannot be taken in.
-            LadderError: as `Desk.submit`.
-        """
-        self._file.close()
-        if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
-            raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
-        self._path.chmod(0o700 if self._submission.executable else 0o600)
-        return self._desk.submit(self._path, self._submission.bot, self._author)
-
-
-def sweep_uploads(home: Home) -> None:
-    """Remove what servers that were killed had received of uploads."""
-    for folder in home.versions.glob(f"{_RECEIVING}*"):
-        owner = folder.name.removeprefix(_RECEIVING).partition("-")[0]
-        if not Path(f"/proc/{owner}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 # messages

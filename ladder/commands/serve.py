@@ -11,7 +11,6 @@ import typer
 from ladder.commands.options import HomeOption
 from ladder.commands.run import confine
 from ladder.condition import agree
-from ladder.desk import sweep_uploads
 from ladder.home import Home
 from ladder.pool import JOIN_SECONDS
 from ladder.running import RunPlan
@@ -19,6 +18,7 @@ from ladder.running import run as play
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
 from ladder.store import Store
+from ladder.upload import sweep_uploads
 from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,

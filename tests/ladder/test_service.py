@@ -23,7 +23,6 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
-from ladder.desk import sweep_uploads
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES
@@ -33,6 +32,7 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, logins_file
 from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
+from ladder.upload import sweep_uploads
 from referee.live.server import Listen, PortInUse
 from referee.live.telemetry import Series
 from tests.commands.conftest import Dogana

@@ -1,0 +1,86 @@
+"""A bot that arrives over the network, piece by piece."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.errors import BadBot
+from ladder.home import Home
+from ladder.intake import MAX_BYTES
+from referee.files import private_folder
+
+_RECEIVING = ".receiving-"
+"""How the names of the folders begin in which files arrive; then comes the id of the process."""
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
+
+
+class Upload:
+    """A file that comes in pieces, in a folder that ends with it; use it as a context manager."""
+
+    def __init__(self, home: Home, submission: pb.Submission, take_in: Callable[[Path], pb.SubmitAnswer]) -> None:
+        """Check what is announced; `take_in` is called with the whole file.
+
+        Raises:
+            BadBot: if it is too large, or its name is that of no file.
+        """
+        if submission.size > MAX_BYTES:
+            raise BadBot(f"{submission.file} has {submission.size} bytes; at most {MAX_BYTES} are accepted")
+        if not _FILE_NAME.fullmatch(submission.file):
+            raise BadBot("the name of a submitted file is 1 to 100 letters, digits, dots, dashes and underscores")
+        self._submission = submission
+        self._take_in = take_in
+        self._hash = hashlib.sha256()
+        self._size = 0
+        home.make()
+        private_folder(home.versions)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
+        self._path = Path(self._folder.name) / submission.file
+        self._file = self._path.open("xb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+        self._folder.cleanup()
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            BadBot: if they are more than was announced.
+        """
+        self._size += len(data)
+        if self._size > self._submission.size:
+            raise BadBot(f"{self._submission.file} was announced with {self._submission.size} bytes, but more came")
+        self._hash.update(data)
+        self._file.write(data)
+
+    def finish(self) -> pb.SubmitAnswer:
+        """Take in the bot, now that all of it is there.
+
+        Raises:
+            BadBot: if it is not the file that was announced, or cannot be taken in.
+            LadderError: as `ladder.desk.Desk.submit`.
+        """
+        self._file.close()
+        if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
+            raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
+        self._path.chmod(0o700 if self._submission.executable else 0o600)
+        return self._take_in(self._path)
+
+
+def sweep_uploads(home: Home) -> None:
+    """Remove what servers that were killed had received of uploads."""
+    for folder in home.versions.glob(f"{_RECEIVING}*"):
+        owner = folder.name.removeprefix(_RECEIVING).partition("-")[0]
+        if not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
