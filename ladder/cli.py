@@ -13,9 +13,11 @@ from typing import Annotated
 
 import typer
 
+from ladder.commands.audit_log import audit_log
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
 from ladder.commands.export import export
+from ladder.commands.key import key
 from ladder.commands.log import log
 from ladder.commands.match import match
 from ladder.commands.matches import matches
@@ -26,6 +28,7 @@ from ladder.commands.run import run
 from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
+from referee.commands.audit import audit
 from referee.commands.doctor import doctor
 from referee.commands.games import games
 from referee.commands.new import new
@@ -63,7 +66,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, replay, position, doctor):
+for command in (games, new, play, watch, verify, audit, replay, position, doctor):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (
@@ -80,6 +83,8 @@ for ladder_command in (
     recompute,
     backup,
     export,
+    key,
+    audit_log,
 ):
     ladder.command()(ladder_command)
 app.add_typer(ladder, name="ladder")

@@ -14,6 +14,7 @@ from ladder.condition import Agreed, Condition
 from ladder.errors import CannotPlay, LadderError, SealBroken
 from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
+from ladder.key import ladder_key
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
@@ -74,6 +75,7 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
     with home.only_run():
         private_folder(home.records)
         home.sweep_records()
+        ladder_key(home, store)
         if plan.sandbox is not None:
             open_to_boxes(home.versions)
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed

@@ -11,6 +11,8 @@ results, seat_results   what came out; `results.number` is the order in which ma
 voids                   attempts at a match that came to no result
 trials                  versions that were tried because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
+keys                    the public keys of the ladder; the last one counts (`key.py`)
+audit_log               an entry for each of these facts: versions, blocks, results, voids, revealed seeds, keys (`entries.py`)
 
 Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
 
@@ -410,6 +412,29 @@ def second_chances(db: Database) -> None:
             version integer not null references versions (id),
             retired integer not null,
             at text not null
+        ) strict;
+        """,
+    )
+
+
+@migrations()
+def audit_log(db: Database) -> None:
+    """Add the audit log, which `entries.begin` begins, and the keys of the ladder."""
+    _run(
+        db,
+        """
+        create table keys (
+            id integer primary key,
+            key text not null,
+            signature text not null,
+            at text not null
+        ) strict;
+        create table audit_log (
+            number integer primary key,
+            kind text not null,
+            subject integer not null,
+            line text not null,
+            unique (kind, subject)
         ) strict;
         """,
     )
