@@ -59,7 +59,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
 
 
 def new_key(home: Home, store: Store, *, replace: bool) -> None:
-    """Make a key, and have the one before it sign it, if that is there.
+    """Make a key, and have the one before it sign it, if that is there. A ladder that has none takes the one in its folder.
 
     The private key is on the disk before the ladder names the public one, under a name of its own: whenever this is
     interrupted, the key that the ladder names can be found.
@@ -78,6 +78,11 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
     with store.writing():
         known = store.key()
         if known and not replace:
+            return
+        if not known and home.key.exists():
+            found = read_private_key(home).public
+            _write_public(home, found)
+            store.add_key(found.text, "")
             return
         try:
             old = ladder_key(home, store) if known else None
@@ -119,6 +124,10 @@ def _public(private: Ed25519PrivateKey) -> PublicKey:
     return PublicKey(f"ed25519:{private.public_key().public_bytes_raw().hex()}")
 
 
+def _write_public(home: Home, public: PublicKey) -> None:
+    write_file(home.public_key, f"{public.text} {public.fingerprint}\n")
+
+
 def _waiting(home: Home, public: PublicKey) -> Path:
     """Return where a private key is until the ladder names it."""
     return home.key.with_name(f"key.{public.fingerprint}.pem")
@@ -130,6 +139,6 @@ def _put_in_place(home: Home, store: Store) -> None:
         public = PublicKey(store.key())
         waiting = _waiting(home, public)
         if waiting.exists():
-            write_file(home.public_key, f"{public.text} {public.fingerprint}\n")
+            _write_public(home, public)
             waiting.replace(home.key)
             sync_folder(home.folder)

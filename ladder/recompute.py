@@ -1,6 +1,6 @@
 """Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps.
 
-The audit log is compared with the facts, too, but never repaired: what is in it has been said.
+The audit log is compared with the facts, too, but never repaired: others may have copies of it.
 """
 
 from __future__ import annotations

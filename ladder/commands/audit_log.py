@@ -31,7 +31,7 @@ def audit_log(
 
       dogana ladder audit-log public/audit-log.jsonl
 
-      dogana ladder audit-log monday.jsonl --previous sunday.jsonl --home ./ladder
+      dogana ladder audit-log monday.jsonl --previous sunday.jsonl
     """
     with Store(Home(home).database, create=False) as store:
         entries, added = write(Home(home), store, file, previous)

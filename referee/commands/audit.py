@@ -27,8 +27,8 @@ def audit(
     """Check that an audit log is whole and signed, and that each result in it was scheduled before.
 
     Each block commits to its seed before its first match; where the seed is revealed, it must be that one. Blocks that are
-    scheduled and not finished are named: a ladder owes their results. That nothing was changed or dropped since then shows only
-    beside an earlier log of somebody who trusts nobody: keep yours.
+    scheduled and not finished are named: the ladder owes their results. Whether anything was changed or dropped since shows only
+    beside an earlier log: keep one.
 
     The exit status is 1 if the log does not hold; the first entry that is wrong is named.
 

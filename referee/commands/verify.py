@@ -77,9 +77,8 @@ def verify(
             continue
         assert replay.result is not None  # noqa: S101 the iteration came to its end
         known = replay.trust()
-        problem = "" if trusted is None else _not_signed(replay, [trusted] if book is None else book.keys)
-        if book is not None and not problem:
-            problem = _not_in_log(replay, book)
+        not_signed = "" if trusted is None else _not_signed(replay, [trusted] if book is None else book.keys)
+        problem = not_signed or ("" if book is None else _not_in_log(replay, book))
         place = None if book is None or problem else book.standings[replay.plan.match_id].counted
         broken += bool(problem)
         if as_json:
@@ -94,7 +93,7 @@ def verify(
                     "board": known.board,
                     "referees_word": known.word,
                     "claims_key": None if replay.signature is None else replay.signature.key.text,
-                    "signed": None if trusted is None else not problem,
+                    "signed": None if trusted is None else not not_signed,
                     "entry": place,
                     "problem": problem,
                 }

@@ -637,6 +637,16 @@ def test_the_key_of_another_ladder_signs_nothing(home: Home, tmp_path: Path) -> 
         key_of(home)
 
 
+def test_a_key_that_is_there_already_is_taken_and_never_replaced_unasked(home: Home, tmp_path: Path) -> None:
+    second = Home(tmp_path / "second")
+    second.make()
+    second.key.write_bytes(home.key.read_bytes())
+    with ladder(second.folder) as store:
+        assert ladder_key(second, store).public == key_of(home).public
+        assert store.log_disagreement() == ""
+    assert second.public_key.read_text() == home.public_key.read_text()
+
+
 def test_a_key_hands_over_to_the_next_one(home: Home, log: Path, tmp_path: Path) -> None:
     old = key_of(home).public
     with Store(home.database, create=False) as store:
