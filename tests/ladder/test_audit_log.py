@@ -6,6 +6,7 @@ import contextlib
 import json
 import multiprocessing
 import random
+import re
 import sqlite3
 import stat
 import time
@@ -468,8 +469,7 @@ def test_a_recomputation_finds_the_first_entry_that_does_not_agree_with_the_fact
             database.execute(change)
         found = compare(home, store)
         assert found.log in found.problems
-        with pytest.raises(AssertionError, match=reason):
-            assert found.log == ""
+        assert re.search(reason, found.log)
 
 
 def test_a_log_is_never_repaired(home: Home) -> None:
