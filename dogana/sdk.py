@@ -271,7 +271,7 @@ def _play(
                 over = _answer_all(choose, match, stream)
         except _LostConnection as lost:
             # A started bot ends with its referee; one that was never welcome may have been given a wrong address.
-            pause = None if match is None or address.startswith("unix:") else next(pauses, None)
+            pause = None if match is None or _is_local(address) else next(pauses, None)
             if pause is None:
                 raise
             print(f"dogana bot: {lost}; trying again in {pause:.1f} s", file=sys.stderr, flush=True)
@@ -407,15 +407,25 @@ _LOOK_SECONDS = 0.001
 """How long a look waits for gRPC to hand over what has arrived."""
 
 
+def _is_local(address: str) -> bool:
+    """Tell whether the referee has started this bot.
+
+    Then the kernel tells at once when the connection is gone. A ping could only do harm: an organiser may stop the bot while it
+    is not asked, and an answer that came meanwhile would look late.
+    """
+    return address.startswith("unix:")
+
+
 def _channel(address: str, authority: Path | None) -> grpc.aio.Channel:
     import grpc
 
-    options = [
-        ("grpc.max_receive_message_length", -1),
-        ("grpc.keepalive_time_ms", 30_000),  # finds out about a connection that was lost without a word
-        ("grpc.keepalive_timeout_ms", 10_000),
-        ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
-    ]
+    options = [("grpc.max_receive_message_length", -1)]
+    if not _is_local(address):
+        options += [
+            ("grpc.keepalive_time_ms", 30_000),  # finds out about a connection that was lost without a word
+            ("grpc.keepalive_timeout_ms", 10_000),
+            ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
+        ]
     if authority is None:
         return grpc.aio.insecure_channel(address, options)
     try:

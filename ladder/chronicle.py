@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from ladder.condition import Condition
-from ladder.errors import LadderError
+from ladder.errors import LadderError, NotFound
 from ladder.match import Version
 from ladder.rating import Rating
 from ladder.store import Store
@@ -87,7 +87,7 @@ class Chronicle(Store):
             names = dict.fromkeys(name for version in self.versions().values() for name in (version.bot, version.label))
             alike = get_close_matches(bot, names, MAX_NAMED)
             hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder bots"
-            raise LadderError(f"there is no bot {bot!r}; {hint}")
+            raise NotFound(f"there is no bot {bot!r}; {hint}")
         return found
 
     def matches_beginning(self, beginning: str, limit: int) -> list[str]:

@@ -13,22 +13,26 @@ from typing import Annotated
 
 import typer
 
+from ladder.commands.audit import audit
 from ladder.commands.audit_log import audit_log
+from ladder.commands.author import author
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
 from ladder.commands.export import export
 from ladder.commands.key import key
 from ladder.commands.log import log
+from ladder.commands.login import login, logout
 from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
+from ladder.commands.record import record
 from ladder.commands.requalify import requalify
 from ladder.commands.retire import retire
 from ladder.commands.run import run
+from ladder.commands.serve import serve
 from ladder.commands.show import show
 from ladder.commands.submit import submit
 from ladder.commands.top import top
-from referee.commands.audit import audit
 from referee.commands.doctor import doctor
 from referee.commands.games import games
 from referee.commands.new import new
@@ -37,6 +41,7 @@ from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.replay import replay
 from referee.commands.verify import verify
+from referee.commands.verify_log import verify_log
 from referee.commands.watch import watch
 from referee.errors import DoganaError
 from referee.terminal import Remarks
@@ -66,27 +71,31 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, audit, replay, position, doctor):
+for command in (games, new, play, watch, verify, verify_log, replay, position, doctor, login, logout):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (
     submit,
     run,
+    serve,
     top,
     bots,
     show,
     matches,
     match,
     log,
+    record,
     retire,
     requalify,
     recompute,
     backup,
     export,
+    audit,
     key,
     audit_log,
 ):
     ladder.command()(ladder_command)
+ladder.add_typer(author, name="author")
 app.add_typer(ladder, name="ladder")
 
 

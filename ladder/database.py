@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -78,10 +79,11 @@ class LadderFile:
         """Refuse a file that is not a ladder, without changing it."""
         with contextlib.closing(self._connect_reading()) as file:
             db = Database(file)
-            known = {migration.name for migration in migrations.applied(db)} if db.table_names() else set()
+            tables = db.table_names()  # asked for once: another process may be making the ladder at this moment
+            known = {migration.name for migration in migrations.applied(db)} if tables else set()
             if known - {migration.name for migration in migrations.pending(Database(memory=True))}:
                 raise LadderError(f"{self._path} was made by a newer version of Dogana; update this one")
-            if not known and (db.table_names() or not create):
+            if not known and (tables or not create):
                 raise LadderError(f"{self._path} is an SQLite file, but not a ladder")
 
     def _migrate(self) -> None:
@@ -123,6 +125,12 @@ class LadderFile:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def note_act(self, who: str, did: str, about: str) -> None:
+        """Note that somebody has changed something, in the transaction that changes it."""
+        with self.writing():
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            self._write("insert into acts (at, who, did, about) values (?, ?, ?, ?)", [now, who, did, about])
 
     # transactions
 

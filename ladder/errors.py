@@ -9,8 +9,28 @@ class LadderError(DoganaError):
     """A ladder cannot do what it was asked for."""
 
 
+class NotFound(LadderError):
+    """There is nothing of that name; the text names what is alike."""
+
+
+class Forbidden(LadderError):
+    """Who asks may not see or do that."""
+
+
+class Unauthenticated(LadderError):
+    """The token that was shown is worth nothing."""
+
+
+class TooMuch(LadderError):
+    """Who asks has asked for too much; the text says when to come back."""
+
+
 class CannotPlay(LadderError):
     """A version or a match that was scheduled cannot be played."""
+
+
+class TooFew(LadderError):
+    """There are too few bots for a match."""
 
 
 class SealBroken(LadderError):

@@ -47,6 +47,8 @@ MAX_DEPTH = 40
 MAX_LINK_BYTES = 1024
 """The longest text of a link."""
 
+ORGANISER_NAME = "organiser"
+"""Who makes a change at the machine of the ladder; nobody else can be called so."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 
 
@@ -62,8 +64,15 @@ class Artefact:
     """The games it plays."""
 
 
-def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, bool]:
+def submit(home: Home, path: Path, name: str, author: str, who: str = ORGANISER_NAME) -> tuple[Version, bool]:
     """Take in a bot, and make the ladder if it is not there yet; return its version, and whether it is new.
+
+    Args:
+        home: the ladder.
+        path: the program, folder or archive.
+        name: the bot's.
+        author: the bot's.
+        who: who submits it, for the list of changes.
 
     Raises:
         BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
@@ -83,7 +92,11 @@ def submit(home: Home, path: Path, name: str, author: str) -> tuple[Version, boo
         raise
     with Store(home.database, create=True) as store:
         ladder_key(home, store)
-        return store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
+        with store.writing():
+            version, is_new = store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
+            if is_new:
+                store.note_act(who, "submit", version.label)
+        return version, is_new
 
 
 def check_names(bot: str, author: str) -> None:
@@ -92,13 +105,25 @@ def check_names(bot: str, author: str) -> None:
     Raises:
         LadderError: if one has characters that are not allowed, or could be mistaken for a house bot or their author.
     """
-    for name, what in ((bot, "a bot's name"), (author, "an author's name")):
-        if not _NAME.fullmatch(name):
-            raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
-    taken = {HOUSE, *house_bots()}
-    for name in (bot, author):
-        if name.lower() in taken:
-            raise LadderError(f"the names of house bots and of their author ({', '.join(sorted(taken))}) are reserved")
+    _check_name(bot, "a bot's name")
+    check_author(author)
+
+
+def check_author(author: str) -> None:
+    """Check the name of an author.
+
+    Raises:
+        LadderError: as `check_names`.
+    """
+    _check_name(author, "an author's name")
+
+
+def _check_name(name: str, what: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
+    taken = {HOUSE, ORGANISER_NAME, *house_bots()}
+    if name.lower() in taken:
+        raise LadderError(f"the names of house bots and of their author ({', '.join(sorted(taken))}) are reserved")
 
 
 def check_path(path: Path) -> None:

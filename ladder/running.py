@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import random
 import secrets
+import time
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
 from ladder.condition import Agreed, Condition
-from ladder.errors import CannotPlay, LadderError, SealBroken
+from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
 from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
 from ladder.key import ladder_key
@@ -30,6 +32,10 @@ from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots
 from referee.sandbox.box import Sandbox
 
+IDLE_SECONDS = 1.0
+"""How often a run that goes on until it is stopped looks for something to play."""
+TRY_AGAIN_SECONDS = 900.0
+"""When such a run lets a version try again to qualify whose match was void, or whose files were not there."""
 MAX_GIVEN_UP = 10
 """A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
 
@@ -40,8 +46,8 @@ class RunPlan:
 
     games: Sequence[Agreed]
     """Each block is of the one that has had the fewest matches in this run."""
-    matches: int
-    """The least number of matches to be played."""
+    matches: int | None
+    """The least number of matches to be played; None to play until somebody stops the run."""
     workers: int
     """How many are played at a time."""
     clock: TimeControl
@@ -109,9 +115,7 @@ def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: i
     They play at the same time, and a neighbour could stop the agent of another, or its worker. So what went wrong then decides
     nothing: it is played again while nothing else runs.
     """
-    partner = next(
-        version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
-    )
+    partner = _partner(store, condition)
     trying: list[Match] = []
     inspector = Inspector(home.versions)
     for version in to_qualify(store, condition):
@@ -121,19 +125,32 @@ def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: i
             yield Progress(f"{version.label} could not be qualified this time: {error}", 0, 0)
         else:
             trying.append(_qualifying(version, partner, condition, seats))
-    failed: list[Version] = []
+    failed: list[Match] = []
     for match, end in pool.play(trying):
         if _why_not(end):
-            failed.append(match.seats[0])
+            failed.append(match)
         else:
             yield _qualified(home, store, match, end)
-    for version in failed:
-        for _ in range(MAX_VOIDS):
-            match = _qualifying(version, partner, condition, seats)
-            end = pool.play_alone(match)
-            if not (isinstance(end, Void) and end.worker_died):
-                break
-        yield _qualified(home, store, match, end)
+    for match in failed:
+        yield _qualify_alone(home, store, pool, match)
+
+
+def _partner(store: Store, condition: Condition) -> Version:
+    """Return the bot against which versions qualify."""
+    return next(
+        version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
+    )
+
+
+def _qualify_alone(home: Home, store: Store, pool: Pool, failed: Match) -> Progress:
+    """Let a version try once more to qualify while nothing else is being played; this decides."""
+    version, *partners = failed.seats
+    for _ in range(MAX_VOIDS):
+        match = _qualifying(version, partners[0], failed.condition, len(failed.seats))
+        end = pool.play_alone(match)
+        if not (isinstance(end, Void) and end.worker_died):
+            break
+    return _qualified(home, store, match, end)
 
 
 def _qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
@@ -195,6 +212,10 @@ class _Play:
         """Void, and to be played again."""
         self._causes: deque[Match] = deque()
         """Given up because their workers died; trials follow as soon as nothing else is being played."""
+        self._tries_again: dict[tuple[int, int], float] = {}
+        """When each newcomer under a condition may play to qualify once more, if nothing came of it, by `time.monotonic`."""
+        self._doubtful: deque[Match] = deque()
+        """Versions did not qualify in these, beside other matches; they try again as soon as nothing else is being played."""
         self._remarks: list[str] = []
         """What is to be said with the next progress."""
         self._handed_out = dict.fromkeys(chosen, 0)
@@ -204,7 +225,7 @@ class _Play:
         self._given_up = 0
 
     def play(self) -> Iterator[Progress]:
-        """Play until enough matches are over, and all blocks whole."""
+        """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
         for condition in self._chosen:
             self._add(self._store.unfinished(condition))
         if self._queue:
@@ -214,8 +235,12 @@ class _Play:
                 self._settle(match, end)
                 yield from self._progress()
             yield from self._progress()
+            if self._doubtful:
+                yield from self._try_alone()
             if self._causes:
                 yield from self._hold_trials()
+            elif self._plan.matches is None:
+                time.sleep(IDLE_SECONDS)
             elif not self._again:
                 break
         if self._lagged:
@@ -228,7 +253,7 @@ class _Play:
     def _progress(self) -> Iterator[Progress]:
         remarks, self._remarks = self._remarks or [""], []
         for text in remarks:
-            yield Progress(text, self._counted, max(self._plan.matches, self._planned))
+            yield Progress(text, self._counted, max(self._plan.matches or 0, self._planned))
 
     def _add(self, matches: Sequence[Match]) -> None:
         self._queue.extend(matches)
@@ -236,12 +261,12 @@ class _Play:
 
     def _next(self) -> Iterator[Match]:
         """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial."""
-        while not self._causes:
+        while not (self._causes or self._doubtful):
+            if not (self._again or self._queue):
+                self._fill_queue()
             if self._again:
                 match = self._again.popleft()
-            elif self._queue or sum(self._handed_out.values()) < self._plan.matches:
-                if not self._queue:
-                    self._schedule()
+            elif self._queue:
                 match = self._queue.popleft()
                 self._handed_out[match.condition] += 1
             else:
@@ -249,10 +274,38 @@ class _Play:
             try:
                 self._check(match)
             except CannotPlay as error:
+                if match.block is None:
+                    self._remarks.append(str(error))
+                    continue
                 self._store.give_up(match, str(error))
                 self._end(match, f"match {match.match_id} is given up: {error}")
             else:
                 yield match
+
+    def _fill_queue(self) -> None:
+        """Add newcomers who are to qualify, or else a block, unless enough was played."""
+        if self._plan.matches is None:
+            self._queue.extend(self._newcomers())
+            if not self._queue and self._is_worth_playing():
+                with contextlib.suppress(TooFew):  # others may come
+                    self._schedule()
+        elif sum(self._handed_out.values()) < self._plan.matches:
+            self._schedule()
+
+    def _newcomers(self) -> Iterator[Match]:
+        """Yield a match for each version that is to qualify, and does not do so already."""
+        for condition, seat_counts in self._chosen.items():
+            for version in to_qualify(self._store, condition):
+                now, key = time.monotonic(), (version.id, condition.id)
+                if self._tries_again.get(key, 0.0) <= now:
+                    self._tries_again[key] = now + TRY_AGAIN_SECONDS
+                    yield _qualifying(version, _partner(self._store, condition), condition, min(seat_counts))
+
+    def _is_worth_playing(self) -> bool:
+        """Tell whether there is a bot that somebody has submitted, in each game that is played."""
+        return all(
+            any(version.author != HOUSE for version in scheduled(self._store, condition)) for condition in self._chosen
+        )
 
     def _schedule(self) -> None:
         """Schedule a block of the game that has had the fewest matches."""
@@ -290,6 +343,9 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
+        if match.block is None:
+            self._settle_newcomer(match, end)
+            return
         if isinstance(end, Finished):
             self._counted += count(self._store, match, end.result, end.record_hash)
             self._lagged += end.result.lagged
@@ -306,6 +362,21 @@ class _Play:
             self._causes.append(match)
         else:
             self._give_up(text)
+
+    def _settle_newcomer(self, match: Match, end: End) -> None:
+        if _why_not(end):
+            self._doubtful.append(match)
+        else:
+            self._tries_again.pop((match.seats[0].id, match.condition.id), None)
+            self._remarks.append(_qualified(self._home, self._store, match, end).text)
+
+    def _try_alone(self) -> Iterator[Progress]:
+        """Let versions that did not qualify beside others try again. Nothing else is being played."""
+        while self._doubtful:
+            match = self._doubtful.popleft()
+            yield _qualify_alone(self._home, self._store, self._pool, match)
+            if match.seats[0].id in self._store.qualifications(match.condition):
+                self._tries_again.pop((match.seats[0].id, match.condition.id), None)
 
     def _end(self, match: Match, text: str) -> None:
         """Say that a match is over, and reveal the seed of its block if it was the last one."""
@@ -404,7 +475,7 @@ def schedule(
         left_out: versions that cannot be played now.
 
     Raises:
-        LadderError: if too few versions can be scheduled.
+        TooFew: if too few versions can be scheduled.
     """
     with store.writing():
         ratings, tallies = store.ratings(condition), store.tallies(condition)
@@ -430,7 +501,7 @@ def schedule(
             same_author=same_author,
         )
         if block is None:
-            raise LadderError(
+            raise TooFew(
                 f"{len(candidates)} bots can play {condition.game} here, too few for a match of {min(seat_counts)} seats"
                 " without two of one author; submit another, or say --same-author"
             )

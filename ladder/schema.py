@@ -11,6 +11,8 @@ results, seat_results   what came out; `results.number` is the order in which ma
 voids                   attempts at a match that came to no result
 trials                  versions that were tried because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
+authors, tokens         who may ask over the network, and by which tokens they are known
+acts                    who has changed what: submitted, retired, given a token
 keys                    the public keys of the ladder; the last one counts (`key.py`)
 audit_log               an entry for each of these facts: versions, blocks, results, voids, revealed seeds, keys (`entries.py`)
 
@@ -412,6 +414,36 @@ def second_chances(db: Database) -> None:
             version integer not null references versions (id),
             retired integer not null,
             at text not null
+        ) strict;
+        """,
+    )
+
+
+@migrations()
+def authors_and_acts(db: Database) -> None:
+    """Know authors by their tokens, and keep who has changed what."""
+    _run(
+        db,
+        """
+        create table authors (
+            name text primary key,
+            created_at text not null
+        ) strict;
+        create table tokens (
+            id text primary key,
+            author text not null references authors (name),
+            sha256 text not null,
+            created_at text not null,
+            expires_at text not null,
+            used_on text,
+            revoked_at text
+        ) strict;
+        create table acts (
+            id integer primary key,
+            at text not null,
+            who text not null,
+            did text not null,
+            about text not null
         ) strict;
         """,
     )

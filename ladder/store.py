@@ -273,6 +273,11 @@ class Store(LadderFile):
 
     # what came out
 
+    def count_of_matches(self) -> int:
+        """Return how many matches count."""
+        [row] = self._rows("select coalesce(max(number), 0) as count from results")
+        return int(row["count"])
+
     def is_counted(self, match: Match) -> bool:
         """Return whether a match counts already."""
         return bool(self._rows("select 1 from results where match = ?", [match.match_id]))

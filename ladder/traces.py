@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ladder.chronicle import MAX_NAMED, Chronicle, PlayedMatch
 from ladder.condition import Condition, not_defaults
-from ladder.errors import LadderError
+from ladder.errors import LadderError, NotFound
 from ladder.faults import Account, LongestDecision, read_account
 from ladder.home import Home
 from ladder.match import Version
@@ -99,7 +99,7 @@ def find_match(home: Home, chronicle: Chronicle, beginning: str) -> str:
     """
     found = sorted({*chronicle.matches_beginning(beginning, MAX_NAMED + 1), *home.recorded(beginning)})
     if not found:
-        raise LadderError(f"there is no match or bot {beginning!r}; see dogana ladder matches, dogana ladder bots")
+        raise NotFound(f"there is no match or bot {beginning!r}; see dogana ladder matches, dogana ladder bots")
     if len(found) > 1 and found[0] != beginning:
         more = ", ..." if len(found) > MAX_NAMED else ""
         raise LadderError(

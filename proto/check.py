@@ -1,7 +1,7 @@
 """Check the .proto files: style, compatibility with the last release, and names that generated code cannot have.
 
 python proto/check.py              report everything that is wrong, one line each; exit with status 1 if anything is
-python proto/check.py --write      format the .proto files, and write docs/protocol.md from their comments
+python proto/check.py --write      format the .proto files, and write the pages of the protocols from their comments
 python proto/check.py --release    make the present messages the ones that later ones must stay compatible with
 
 buf does the first two by the rules in `proto/buf.yaml`. The released messages are the image `proto/released.binpb`.
@@ -28,7 +28,34 @@ from google.protobuf.descriptor_pb2 import (
 ROOT = Path(__file__).resolve().parent.parent
 PROTO = ROOT / "proto"
 RELEASED = PROTO / "released.binpb"
-PAGE = ROOT / "docs" / "protocol.md"
+
+
+class Page(NamedTuple):
+    """A page that is written from a .proto file, and how it begins."""
+
+    path: Path
+    title: str
+    subject: str
+    more: tuple[str, ...]
+
+
+PAGES = {
+    "dogana/v1/referee.proto": Page(
+        ROOT / "docs" / "protocol.md",
+        "The protocol",
+        "What a referee and an agent say to each other, whatever the game.",
+        (
+            "[writing_a_bot.md](writing_a_bot.md) tells the story.",
+            "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
+        ),
+    ),
+    "dogana/v1/ladder.proto": Page(
+        ROOT / "docs" / "ladder_protocol.md",
+        "The protocol of a ladder",
+        "What people and programs ask a ladder that is served, and what it answers.",
+        ("[running_a_ladder.md](running_a_ladder.md) tells the story.",),
+    ),
+}
 ENVELOPE = "dogana.v1"
 
 
@@ -258,34 +285,32 @@ def _enum_items(
 # --- the page ---------------------------------------------------------------------------------------------------
 
 
-def page(files: FileDescriptorSet) -> str:
-    """Write docs/protocol.md: every service, message and enum of the envelope with its comments."""
+def page(files: FileDescriptorSet, name: str) -> str:
+    """Write the page of a .proto file of `PAGES`: every service, message and enum in it with its comments."""
+    made = PAGES[name]
     lines = [
-        "# The protocol",
+        f"# {made.title}",
         "",
-        "What a referee and an agent say to each other, whatever the game.",
-        "This page is written from the comments in `proto/dogana/v1/` by `make fmt`; do not edit it.",
-        "[writing_a_bot.md](writing_a_bot.md) tells the story.",
-        "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
+        made.subject,
+        f"This page is written from the comments in `proto/{name}` by `make fmt`; do not edit it.",
+        *made.more,
         "",
     ]
-    for file in files.file:
-        if file.package != ENVELOPE:
-            continue
-        lines += [f"## `{file.package}`", ""]
-        opening = [location for location in file.source_code_info.location if list(location.path) == [2]]
-        if opening and opening[0].leading_comments:
-            lines += [_prose(opening[0].leading_comments), ""]
-        for item in items(file):
-            name = item.name.removeprefix(f"{file.package}.")
-            if item.kind in ("message", "enum", "service"):
-                lines += ["", f"### {item.kind} `{name}`", "", _prose(item.comment), ""]
-            elif item.kind == "field":
-                lines.append(f"- `{_field(item.described)}` {_prose(item.comment)}")
-            elif item.kind == "value":
-                lines.append(f"- `{item.described.name} = {item.described.number}` {_prose(item.comment)}")
-            elif item.kind == "method":
-                lines.append(f"- `{_method(item.described)}`\n\n  {_prose(item.comment)}\n")
+    [file] = [file for file in files.file if file.name == name]
+    lines += [f"## `{file.package}`", ""]
+    opening = [location for location in file.source_code_info.location if list(location.path) == [2]]
+    if opening and opening[0].leading_comments:
+        lines += [_prose(opening[0].leading_comments), ""]
+    for item in items(file):
+        name = item.name.removeprefix(f"{file.package}.")
+        if item.kind in ("message", "enum", "service"):
+            lines += ["", f"### {item.kind} `{name}`", "", _prose(item.comment), ""]
+        elif item.kind == "field":
+            lines.append(f"- `{_field(item.described)}` {_prose(item.comment)}")
+        elif item.kind == "value":
+            lines.append(f"- `{item.described.name} = {item.described.number}` {_prose(item.comment)}")
+        elif item.kind == "method":
+            lines.append(f"- `{_method(item.described)}`\n\n  {_prose(item.comment)}\n")
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
 
@@ -300,6 +325,8 @@ def _field(field: FieldDescriptorProto) -> str:
     )
     if field.type_name.endswith("OptionsEntry"):
         return f"map<string, string> {field.name} = {field.number}"
+    if field.type_name.endswith("FaultsEntry"):
+        return f"map<string, uint32> {field.name} = {field.number}"
     repeated = "repeated " if field.label == FieldDescriptorProto.LABEL_REPEATED else ""
     optional = "optional " if field.proto3_optional else ""
     return f"{repeated}{optional}{kind} {field.name} = {field.number}"
@@ -315,15 +342,18 @@ def main() -> None:
     """Do what the module's text says."""
     if sys.argv[1:] == ["--write"]:
         buf("format", PROTO, "--write")
-        PAGE.write_text(page(load(PROTO)))
+        present = load(PROTO)
+        for name, made in PAGES.items():
+            made.path.write_text(page(present, name))
         return
     if sys.argv[1:] == ["--release"]:
         release(PROTO, RELEASED)
         return
     present = load(PROTO)
     problems = style_problems(PROTO) + breaking_changes(PROTO, RELEASED) + collisions(present)
-    if not PAGE.exists() or PAGE.read_text() != page(present):
-        problems.append("docs/protocol.md is not up to date: run `make fmt`")
+    for name, made in PAGES.items():
+        if not made.path.exists() or made.path.read_text() != page(present, name):
+            problems.append(f"docs/{made.path.name} is not up to date: run `make fmt`")
     for name in unreleased(present, RELEASED):
         print(f"note: proto/{name} is not released, so its numbers may still change (proto/check.py --release)")
     for problem in problems:

@@ -25,7 +25,7 @@ def audit_log(
     """Write all that the ladder has done, in its order, into a file that others can keep and check. A run may go on meanwhile.
 
     Publish it often: nobody can change or drop afterwards what somebody else has a copy of. An earlier log of the name FILE
-    is replaced only if it is a beginning of the new one. `dogana audit` checks such a file, without the ladder.
+    is replaced only if it is a beginning of the new one. `dogana verify-log` checks such a file, without the ladder.
 
     Examples:
 
@@ -39,4 +39,4 @@ def audit_log(
         print_json({"file": str(file), "entries": entries, "added": added})
     else:
         since = "" if added is None else f", {added:,} of them new"
-        out.print(f"{file} has {entries:,} entries{since}; check it: dogana audit", soft_wrap=True)
+        out.print(f"{file} has {entries:,} entries{since}; check it: dogana verify-log", soft_wrap=True)

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from ladder.chronicle import Chronicle
-from ladder.commands.options import AsJson, HomeOption
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.traces import Log, bots_in, find_match, last_log, logs_of_match
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.document import document
+from ladder.commands.options import AsJson
+from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.output import out, print_json
 from referee.terminal import visible
 
@@ -26,10 +25,11 @@ def log(
             help="A match, or a bot (mybot, or 'mybot v2'): the last match of it that has a log.",
         ),
     ],
-    home: HomeOption,
     seat: Annotated[int | None, typer.Argument(help="Only this seat of the match.", min=0, metavar="SEAT")] = None,
     tail: Annotated[int, typer.Option(help="Show this many lines at the end of each log.", min=1, metavar="N")] = 40,
     everything: Annotated[bool, typer.Option("--all", help="Show every line, and long lines whole.")] = False,
+    home: FolderOption = None,
+    server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what bots wrote to standard output and standard error, with everything in it made visible.
@@ -45,37 +45,15 @@ def log(
 
       dogana ladder log 'mybot v2' --all | less
     """
-    place = Home(home)
-    with Chronicle(place.database, create=False) as chronicle:
-        if seat is None and (versions := chronicle.versions_called(what)):
-            logs = [last_log(place, chronicle, versions)]
-        else:
-            match_id = find_match(place, chronicle, what)
-            bots = bots_in(place, chronicle, match_id)
-            logs = [log for log in logs_of_match(place, match_id, bots) if seat in (None, log.seat)]
-            if not logs:
-                where = "" if seat is None else f" in seat {seat}"
-                raise LadderError(f"match {match_id} has no log{where}: house bots write none, and logs may be removed")
-    texts = [(found, found.lines()) for found in logs]
+    request = pb.LogRequest(what=what, seat=seat, tail=0 if everything else tail)
+    with Where.chosen(home, server).desk() as desk:
+        logs = desk.log(request).logs
     if as_json:
-        print_json([_entry(found, lines, lines if everything else lines[-tail:]) for found, lines in texts])
+        print_json([document(found) for found in logs])
         return
-    for found, lines in texts:
-        shown = lines if everything else lines[-tail:]
-        left_out = f"; the last {len(shown)}, --all shows all" if len(shown) < len(lines) else ""
-        out.print(
-            f"match {found.match_id}, seat {found.seat}, {found.bot}: {len(lines)} lines{left_out}", soft_wrap=True
-        )
-        for line in shown:
+    for found in logs:
+        count = len(found.lines) + found.lines_left_out
+        left_out = f"; the last {len(found.lines)}, --all shows all" if found.lines_left_out else ""
+        out.print(f"match {found.match}, seat {found.seat}, {found.bot}: {count} lines{left_out}", soft_wrap=True)
+        for line in found.lines:
             out.print(f"  | {line if everything else visible(line, MAX_LINE_CHARACTERS)}", soft_wrap=True)
-
-
-def _entry(found: Log, lines: list[str], shown: list[str]) -> dict[str, object]:
-    return {
-        "match": found.match_id,
-        "seat": found.seat,
-        "bot": found.bot,
-        "path": str(found.path),
-        "lines": shown,
-        "lines_left_out": len(lines) - len(shown),
-    }

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from ladder.chronicle import Chronicle
-from ladder.commands.options import AsJson, HomeOption, ladder_command
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.document import document
+from ladder.commands.options import AsJson
 from ladder.commands.tables import table
-from ladder.faults import LostDecision
-from ladder.home import Home
-from ladder.traces import MatchTraces, find_match, traces_of
+from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
+from referee.sandbox.cgroup import Usage
 
 MAX_LEGAL = 30
 """How many legal actions of a lost decision are listed; `--json` lists all."""
@@ -24,7 +22,8 @@ MAX_LEGAL = 30
 
 def match(
     beginning: Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")],
-    home: HomeOption,
+    home: FolderOption = None,
+    server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Show how a match went for each seat, who was put out and why, and the decision at which it happened.
@@ -38,55 +37,21 @@ def match(
 
       dogana ladder match 3f09 --json
     """
-    place = Home(home)
-    with Chronicle(place.database, create=False) as chronicle, chronicle.reading():
-        found = traces_of(place, chronicle, find_match(place, chronicle, beginning))
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
+        found = desk.match(pb.MatchRequest(match=beginning))
     if as_json:
-        print_json(_document(found))
+        print_json(document(found))
     else:
-        _print(home, found)
+        _print(where, found)
     if found.problem:
         err.print(f"dogana: the record cannot be played again: {found.problem}", soft_wrap=True)
         raise typer.Exit(1)
 
 
-def _document(found: MatchTraces) -> dict[str, Any]:
-    blames, lost = ((), ()) if found.account is None else (found.account.blames, found.account.lost)
-    return {
-        "match": found.match_id,
-        "game": None if found.condition is None else found.condition.game,
-        "options": None if found.condition is None else dict(found.condition.options),
-        "clock": None if found.condition is None else found.condition.clock,
-        "status": found.status,
-        "bots": list(found.bots),
-        "seats": [
-            {
-                "seat": seat,
-                "bot": one.bot,
-                "rank": one.rank,
-                "score": one.score,
-                "outcome": one.outcome.value,
-                "detail": one.detail,
-                "decisions": one.decisions,
-                "think_ms": one.think_ms,
-                "longest": None if one.longest is None else asdict(one.longest),
-                "usage": None if one.usage is None else asdict(one.usage),
-            }
-            for seat, one in enumerate(found.seats)
-        ],
-        "blames": [asdict(blame) for blame in blames],
-        "lost_decisions": [asdict(decision) for decision in lost],
-        "voids": list(found.voids),
-        "record": None if found.record is None else str(found.record),
-        "moment": None if found.account is None else f"{found.match_id}.html{found.account.moment}",
-        "logs": {log.seat: str(log.path) for log in found.logs},
-        "problem": found.problem,
-    }
-
-
-def _print(home: Path, found: MatchTraces) -> None:
-    what = "" if found.condition is None else f": {found.condition.game} ({found.condition.terms})"
-    out.print(f"match {found.match_id}{what}; it {found.status}", soft_wrap=True)
+def _print(where: Where, found: pb.MatchAnswer) -> None:
+    what = f": {found.condition.game} ({found.condition.terms})" if found.HasField("condition") else ""
+    out.print(f"match {found.match}{what}; it {found.status}", soft_wrap=True)
     for reason in found.voids:
         out.print(f"void: {reason}", soft_wrap=True)
     if found.seats:
@@ -94,38 +59,39 @@ def _print(home: Path, found: MatchTraces) -> None:
     else:
         for seat, bot in enumerate(found.bots):
             out.print(f"seat {seat}: {bot}", soft_wrap=True)
-    if found.account is not None:
-        for blame in found.account.blames:
-            what = "out" if blame.is_out else "strike"
-            rule = f" ({blame.rule})" if blame.rule else ""
-            who = f"seat {blame.seat}, {found.bots[blame.seat]}"
-            out.print(f"after {blame.at} actions: {who}: {what}, {blame.reason}: {blame.detail}{rule}", soft_wrap=True)
-        for lost in found.account.lost:
-            _print_lost(found, lost)
-    _print_where(home, found)
+    for blame in found.blames:
+        what = "out" if blame.is_out else "strike"
+        rule = f" ({blame.rule})" if blame.rule else ""
+        who = f"seat {blame.seat}, {found.bots[blame.seat]}"
+        out.print(f"after {blame.at} actions: {who}: {what}, {blame.reason}: {blame.detail}{rule}", soft_wrap=True)
+    for lost in found.lost_decisions:
+        _print_lost(found, lost)
+    _print_where(where, found)
 
 
-def _print_seats(found: MatchTraces) -> None:
+def _print_seats(found: pb.MatchAnswer) -> None:
     heads = ("place", "seat", "bot", "score", "seconds", "longest", "after", "")
     listed = table(*heads, numbers={*heads} - {"bot", ""}, whole={""})
-    for seat, one in sorted(enumerate(found.seats), key=lambda entry: (entry[1].rank, entry[0])):
+    for one in sorted(found.seats, key=lambda one: (one.rank, one.seat)):
+        longest = (f"{one.longest.seconds:.3f}", str(one.longest.at)) if one.HasField("longest") else ("-", "-")
         listed.add_row(
             str(one.rank),
-            str(seat),
+            str(one.seat),
             one.bot,
             str(one.score),
             f"{one.think_ms / 1000:.3f}",
-            *(("-", "-") if one.longest is None else (f"{one.longest.seconds:.3f}", str(one.longest.at))),
-            "" if one.outcome is Outcome.PLAYED else f"out: {one.outcome.value}",
+            *longest,
+            "" if one.outcome == Outcome.PLAYED.value else f"out: {one.outcome}",
         )
     out.print(listed)
     out.print("seconds: charged in all; longest: for one decision, and after how many actions it came", style="dim")
-    for seat, one in enumerate(found.seats):
-        if one.usage is not None:
-            out.print(f"seat {seat}, {one.bot}, used {one.usage}", soft_wrap=True)
+    for one in found.seats:
+        if one.HasField("usage"):
+            used = Usage(**document(one.usage))
+            out.print(f"seat {one.seat}, {one.bot}, used {used}", soft_wrap=True)
 
 
-def _print_lost(found: MatchTraces, lost: LostDecision) -> None:
+def _print_lost(found: pb.MatchAnswer, lost: pb.LostDecision) -> None:
     out.print()
     out.print(f"seat {lost.seat}, {found.bots[lost.seat]}, was put out after {lost.at} actions. It knew:", style="bold")
     for line in lost.observation:
@@ -141,24 +107,27 @@ def _print_lost(found: MatchTraces, lost: LostDecision) -> None:
         out.print(f"it gave no answer: {lost.fault}", soft_wrap=True)
 
 
-def _print_where(home: Path, found: MatchTraces) -> None:
+def _print_where(where: Where, found: pb.MatchAnswer) -> None:
     out.print()
-    if found.record is not None:
-        out.print(f"record: {found.record}", soft_wrap=True)
+    record = found.record
+    if found.is_recorded and not record:
+        record = f"{found.match}.jsonl.zst"
+        out.print(f"get its record: {where.command('record', found.match, '--to', record)}", soft_wrap=True)
+    elif record:
+        out.print(f"record: {record}", soft_wrap=True)
     for log in found.logs:
-        out.print(f"log of seat {log.seat}: {log.path}", soft_wrap=True)
+        if log.path:
+            out.print(f"log of seat {log.seat}: {log.path}", soft_wrap=True)
     out.print("look further:")
-    if found.record is not None:
-        page = shlex.join(["dogana", "replay", str(found.record), "--html", f"{found.match_id}.html"])
+    if record:
+        page = shlex.join(["dogana", "replay", record, "--html", f"{found.match}.html"])
         out.print(f"  {page}", soft_wrap=True)
-        lost = {decision.seat: decision.at for decision in found.account.lost} if found.account is not None else {}
-        for seat, one in enumerate(found.seats):
-            if one.rank > 1 or seat in lost:
-                at = ["--at", str(lost[seat])] if seat in lost else []
-                out.print(
-                    "  " + shlex.join(["dogana", "replay", str(found.record), *at, "--as", str(seat)]), soft_wrap=True
-                )
+        lost = {decision.seat: decision.at for decision in found.lost_decisions}
+        for one in found.seats:
+            if one.rank > 1 or one.seat in lost:
+                at = ["--at", str(lost[one.seat])] if one.seat in lost else []
+                out.print("  " + shlex.join(["dogana", "replay", record, *at, "--as", str(one.seat)]), soft_wrap=True)
     for log in found.logs:
-        out.print("  " + ladder_command(home, "log", found.match_id, log.seat), soft_wrap=True)
-    if found.account is not None:
-        out.print(f"and look at {found.match_id}.html{found.account.moment}", soft_wrap=True)
+        out.print("  " + where.command("log", found.match, log.seat), soft_wrap=True)
+    if found.moment:
+        out.print(f"and look at {found.moment}", soft_wrap=True)

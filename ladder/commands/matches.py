@@ -6,18 +6,16 @@ from typing import Annotated
 
 import typer
 
-from ladder.chronicle import Chronicle, PlayedMatch
-from ladder.commands.options import AsJson, HomeOption, ladder_command
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.document import document
+from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
-from ladder.home import Home
-from ladder.traces import find_match
+from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.output import out, print_json
 from referee.match.result import Outcome
-from referee.registry import find
 
 
 def matches(
-    home: HomeOption,
     bot: Annotated[
         str | None, typer.Option(help="Only matches of this bot (mybot), or of one version ('mybot v2').")
     ] = None,
@@ -28,6 +26,8 @@ def matches(
     ] = False,
     limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000)] = 10,
     before: Annotated[str, typer.Option(help="Only matches older than this one.", metavar="MATCH")] = "",
+    home: FolderOption = None,
+    server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """List the matches that count, newest first. The beginning of a match's id is enough wherever it is asked for.
@@ -42,21 +42,14 @@ def matches(
     """
     if lost and bot is None:
         raise typer.BadParameter("needs --bot: somebody loses in every match", param_hint="--lost")
-    place = Home(home)
-    with Chronicle(place.database, create=False) as chronicle, chronicle.reading():
-        found = chronicle.matches(
-            limit + 1,  # to know whether there are more
-            versions=chronicle.find_versions(bot) if bot is not None else (),
-            conditions=None if game is None else chronicle.conditions_of(find(game).name),
-            lost=lost,
-            out=was_out,
-            before=find_match(place, chronicle, before) if before else "",
-        )
-    shown, more = found[:limit], len(found) > limit
+    where = Where.chosen(home, server)
+    request = pb.MatchesRequest(bot=bot or "", game=game or "", lost=lost, out=was_out, limit=limit, before=before)
+    with where.desk() as desk:
+        found = desk.matches(request)
     if as_json:
-        print_json({"matches": [_entry(match) for match in shown], "before": shown[-1].match_id if more else None})
+        print_json(document(found))
         return
-    if not shown:
+    if not found.matches:
         out.print("no matches")
         return
     listed = table(
@@ -70,40 +63,14 @@ def matches(
         whole={"match", ""},
         widths={"finished (UTC)": 16},
     )
-    for match in shown:
-        what = [(match.match_id, moment(match.finished_at)), (match.condition.game, match.condition.terms)]
+    for match in found.matches:
+        what = [(match.match, moment(match.finished_at)), (match.game, match.terms)]
         for line, seat in enumerate(sorted(match.seats, key=lambda seat: (seat.rank, seat.seat))):
             first = what[line] if line < len(what) else ("", "")
-            how = "" if seat.outcome is Outcome.PLAYED else f"out: {seat.outcome.value}"
-            listed.add_row(*first, str(seat.rank), seat.version.label, str(seat.score), how)
+            how = "" if seat.outcome == Outcome.PLAYED.value else f"out: {seat.outcome}"
+            listed.add_row(*first, str(seat.rank), f"{seat.bot} v{seat.version}", str(seat.score), how)
         listed.add_row()
     out.print(listed)
-    if more:
-        out.print("older ones: the same with --before " + shown[-1].match_id)
-    out.print(f"why a match went so: {ladder_command(home, 'match', shown[0].match_id)}", soft_wrap=True)
-
-
-def _entry(match: PlayedMatch) -> dict[str, object]:
-    return {
-        "match": match.match_id,
-        "number": match.number,
-        "game": match.condition.game,
-        "options": dict(match.condition.options),
-        "clock": match.condition.clock,
-        "block": match.block,
-        "rotation": match.rotation,
-        "finished_at": match.finished_at,
-        "rated": match.rated,
-        "seats": [
-            {
-                "seat": seat.seat,
-                "bot": seat.version.bot,
-                "version": seat.version.number,
-                "rank": seat.rank,
-                "score": seat.score,
-                "outcome": seat.outcome.value,
-                "detail": seat.detail,
-            }
-            for seat in match.seats
-        ],
-    }
+    if found.HasField("before"):
+        out.print(f"older ones: the same with --before {found.before}")
+    out.print(f"why a match went so: {where.command('match', found.matches[0].match)}", soft_wrap=True)

@@ -1,8 +1,7 @@
-"""What several commands share: their options, and how they name other commands."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -27,9 +26,3 @@ HomeOption = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BotArgument = Annotated[str, typer.Argument(help="A bot, such as mybot, or one version of it, such as 'mybot v2'.")]
-
-
-def ladder_command(home: Path, *words: object) -> str:
-    """Return a `dogana ladder` command for this ladder, as it is typed into a shell."""
-    where = [] if home == default_home() else ["--home", str(home)]
-    return shlex.join(["dogana", "ladder", *map(str, words), *where])

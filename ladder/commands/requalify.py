@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from ladder.chronicle import Chronicle
-from ladder.commands.options import AsJson, BotArgument, HomeOption
-from ladder.home import Home
-from ladder.standings import requalify as try_again
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.document import document
+from ladder.commands.options import AsJson, BotArgument
+from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.output import out, print_json
 
 
-def requalify(bot: BotArgument, home: HomeOption, as_json: AsJson = False) -> None:
+def requalify(
+    bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False
+) -> None:
     """Give a bot a second chance, or one version of it: after a failed qualification, a suspension, or its retirement.
 
     What has failed to qualify or is suspended qualifies with the next run. What is retired comes back. Matches and ratings
@@ -21,24 +23,15 @@ def requalify(bot: BotArgument, home: HomeOption, as_json: AsJson = False) -> No
 
       dogana ladder requalify 'mybot v2'
     """
-    with Chronicle(Home(home).database, create=False) as chronicle:
-        versions = chronicle.find_versions(bot)
-        back, again = try_again(chronicle, versions)
+    with Where.chosen(home, server).desk() as desk:
+        found = desk.requalify(pb.RequalifyRequest(bot=bot))
     if as_json:
-        print_json(
-            {
-                "back": [version.label for version in back],
-                "again": [
-                    {"version": version.label, "game": one.game, "options": dict(one.options), "clock": one.clock}
-                    for version, one in again
-                ],
-            }
-        )
+        print_json(document(found))
         return
-    for version in back:
-        out.print(f"{version.label} is back", soft_wrap=True)
-    for version, condition in again:
+    for label in found.back:
+        out.print(f"{label} is back", soft_wrap=True)
+    for one in found.again:
         out.print(
-            f"{version.label} tries again to qualify for {condition.game} ({condition.terms}), with the next run",
+            f"{one.version} tries again to qualify for {one.condition.game} ({one.condition.terms}), with the next run",
             soft_wrap=True,
         )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from ladder.chronicle import Chronicle
-from ladder.commands.options import AsJson, BotArgument, HomeOption, ladder_command
-from ladder.home import Home
-from ladder.standings import retire as take_out
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.options import AsJson, BotArgument
+from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.output import out, print_json
 
 
-def retire(bot: BotArgument, home: HomeOption, as_json: AsJson = False) -> None:
+def retire(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
     """Take a bot out, or one version of it: it is scheduled no more, and keeps its matches and its rating.
 
     Matches that are scheduled already are still played. If only the newest version is taken out, the one before it plays
@@ -21,12 +20,11 @@ def retire(bot: BotArgument, home: HomeOption, as_json: AsJson = False) -> None:
 
       dogana ladder retire 'mybot v2'
     """
-    with Chronicle(Home(home).database, create=False) as chronicle:
-        versions = chronicle.find_versions(bot)
-        take_out(chronicle, versions)
-    names = [version.label for version in versions]
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
+        names = list(desk.retire(pb.RetireRequest(bot=bot)).versions)
     if as_json:
         print_json({"retired": names})
     else:
         out.print(f"retired: {', '.join(names)}", soft_wrap=True)
-        out.print(f"to bring it back: {ladder_command(home, 'requalify', bot)}", soft_wrap=True)
+        out.print(f"to bring it back: {where.command('requalify', bot)}", soft_wrap=True)

@@ -82,18 +82,10 @@ def run(
     if options and len(set(game)) > 1:
         raise LadderError("options are those of one game; run each game by itself, or leave out --option")
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
-    if unconfined and (memory, tasks, cpus, no_pondering) != (None, None, None, False):
-        raise LadderError("--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     place = Home(home)
     with Store(place.database, create=False) as store, Progress(console=err, transient=True) as progress:
-        sandbox = None if unconfined else _sandbox(limits, place)
-        if sandbox is None:
-            progress.console.print("bots run unconfined: with your rights on this machine", style="yellow")
-        else:
-            progress.console.print(f"each bot has {sandbox.limits}", soft_wrap=True)
-            for loss in sandbox.losses():
-                progress.console.print(loss, style="yellow", soft_wrap=True)
+        sandbox = confine(limits, place, unconfined=unconfined)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
         plan = RunPlan(chosen, matches, workers, control, wait, same_author=same_author, sandbox=sandbox)
         for step in play(place, store, plan):
@@ -106,8 +98,24 @@ def run(
     out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)
 
 
-def _sandbox(limits: Limits, home: Home) -> Sandbox:
+def confine(limits: Limits, home: Home, *, unconfined: bool) -> Sandbox | None:
+    """Return what confines bots, and say what they may do; None if they are to run with the rights of this process.
+
+    Raises:
+        LadderError: if limits were chosen that nothing would enforce, or this machine cannot confine bots.
+    """
+    if unconfined:
+        if limits != Limits():
+            raise LadderError(
+                "--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined"
+            )
+        err.print("bots run unconfined: with your rights on this machine", style="yellow")
+        return None
     try:
-        return build(limits, home.runtimes())
+        sandbox = build(limits, home.runtimes())
     except CannotIsolate as error:
         raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error
+    err.print(f"each bot has {sandbox.limits}", soft_wrap=True)
+    for loss in sandbox.losses():
+        err.print(loss, style="yellow", soft_wrap=True)
+    return sandbox

@@ -8,11 +8,9 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.options import AsJson, HomeOption, ladder_command
-from ladder.home import Home
-from ladder.intake import submit as take
-from ladder.standings import Status, standings
-from ladder.store import Store
+from ladder.commands.document import document
+from ladder.commands.options import AsJson
+from ladder.commands.where import FolderOption, ServerOption, Where
 from referee.commands.output import out, print_json
 
 
@@ -21,8 +19,11 @@ def submit(
         Path, typer.Argument(help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.")
     ],
     name: Annotated[str, typer.Option(help="The bot's name.")],
-    author: Annotated[str, typer.Option(help="Its author.")],
-    home: HomeOption,
+    author: Annotated[
+        str, typer.Option(help="Its author; with --server, the one whose token is used.", show_default=False)
+    ] = "",
+    home: FolderOption = None,
+    server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Submit a bot, or a new version of it.
@@ -37,35 +38,21 @@ def submit(
 
       dogana ladder submit build/mybot.zip --name mybot --author me --home ./ladder
     """
-    version, is_new = take(Home(home), path, name, author)
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
+        found = desk.submit(path, name, author)
+    label = f"{found.bot} v{found.version}"
     if as_json:
-        print_json(
-            {
-                "bot": version.bot,
-                "version": version.number,
-                "content_hash": version.content_hash,
-                "run": list(version.run),
-                "new": is_new,
-            }
-        )
+        print_json(document(found))
         return
-    if is_new:
-        how = shlex.join(version.run)
-        out.print(f"{version.label} by {version.author} is in; it qualifies with the next run", markup=False)
-        out.print(f"it is started by: {how}", markup=False, soft_wrap=True)
+    if found.is_new:
+        out.print(f"{label} by {found.author} is in; it qualifies with the next run", soft_wrap=True)
+        out.print(f"it is started by: {shlex.join(found.run)}", soft_wrap=True)
         return
-    with Store(Home(home).database, create=False) as store:
-        newest = max(one.number for one in store.versions().values() if one.bot == version.bot)
-        stopped = [
-            f"{version.label} is {one.status.value} for {condition.game} ({condition.terms}): {one.reason}".rstrip(": ")
-            for condition in store.conditions().values()
-            for one in standings(store, condition)
-            if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
-        ]
-    later = "" if newest == version.number else f"; v{newest} is the newest"
-    out.print(f"nothing new: these files are {version.label} already{later}", soft_wrap=True)
-    for line in stopped:
-        out.print(line, soft_wrap=True)
-    if stopped:
-        out.print(f"see why:      {ladder_command(home, 'log', version.label)}", soft_wrap=True)
-        out.print(f"to try again: {ladder_command(home, 'requalify', version.label)}", soft_wrap=True)
+    later = "" if found.newest == found.version else f"; v{found.newest} is the newest"
+    out.print(f"nothing new: these files are {label} already{later}", soft_wrap=True)
+    for one in found.stopped:
+        out.print(f"{label} is {one.status} for {one.game} ({one.terms}): {one.reason}".rstrip(": "), soft_wrap=True)
+    if found.stopped:
+        out.print(f"see why:      {where.command('log', label)}", soft_wrap=True)
+        out.print(f"to try again: {where.command('requalify', label)}", soft_wrap=True)

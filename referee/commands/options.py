@@ -36,6 +36,10 @@ KeyOption = Annotated[
     str,
     typer.Option("--key", help="The public key of the ladder, as `dogana ladder key` prints it, or a file with it."),
 ]
+TlsCertificateOption = Annotated[
+    Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).", metavar="FILE")
+]
+TlsKeyOption = Annotated[Path | None, typer.Option(help="Its private key (PEM).", metavar="FILE")]
 
 
 class BadOption(DoganaError):
@@ -63,6 +67,22 @@ def read_limits(memory: int | None, tasks: int | None, cpus: float | None, *, no
         cpus=cpus or usual.cpus,
         ponders=not no_pondering,
     )
+
+
+def read_tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, bytes | None]:
+    """Read certificate and key; None for both if none is given.
+
+    Raises:
+        BadOption: if only one is given, or one cannot be read.
+    """
+    if certificate is None and key is None:
+        return None, None
+    if certificate is None or key is None:
+        raise BadOption("an encrypted connection needs both --tls-cert and --tls-key")
+    try:
+        return certificate.read_bytes(), key.read_bytes()
+    except OSError as error:
+        raise BadOption(f"cannot read {error.filename}: {error.strerror}") from error
 
 
 def read_options(entries: Sequence[str]) -> dict[str, str]:

@@ -25,9 +25,12 @@ from referee.commands.options import (
     NoPonderingOption,
     RuntimeOption,
     TasksOption,
+    TlsCertificateOption,
+    TlsKeyOption,
     read_clock,
     read_limits,
     read_options,
+    read_tls,
 )
 from referee.commands.output import err, out, print_json, target
 from referee.commands.tally import Tally
@@ -85,8 +88,8 @@ def play(
             metavar="HOST:PORT",
         ),
     ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="Its private key (PEM).")] = None,
+    tls_cert: TlsCertificateOption = None,
+    tls_key: TlsKeyOption = None,
     workers: Annotated[
         int | None,
         typer.Option(help="How many matches are played at a time [as many as there are cores].", min=1, max=1024),
@@ -171,7 +174,7 @@ def play(
         return
     reached = None
     if remote or listen is not None:
-        reached = Listen("127.0.0.1:0" if listen is None else listen, *_tls(tls_cert, tls_key))
+        reached = Listen("127.0.0.1:0" if listen is None else listen, *read_tls(tls_cert, tls_key))
     adopt_orphans()
     match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
     _keep_logs(logs, match)
@@ -303,17 +306,6 @@ def _parse_seat(game: Game, text: str, wait: float | None, sandbox: Sandbox | No
     if not bots[text].plays(game):
         raise PlayError(f"house bot {text} does not play {game.name}")
     return House(bots[text])
-
-
-def _tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, bytes | None]:
-    if certificate is None and key is None:
-        return None, None
-    if certificate is None or key is None:
-        raise PlayError("an encrypted connection needs both --tls-cert and --tls-key")
-    try:
-        return certificate.read_bytes(), key.read_bytes()
-    except OSError as error:
-        raise PlayError(f"cannot read {error.filename}: {error.strerror}") from error
 
 
 def _keep_logs(folder: Path | None, match: Played) -> None:

@@ -14,6 +14,7 @@ import grpc
 import pytest
 from house_bots.random_bot import RandomBot
 
+from dogana.sdk import _channel
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
@@ -288,6 +289,15 @@ def test_the_sdk_is_typed(tmp_path: Path) -> None:
         "play(choose)\n"
     )
     subprocess.run([sys.executable, "-m", "mypy", "--strict", "bot.py"], cwd=tmp_path, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(("address", "pings"), [("unix:/run/dogana.sock", False), ("127.0.0.1:7777", True)])
+def test_a_bot_pings_only_from_elsewhere(monkeypatch: pytest.MonkeyPatch, address: str, pings: bool) -> None:
+    """A bot that the referee has started may be stopped while it is not asked, and would take its connection for lost."""
+    given: dict[str, int] = {}
+    monkeypatch.setattr(grpc.aio, "insecure_channel", lambda _, options: given.update(options))
+    _channel(address, None)
+    assert ("grpc.keepalive_time_ms" in given) is pings
 
 
 @pytest.mark.soak

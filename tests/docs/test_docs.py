@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -23,17 +24,16 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 TEXT = "\n".join(page.read_text() for page in PAGES)
 
 
-def commands() -> list[tuple[str, ...]]:
+def commands(group: Any) -> list[tuple[str, ...]]:
     """Every command there is, such as ("ladder", "top")."""
-    root = typer.main.get_command(app)
-    found: list[tuple[str, ...]] = []
-    for name, command in root.commands.items():  # type: ignore[attr-defined]
-        inner = getattr(command, "commands", None)
-        found += [(name, other) for other in inner] if inner else [(name,)]
-    return found
+    return [
+        (name, *inner)
+        for name, command in group.commands.items()
+        for inner in (commands(command) if hasattr(command, "commands") else [()])
+    ]
 
 
-@pytest.mark.parametrize("command", commands(), ids=" ".join)
+@pytest.mark.parametrize("command", commands(typer.main.get_command(app)), ids=" ".join)
 def test_every_command_has_help_with_an_example_and_is_in_the_docs(command: tuple[str, ...]) -> None:
     shown = subprocess.run(
         [sys.executable, "-m", "ladder", *command, "--help"], capture_output=True, text=True, check=True, cwd=ROOT

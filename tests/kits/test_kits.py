@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -39,6 +40,7 @@ from referee.live.play import Command, House, MatchReport, Player, Remote, play_
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.registry import games
+from referee.sandbox.cgroup import Groups
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 from tests.proxy import breaking
@@ -316,6 +318,26 @@ def test_what_is_submitted_plays_every_game_behind_the_walls_of_a_ladder(
         assert report.result.seats[0].outcome is Outcome.PLAYED, (report.result.seats[0].detail, report.logs[0])
         assert (report.usages[0].memory_kills or 0) == 0
     assert artefact.games == tuple(games())
+
+
+@needs_bubblewrap
+@pytest.mark.skipif(
+    "freezer" not in Groups.look().found,
+    reason="needs the freezer of control groups: run as root, or see dogana doctor",
+)
+def test_it_plays_on_after_it_was_stopped_while_others_thought(kit: Path) -> None:
+    slow = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.1) or 0)"
+    boxed = replace(started(kit), sandbox=build(Limits(ponders=False)))
+    kit.parent.chmod(0o755)
+    other = Command([sys.executable, "-c", slow], environment(), None, 60.0)
+
+    async def stops() -> MatchReport:
+        async with RefereeServer() as server:
+            plan = plan_of(options={"first_player": 0, "last_turn": 3})
+            return await play_match(plan, [boxed, other], server=server)
+
+    report = run(stops())
+    assert report.result.seats[0].outcome is Outcome.PLAYED, (report.result.seats[0].detail, report.logs[0])
 
 
 @pytest.mark.soak

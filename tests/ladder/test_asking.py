@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from ladder import cli
 from ladder.chronicle import Chronicle, PlayedMatch
 from ladder.errors import LadderError
 from ladder.faults import read_account
@@ -31,6 +30,7 @@ from referee.match.result import Fault, Outcome
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
+from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
 
@@ -54,25 +54,8 @@ def home(told: Home, tmp_path: Path) -> Home:
 
 @pytest.fixture
 def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
-    """Runs `dogana ...` as a user does, but in this process, which saves the time to start one."""
-
-    def run(*arguments: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-        words = ["dogana", *map(str, arguments)]
-        with monkeypatch.context() as patch:
-            patch.chdir(tmp_path)
-            patch.setattr(sys, "argv", words)
-            patch.setattr(sys, "stderr", sys.stderr)  # to have it back afterwards
-            patch.setattr(cli, "_stop_cleanly", list)
-            ended = 0
-            try:
-                cli.main()
-            except SystemExit as end:
-                ended = int(end.code or 0)
-        printed = capfd.readouterr()
-        assert ended == status, printed
-        return subprocess.CompletedProcess(words, ended, printed.out, printed.err)
-
-    return run
+    """Runs `dogana ...` in this process."""
+    return in_process(tmp_path, monkeypatch, capfd)
 
 
 Ask = Callable[..., Any]
@@ -351,9 +334,10 @@ def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_
     found = ask("show", "best")
     [fared] = found["fared"]
     own = [match for match in matches if place(match, "best")]
-    assert (fared["matches"], fared["wins"]) == (len(own), sum(place(match, "best") == 1 for match in own))
+    stands = fared["standing"]
+    assert (stands["matches"], stands["wins"]) == (len(own), sum(place(match, "best") == 1 for match in own))
     assert [entry["block"] for entry in fared["blocks"]] == sorted({match.block for match in own})
-    assert fared["blocks"][-1]["mu"] == fared["mu"]
+    assert fared["blocks"][-1]["mu"] == stands["mu"]
     met = {entry["bot"]: entry for entry in fared["met"]}
     for other in ("good", FAULTY):
         both = [match for match in own if place(match, other)]
@@ -364,8 +348,8 @@ def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_
         (entry["matches"] for entry in fared["met"]), reverse=True
     )
     [faulty] = ask("show", FAULTY)["fared"]
-    assert faulty["faults"] == {"crash": faulty["out"]}
-    assert faulty["status"] == "suspended"
+    assert faulty["faults"] == {"crash": faulty["standing"]["out"]}
+    assert faulty["standing"]["status"] == "suspended"
 
 
 def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home: Home, dogana: Dogana) -> None:
@@ -378,7 +362,7 @@ def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home:
     ]
     assert found["fared"] == []  # the newest has not played
     older = json.loads(dogana("ladder", "show", "best v1", "--home", home.folder, "--json").stdout)
-    assert older["fared"][0]["matches"] > 0
+    assert older["fared"][0]["standing"]["matches"] > 0
 
 
 # --- second chances -----------------------------------------------------------------------------------------

@@ -700,17 +700,17 @@ def test_a_log_is_written_and_checked_by_commands(dogana: Dogana, home: Home, lo
         store.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
     said = dogana("ladder", "audit-log", "later.jsonl", "--previous", "log.jsonl", "--home", "home").stdout
     assert "1 of them new" in said
-    told = dogana("audit", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
+    told = dogana("verify-log", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
     assert f"signed by ladder {public.fingerprint}" in told
     assert "log.jsonl is a beginning of it; 1 entries were added" in told
     assert "unfinished: block 3" in told
-    document = json.loads(dogana("audit", "later.jsonl", "--key", "home/key.pub", "--json").stdout)
+    document = json.loads(dogana("verify-log", "later.jsonl", "--key", "home/key.pub", "--json").stdout)
     assert (document["holds"], document["fingerprint"], document["seeds"]) == (True, public.fingerprint, 2)
-    ended = dogana("audit", "log.jsonl", "--key", "home/key.pub", "--previous", "later.jsonl", status=1)
+    ended = dogana("verify-log", "log.jsonl", "--key", "home/key.pub", "--previous", "later.jsonl", status=1)
     assert ended.stdout.startswith("broken later.jsonl: entry")
     assert len(ended.stdout.splitlines()) == 1
     for wrong, reason in {"ed25519:0": "is not a public key", "log.jsonl": "has more than 1000 bytes"}.items():
-        assert reason in dogana("audit", "log.jsonl", "--key", wrong, status=1).stderr
+        assert reason in dogana("verify-log", "log.jsonl", "--key", wrong, status=1).stderr
 
 
 def proved(home: Home, store: Chronicle, number: int) -> list[Match]:

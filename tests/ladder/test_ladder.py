@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ladder.commands.run import _sandbox
+from ladder.commands.run import confine
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.running import schedule
@@ -233,7 +233,7 @@ def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest
         LadderError,
         match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
     ):
-        _sandbox(Limits(), Home(tmp_path))
+        confine(Limits(), Home(tmp_path), unconfined=False)
 
 
 def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path) -> None:

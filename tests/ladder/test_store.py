@@ -11,6 +11,7 @@ import subprocess
 import sys
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -55,6 +56,24 @@ def _submit(path: Path, number: int, barrier: Barrier) -> None:
     with Store(path, create=True) as store:
         for version in range(10):
             store.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], [GAME.name])
+
+
+def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "ladder.db"
+    path.touch()
+    names = Database.table_names
+
+    def made_after_the_first_look(db: Database, **arguments: Any) -> list[str]:
+        seen = names(db, **arguments)
+        monkeypatch.setattr(Database, "table_names", names)
+        Store(path, create=True).close()
+        return seen
+
+    monkeypatch.setattr(Database, "table_names", made_after_the_first_look)
+    with Store(path, create=True) as store:
+        assert store.versions() == {}
 
 
 def test_processes_that_make_a_ladder_and_write_to_it_at_once_all_succeed(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def test_the_projects_own_messages_are_in_order(check: ModuleType) -> None:
     assert check.style_problems(check.PROTO) == []
     assert check.breaking_changes(check.PROTO, check.RELEASED) == []
     assert check.collisions(present) == []
-    assert check.PAGE.read_text() == check.page(present)
+    for name, made in check.PAGES.items():
+        assert made.path.read_text() == check.page(present, name)
 
 
 # --- style ------------------------------------------------------------------------------------------------------

@@ -180,8 +180,9 @@ function converse(
 ): Promise<GameOver> {
   const client = new grpc.Client(address, credentials(), {
     "grpc.max_receive_message_length": -1,
-    "grpc.keepalive_time_ms": 30_000, // finds out about a connection that was lost without a word
-    "grpc.keepalive_timeout_ms": 10_000,
+    // Finds out about a connection that was lost without a word. A started bot needs no pings, and may be stopped while it is
+    // not asked.
+    ...(address.startsWith("unix:") ? {} : { "grpc.keepalive_time_ms": 30_000, "grpc.keepalive_timeout_ms": 10_000 }),
     "grpc.use_local_subchannel_pool": 1, // an attempt to come back does not wait for an earlier one
   });
   const stream = client.makeBidiStreamRequest<AgentMessage, RefereeMessage>(

@@ -132,20 +132,21 @@ func Play(choose func(*Decision) Answer) {
 		}
 		secure = certificate
 	}
+	remote := !strings.HasPrefix(address, "unix:")
 	target := address
-	if !strings.HasPrefix(address, "unix:") {
-		target = "passthrough:///" + address
-	}
-	connection, err := grpc.NewClient(
-		target,
+	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(secure),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessageBytes)),
-	)
+	}
+	if remote { // a started bot needs no pings, and may be stopped while it is not asked
+		target = "passthrough:///" + address
+		options = append(options, grpc.WithKeepaliveParams(
+			keepalive.ClientParameters{Time: keepaliveTime, Timeout: keepaliveTimeout}))
+	}
+	connection, err := grpc.NewClient(target, options...)
 	if err != nil {
 		giveUp("DOGANA_ADDRESS is %q, which is no address: %v", address, err)
 	}
-	remote := !strings.HasPrefix(address, "unix:")
 	wait, lost := firstWait, time.Time{}
 	for {
 		welcomed, err := playStream(connection, token, choose)

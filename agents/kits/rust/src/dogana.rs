@@ -139,10 +139,12 @@ fn endpoint(address: &str) -> Endpoint {
         (false, true) => "http://",
         (false, false) => "https://",
     };
-    let endpoint = Endpoint::from_shared(format!("{scheme}{address}"))
-        .unwrap_or_else(|error| give_up(&format!("DOGANA_ADDRESS is {address:?}, which is no address: {error}")))
-        .http2_keep_alive_interval(KEEPALIVE)
-        .keep_alive_timeout(KEEPALIVE_TIMEOUT);
+    let mut endpoint = Endpoint::from_shared(format!("{scheme}{address}"))
+        .unwrap_or_else(|error| give_up(&format!("DOGANA_ADDRESS is {address:?}, which is no address: {error}")));
+    if !address.starts_with("unix:") {
+        // a started bot needs no pings, and may be stopped while it is not asked
+        endpoint = endpoint.http2_keep_alive_interval(KEEPALIVE).keep_alive_timeout(KEEPALIVE_TIMEOUT);
+    }
     if authority.is_empty() {
         return endpoint;
     }

@@ -308,7 +308,13 @@ public final class Dogana {
               .overrideAuthority("localhost")
               .channelFactory(NioDomainSocketChannel::new);
     } else {
-      builder = NettyChannelBuilder.forTarget(address).channelFactory(NioSocketChannel::new);
+      builder =
+          NettyChannelBuilder.forTarget(address)
+              .channelFactory(NioSocketChannel::new)
+              // Finds out about a connection that was lost without a word. A started bot needs no pings, and may be stopped
+              // while it is not asked.
+              .keepAliveTime(30, TimeUnit.SECONDS)
+              .keepAliveTimeout(10, TimeUnit.SECONDS);
     }
     String authority = System.getenv("DOGANA_CA");
     if (authority == null || authority.isEmpty()) {
@@ -324,8 +330,6 @@ public final class Dogana {
         .eventLoopGroup(threads)
         .directExecutor()
         .maxInboundMessageSize(Integer.MAX_VALUE)
-        .keepAliveTime(30, TimeUnit.SECONDS) // finds out about a connection that was lost without a word
-        .keepAliveTimeout(10, TimeUnit.SECONDS)
         .build();
   }
 

@@ -1,4 +1,4 @@
-"""`dogana audit`: check the audit log of a ladder, without the ladder."""
+"""`dogana verify-log`: check the audit log of a ladder, without the ladder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_NAMED = 20
 """How many unfinished blocks are named; `--json` names all."""
 
 
-def audit(
+def verify_log(
     file: Annotated[Path, typer.Argument(help="An audit log.", metavar="LOG")],
     key: KeyOption,
     previous: Annotated[
@@ -34,9 +34,9 @@ def audit(
 
     Examples:
 
-      dogana audit audit-log.jsonl --key key.pub
+      dogana verify-log audit-log.jsonl --key key.pub
 
-      dogana audit monday.jsonl --key key.pub --previous sunday.jsonl
+      dogana verify-log monday.jsonl --key key.pub --previous sunday.jsonl
     """
     trusted = read_key(key)
     try:

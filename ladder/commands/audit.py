@@ -1,0 +1,36 @@
+"""`dogana ladder audit`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from ladder.authors import Authors
+from ladder.commands.options import AsJson, HomeOption
+from ladder.commands.tables import moment, table
+from ladder.home import Home
+from referee.commands.output import out, print_json
+
+
+def audit(
+    home: HomeOption,
+    limit: Annotated[int, typer.Option(help="Show this many changes.", min=1, max=100_000)] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Show who has changed what: submitted, retired or requalified bots, added authors, given and revoked tokens; newest first.
+
+    Example:
+
+      dogana ladder audit --limit 200
+    """
+    with Authors(Home(home).database, create=False) as authors:
+        acts = authors.acts(limit)
+    if as_json:
+        print_json([asdict(act) for act in acts])
+        return
+    listed = table("when (UTC)", "who", "did", "about", whole={"when (UTC)"})
+    for act in acts:
+        listed.add_row(moment(act.at), act.who, act.did, act.about)
+    out.print(listed)

@@ -1,0 +1,75 @@
+"""`dogana login` and `dogana logout`."""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.errors import LadderError
+from ladder.service.client import RemoteDesk
+from ladder.service.login import Login, logins_file, remember
+from referee.commands.output import out
+from referee.files import read_file
+
+_MAX_TOKEN_BYTES = 4096
+ServerArgument = Annotated[str, typer.Argument(help="The ladder.", metavar="HOST:PORT")]
+
+
+def login(
+    server: ServerArgument,
+    token_file: Annotated[
+        Path | None, typer.Option(help="Read the token from this file, not from standard input.", metavar="FILE")
+    ] = None,
+    ca: Annotated[
+        Path | None,
+        typer.Option(
+            help="The certificate by which the ladder is known (PEM); the connection is encrypted then.", metavar="FILE"
+        ),
+    ] = None,
+) -> None:
+    """Log in at a ladder with the token that its organiser has given you.
+
+    The token is asked for, or read from standard input, and never stands in a command line. It is kept in a file that only you
+    can read.
+
+    Examples:
+
+      dogana login ladder.example:7800 --ca ladder.pem
+
+      dogana login 127.0.0.1:7800 < token.txt
+    """
+    token = _token(token_file)
+    known = Login(token=token, authority=None if ca is None else str(ca.absolute()))
+    with RemoteDesk(server, known) as desk:
+        answer = desk.info(pb.InfoRequest())
+    remember(server, Login(answer.author, token, known.authority))
+    out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
+
+
+def logout(server: ServerArgument) -> None:
+    """Forget the token for a ladder.
+
+    Example:
+
+      dogana logout ladder.example:7800
+    """
+    remember(server, None)
+    out.print(f"logged out at {server}", soft_wrap=True)
+
+
+def _token(file: Path | None) -> str:
+    if file is not None:
+        data = read_file(file, _MAX_TOKEN_BYTES)
+    elif sys.stdin.isatty():
+        data = getpass.getpass("token: ").encode()
+    else:
+        data = sys.stdin.buffer.read(_MAX_TOKEN_BYTES)
+    token = data.decode(errors="replace").strip()
+    if not token or not token.isascii() or not token.isprintable():
+        raise LadderError("that is no token; it is what `dogana ladder author add` has printed")
+    return token

@@ -1,0 +1,47 @@
+"""`dogana ladder record`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.options import AsJson
+from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.errors import LadderError
+from referee.commands.output import out, print_json, target
+from referee.files import write_private
+
+
+def record(
+    match: Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")],
+    to: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE", parser=target)],
+    home: FolderOption = None,
+    server: ServerOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Copy the record of a match into a file, to verify it and to look at it.
+
+    It can be had when all matches from its seed are over.
+
+    Examples:
+
+      dogana ladder record 3f09 --to 3f09.jsonl.zst --server ladder.example:7800
+
+      dogana verify 3f09.jsonl.zst
+    """
+    if os.path.lexists(to):
+        raise LadderError(f"{to} is there already; name another file")
+    with Where.chosen(home, server).desk() as desk:
+        pieces = list(desk.record(pb.RecordRequest(match=match)))
+    name, data = pieces[0].name, b"".join(piece.data for piece in pieces)
+    if name.endswith(".zst") != to.name.endswith(".zst"):
+        raise LadderError(f"the record is {name}; let the name of your file end likewise")
+    write_private(to, data)
+    if as_json:
+        print_json({"file": str(to), "bytes": len(data)})
+    else:
+        out.print(f"{to} has {len(data):,} bytes; look at it: dogana replay {to}", soft_wrap=True)

@@ -1,0 +1,75 @@
+"""Which ladder a command is about: a folder of this machine, or a server."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.commands.options import default_home
+from ladder.desk import Desk
+from ladder.errors import LadderError
+from ladder.home import Home
+from ladder.service.client import RemoteDesk
+
+SERVER_VARIABLE = "DOGANA_LADDER"
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--home", help="The folder of the ladder.", metavar="DIR", show_default=False),
+]
+ServerOption = Annotated[
+    str | None,
+    typer.Option(
+        help=f"The ladder that is served there, instead of a folder [{SERVER_VARIABLE}].",
+        metavar="HOST:PORT",
+        show_default=False,
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A folder, or a server if one is named."""
+
+    home: Path
+    server: str | None
+
+    @staticmethod
+    def chosen(home: Path | None, server: str | None) -> Where:
+        """Return what the command line names; the environment is asked if it names neither.
+
+        Raises:
+            LadderError: if it names both.
+        """
+        if home is not None and server is not None:
+            raise LadderError("--home is a ladder on this machine, --server is one elsewhere; leave out one of them")
+        if home is None and server is None:
+            server = os.environ.get(SERVER_VARIABLE) or None
+        return Where(home or default_home(), server)
+
+    @contextmanager
+    def desk(self) -> Iterator[Desk | RemoteDesk]:
+        """Open the desk of the ladder.
+
+        Raises:
+            LadderError: if there is no ladder, or it does not answer.
+        """
+        if self.server is None:
+            yield Desk(Home(self.home))
+        else:
+            with RemoteDesk(self.server) as desk:
+                yield desk
+
+    def command(self, *words: object) -> str:
+        """Return a `dogana ladder` command for this ladder, as it is typed into a shell."""
+        if self.server is not None:
+            place = ["--server", self.server]
+        else:
+            place = [] if self.home == default_home() else ["--home", str(self.home)]
+        return shlex.join(["dogana", "ladder", *map(str, words), *place])

@@ -1,0 +1,45 @@
+"""A server beside a run: gRPC in a thread of its own, while the process's first thread plays matches."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from ladder.home import Home
+from ladder.service.server import LadderServer
+from referee.live.server import Listen
+
+
+@contextmanager
+def serving(home: Home, listen: Listen) -> Iterator[int]:
+    """Serve the desk of a ladder meanwhile; yield the port.
+
+    Raises:
+        PortInUse: if that is not possible.
+    """
+    ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
+    thread = threading.Thread(target=lambda: asyncio.run(_serve(home, listen, ready)), name="desk", daemon=True)
+    thread.start()
+    port, loop, over = ready.result()
+    try:
+        yield port
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+
+
+async def _serve(
+    home: Home, listen: Listen, ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]]
+) -> None:
+    over = asyncio.Event()
+    try:
+        async with LadderServer(home, listen) as server:
+            ready.set_result((server.port, asyncio.get_running_loop(), over))
+            await over.wait()
+    except Exception as error:
+        if ready.done():
+            raise
+        ready.set_exception(error)

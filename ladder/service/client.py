@@ -1,0 +1,170 @@
+"""The desk of a ladder that is served elsewhere: the same questions and answers as `ladder.desk.Desk`, over gRPC."""
+
+from __future__ import annotations
+
+import hashlib
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self, TypeVar
+
+import grpc
+from dogana.v1.ladder_pb2_grpc import LadderStub
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.desk import PIECE_BYTES
+from ladder.errors import LadderError
+from ladder.intake import check_path
+from ladder.service.login import Login, login_of
+
+ANSWER_SECONDS = 60.0
+"""How long an answer may take; that of a bot that was sent may take longer."""
+INTAKE_SECONDS = 600.0
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
+Answer = TypeVar("Answer")
+
+
+class RemoteDesk:
+    """The desk of a served ladder; use it as a context manager. Each question raises `LadderError` if it is refused."""
+
+    def __init__(self, server: str, login: Login | None = None) -> None:
+        """Prepare to ask `host:port` or `unix:path`, by the token that is kept for it unless another is given.
+
+        Raises:
+            LadderError: if the certificate that is kept with it cannot be read.
+        """
+        self._server = server
+        self._login = login or login_of(server)
+        self._channel = _channel(server, self._login)
+        self._stub = LadderStub(self._channel)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._channel.close()
+
+    def info(self, request: pb.InfoRequest) -> pb.InfoAnswer:
+        """Ask which ladder this is."""
+        return self._ask(self._stub.Info, request)
+
+    def top(self, request: pb.TopRequest) -> pb.TopAnswer:
+        """Ask for the standings."""
+        return self._ask(self._stub.Top, request)
+
+    def bots(self, request: pb.BotsRequest) -> pb.BotsAnswer:
+        """Ask for every bot with its newest version."""
+        return self._ask(self._stub.Bots, request)
+
+    def show(self, request: pb.ShowRequest) -> pb.ShowAnswer:
+        """Ask for a bot."""
+        return self._ask(self._stub.Show, request)
+
+    def matches(self, request: pb.MatchesRequest) -> pb.MatchesAnswer:
+        """Ask for matches that count."""
+        return self._ask(self._stub.Matches, request)
+
+    def match(self, request: pb.MatchRequest) -> pb.MatchAnswer:
+        """Ask how a match went."""
+        return self._ask(self._stub.Match, request)
+
+    def log(self, request: pb.LogRequest) -> pb.LogAnswer:
+        """Ask what bots wrote."""
+        return self._ask(self._stub.Log, request)
+
+    def retire(self, request: pb.RetireRequest) -> pb.RetireAnswer:
+        """Have a bot taken out."""
+        return self._ask(self._stub.Retire, request)
+
+    def requalify(self, request: pb.RequalifyRequest) -> pb.RequalifyAnswer:
+        """Have a bot qualify once more."""
+        return self._ask(self._stub.Requalify, request)
+
+    def record(self, request: pb.RecordRequest) -> Iterator[pb.RecordPiece]:
+        """Ask for the record of a match."""
+        with self._explained():
+            yield from self._stub.Record(request, timeout=INTAKE_SECONDS, metadata=self._metadata())
+
+    def submit(self, path: Path, bot: str, author: str) -> pb.SubmitAnswer:
+        """Send a bot. A folder travels as an archive.
+
+        Raises:
+            BadBot: if there is no such file or folder.
+            LadderError: if the author is not the one whose token is used, or the bot is refused.
+        """
+        check_path(path)
+        if author and author != self._login.author:
+            raise LadderError(
+                f"you are logged in at {self._server} as {self._login.author or 'nobody'}, not as {author};"
+                " leave out --author, or log in: dogana login"
+            )
+        with tempfile.TemporaryDirectory(prefix="dogana-") as scratch:
+            file = path
+            if path.is_dir():
+                file = Path(scratch) / "bot.tar.gz"
+                with tarfile.open(file, "w:gz") as archive:
+                    archive.add(path, ".", filter=_kept)
+            with self._explained():
+                return self._stub.Submit(_pieces(file, bot), timeout=INTAKE_SECONDS, metadata=self._metadata())
+
+    def _ask(self, call: Callable[..., Answer], request: object) -> Answer:
+        with self._explained():
+            return call(request, timeout=ANSWER_SECONDS, metadata=self._metadata())
+
+    def _metadata(self) -> tuple[tuple[str, str], ...]:
+        return (("authorization", f"Bearer {self._login.token}"),) if self._login.token else ()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except grpc.RpcError as error:
+            code, details = error.code(), error.details()
+            if code is grpc.StatusCode.UNAVAILABLE:
+                raise LadderError(f"no ladder answers at {self._server}: {details}") from error
+            if code is grpc.StatusCode.UNIMPLEMENTED:
+                raise LadderError(f"the ladder at {self._server} is of an older version: {details}") from error
+            if code is grpc.StatusCode.DEADLINE_EXCEEDED:
+                raise LadderError(f"the ladder at {self._server} did not answer in time; try again later") from error
+            raise LadderError(f"{details}" if details else f"the ladder at {self._server} failed: {code}") from error
+
+
+def _channel(server: str, login: Login) -> grpc.Channel:
+    options = [("grpc.max_receive_message_length", MAX_ANSWER_BYTES)]
+    if login.authority is None:
+        return grpc.insecure_channel(server, options)
+    try:
+        certificate = Path(login.authority).read_bytes()
+    except OSError as error:
+        raise LadderError(f"cannot read the certificate {login.authority}: {error.strerror}") from error
+    return grpc.secure_channel(server, grpc.ssl_channel_credentials(certificate), options)
+
+
+def _kept(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return an entry of an archive without what tells of this machine; None to leave it out, as the intake does."""
+    if Path(entry.name).name == "__pycache__":
+        return None
+    entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    entry.mtime = 0
+    return entry
+
+
+def _pieces(file: Path, bot: str) -> Iterator[pb.SubmitRequest]:
+    status = file.stat()
+    with file.open("rb") as source:
+        digest = hashlib.file_digest(source, "sha256").hexdigest()
+        source.seek(0)
+        yield pb.SubmitRequest(
+            submission=pb.Submission(
+                bot=bot,
+                file=file.name,
+                size=status.st_size,
+                sha256=digest,
+                executable=bool(status.st_mode & 0o100),
+            )
+        )
+        while data := source.read(PIECE_BYTES):
+            yield pb.SubmitRequest(data=data)

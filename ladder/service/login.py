@@ -1,0 +1,73 @@
+"""The tokens by which this user is known to ladders elsewhere, in one file that only this user can read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import platformdirs
+
+from ladder.errors import LadderError
+from referee.files import private_folder, read_file, write_private
+
+_MAX_BYTES = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """How one is known to a server.
+
+    Attributes:
+        author: the name that belongs to the token; empty for nobody.
+        token: what is shown; empty for none.
+        authority: the file with the certificate by which the server is known; None for a connection that is not encrypted.
+    """
+
+    author: str = ""
+    token: str = ""
+    authority: str | None = None
+
+
+def logins_file() -> Path:
+    """Return where tokens are kept."""
+    return Path(platformdirs.user_config_dir("dogana")) / "logins.json"
+
+
+def login_of(server: str) -> Login:
+    """Return how one is known to a server.
+
+    Raises:
+        LadderError: if the file cannot be read.
+    """
+    return _read().get(server, Login())
+
+
+def remember(server: str, login: Login | None) -> None:
+    """Keep a login, or forget it.
+
+    Raises:
+        LadderError: if the file cannot be read.
+        OSError: if it cannot be written.
+    """
+    known = _read()
+    known.pop(server, None)
+    if login is not None:
+        known[server] = login
+    file = logins_file()
+    file.parent.parent.mkdir(parents=True, exist_ok=True)
+    private_folder(file.parent)
+    write_private(file, json.dumps({name: asdict(one) for name, one in known.items()}, indent=1).encode())
+
+
+def _read() -> dict[str, Login]:
+    file = logins_file()
+    try:
+        entries = json.loads(read_file(file, _MAX_BYTES))
+        return {str(name): Login(**entry) for name, entry in entries.items()}
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise LadderError(f"{file}: {error.strerror}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise LadderError(f"{file} is damaged; remove it, and log in again: dogana login HOST:PORT") from error

@@ -1,0 +1,272 @@
+"""The desk of a ladder over gRPC: who asks is known by a token, what they ask for is limited, what goes wrong has a status."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Self, TypeVar
+
+import grpc
+from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from typing_extensions import override
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.authors import Authors
+from ladder.desk import ANYBODY, Asker, Desk
+from ladder.errors import BadBot, Forbidden, NotFound, TooMuch, Unauthenticated
+from ladder.home import Home
+from ladder.service.meter import Allowance, Meter
+from referee.errors import DoganaError
+from referee.live.door import OPTIONS, Calls
+from referee.live.server import Listen, PortInUse
+from referee.terminal import visible
+
+_log = logging.getLogger(__name__)
+
+MAX_STATUS_CHARACTERS = 1000
+"""How much is said of what went wrong; HTTP/2 takes 8 kB."""
+MAX_MESSAGE_BYTES = 1024 * 1024
+MAX_CALLS = 64
+"""How many calls are answered at a time; more wait for a moment, and are refused then."""
+WAIT_SECONDS = 10.0
+"""How long a call waits for its turn."""
+PIECE_SECONDS = 30.0
+"""How long the next piece of an upload may take to come."""
+MAX_UPLOADS = 8
+"""How many uploads may be under way."""
+STOP_SECONDS = 2.0
+SERVICE = "dogana.v1.Ladder"
+
+REQUESTS = Allowance("requests", 600, 60)
+"""Of an author, or of an address without a token."""
+SUBMISSIONS = Allowance("submissions", 50, 86_400)
+UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
+
+_STATUS: dict[type[Exception], grpc.StatusCode] = {
+    NotFound: grpc.StatusCode.NOT_FOUND,
+    Forbidden: grpc.StatusCode.PERMISSION_DENIED,
+    Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
+    TooMuch: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    BadBot: grpc.StatusCode.INVALID_ARGUMENT,
+    DoganaError: grpc.StatusCode.FAILED_PRECONDITION,
+}
+Answer = TypeVar("Answer")
+Context = Any
+
+
+class LadderServer(LadderServicer):
+    """Serves the desk of one ladder; use it as an asynchronous context manager."""
+
+    def __init__(self, home: Home, listen: Listen) -> None:
+        self._home = home
+        self._listen = listen
+        self._calls = Calls()
+        self._turns = asyncio.Semaphore(MAX_CALLS)
+        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
+        self._requests = Meter(REQUESTS)
+        self._submissions = Meter(SUBMISSIONS)
+        self._uploaded = Meter(UPLOADED)
+        self._server: grpc.aio.Server | None = None
+        self.port = 0
+        """The TCP port."""
+
+    async def __aenter__(self) -> Self:
+        """Start to listen.
+
+        Raises:
+            PortInUse: if that is not possible.
+        """
+        server = self._server = grpc.aio.server(
+            interceptors=[self._calls],
+            options=[
+                *OPTIONS,
+                ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+                ("grpc.max_concurrent_streams", MAX_CALLS),
+                ("grpc.keepalive_time_ms", 30_000),
+                ("grpc.keepalive_timeout_ms", 10_000),
+            ],
+        )
+        add_LadderServicer_to_server(self, server)
+        healthy = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+        try:
+            self.port = self._add_port(server)
+        except RuntimeError as error:
+            await self.__aexit__()
+            raise PortInUse(
+                f"cannot listen on {self._listen.address}: is the address right, and no other program using it?"
+                + (" Are certificate and key PEM files that belong together?" if self._listen.key else "")
+            ) from error
+        await server.start()
+        for name in ("", SERVICE):
+            await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
+        return self
+
+    def _add_port(self, server: grpc.aio.Server) -> int:
+        listen = self._listen
+        if listen.certificate is None or listen.key is None:
+            return server.add_insecure_port(listen.address)
+        return server.add_secure_port(listen.address, grpc.ssl_server_credentials([(listen.key, listen.certificate)]))
+
+    async def __aexit__(self, *_: object) -> None:
+        """End every call, and stop listening."""
+        if self._server is not None:
+            await self._server.stop(grace=STOP_SECONDS)
+            await self._calls.end()
+            self._server = None
+
+    # who asks
+
+    async def _asker(self, context: Context) -> Asker:
+        """Return who asks, and count the request.
+
+        Raises:
+            Unauthenticated: if a token is shown that is worth nothing.
+            TooMuch: if they have asked too often.
+        """
+        address = _host(context.peer())
+        shown = dict(context.invocation_metadata() or ()).get("authorization", "")
+        token = shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
+        if not token:
+            self._requests.take(address)
+            return ANYBODY
+        try:
+            author = await asyncio.to_thread(self._author_of, token)
+        except Unauthenticated:
+            self._requests.take(address, 10)  # who guesses tokens is soon told to come back later
+            raise
+        self._requests.take(f"author {author}")
+        return Asker(author)
+
+    def _author_of(self, token: str) -> str:
+        with Authors(self._home.database, create=False) as authors:
+            return authors.author_of(token)
+
+    async def _answer(self, context: Context, ask: Callable[[Desk], Answer]) -> Answer:
+        """Answer a question in a thread of its own: it reads files and the database."""
+        async with self._explained(context):
+            asker = await self._asker(context)
+            async with self._turn():
+                return await asyncio.to_thread(ask, Desk(self._home, asker))
+        raise AssertionError  # `_explained` has ended the call
+
+    @contextlib.asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
+        try:
+            await asyncio.wait_for(self._turns.acquire(), WAIT_SECONDS)
+        except TimeoutError:
+            raise TooMuch("the ladder has too much to do; come back in a minute") from None
+        try:
+            yield
+        finally:
+            self._turns.release()
+
+    @contextlib.asynccontextmanager
+    async def _explained(self, context: Context) -> AsyncIterator[None]:
+        """End the call with a status and a reason if something goes wrong."""
+        try:
+            yield
+        except DoganaError as error:
+            code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
+            await context.abort(code, visible(str(error), MAX_STATUS_CHARACTERS))
+        except OSError as error:
+            _log.error("a call failed: %s", error)
+            await context.abort(grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}")
+        except grpc.aio.AbortError:
+            raise
+        except Exception:
+            _log.exception("a call failed")
+            await context.abort(
+                grpc.StatusCode.INTERNAL, "the ladder failed; its organiser finds the reason in its log"
+            )
+
+    # calls
+
+    @override
+    async def Info(self, request: pb.InfoRequest, context: Context) -> pb.InfoAnswer:
+        return await self._answer(context, lambda desk: desk.info(request))
+
+    @override
+    async def Top(self, request: pb.TopRequest, context: Context) -> pb.TopAnswer:
+        return await self._answer(context, lambda desk: desk.top(request))
+
+    @override
+    async def Bots(self, request: pb.BotsRequest, context: Context) -> pb.BotsAnswer:
+        return await self._answer(context, lambda desk: desk.bots(request))
+
+    @override
+    async def Show(self, request: pb.ShowRequest, context: Context) -> pb.ShowAnswer:
+        return await self._answer(context, lambda desk: desk.show(request))
+
+    @override
+    async def Matches(self, request: pb.MatchesRequest, context: Context) -> pb.MatchesAnswer:
+        return await self._answer(context, lambda desk: desk.matches(request))
+
+    @override
+    async def Match(self, request: pb.MatchRequest, context: Context) -> pb.MatchAnswer:
+        return await self._answer(context, lambda desk: desk.match(request))
+
+    @override
+    async def Log(self, request: pb.LogRequest, context: Context) -> pb.LogAnswer:
+        return await self._answer(context, lambda desk: desk.log(request))
+
+    @override
+    async def Retire(self, request: pb.RetireRequest, context: Context) -> pb.RetireAnswer:
+        return await self._answer(context, lambda desk: desk.retire(request))
+
+    @override
+    async def Requalify(self, request: pb.RequalifyRequest, context: Context) -> pb.RequalifyAnswer:
+        return await self._answer(context, lambda desk: desk.requalify(request))
+
+    @override
+    async def Record(self, request: pb.RecordRequest, context: Context) -> AsyncIterator[pb.RecordPiece]:
+        pieces = await self._answer(context, lambda desk: desk.record(request))
+        async with self._explained(context):
+            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+                yield piece
+
+    @override
+    async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:
+        async with self._explained(context):
+            asker = await self._asker(context)
+            if self._uploads.locked():
+                raise TooMuch("too many bots are being sent at the moment; come back in a minute")
+            async with self._uploads:
+                return await self._receive(Desk(self._home, asker), asker, aiter(requests))
+        raise AssertionError  # `_explained` has ended the call
+
+    async def _receive(self, desk: Desk, asker: Asker, requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitAnswer:
+        first = await _next_piece(requests)
+        if first is None or first.WhichOneof("part") != "submission":
+            raise BadBot("the first message must say what is submitted")
+        submission = first.submission
+        upload = await asyncio.to_thread(desk.receive, submission)
+        with upload:
+            self._submissions.take(asker.author)
+            self._uploaded.take(asker.author, submission.size)
+            while (piece := await _next_piece(requests)) is not None:
+                if piece.WhichOneof("part") != "data":
+                    raise BadBot("after the first message, only bytes can come")
+                await asyncio.to_thread(upload.write, piece.data)
+            async with self._turn():
+                return await asyncio.to_thread(upload.finish)
+
+
+async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitRequest | None:
+    """Return the next message; None at the end.
+
+    Raises:
+        BadBot: if none comes in time.
+    """
+    try:
+        return await asyncio.wait_for(anext(requests, None), PIECE_SECONDS)
+    except TimeoutError:
+        raise BadBot(f"nothing came for {PIECE_SECONDS:g} s; send it again") from None
+
+
+def _host(peer: str) -> str:
+    """Return who is behind a gRPC address: the host of `ipv4:host:port`, or all of this machine for a Unix socket."""
+    return "unix" if peer.startswith("unix:") else peer.rpartition(":")[0]

@@ -1,0 +1,490 @@
+"""A ladder over gRPC: the same words as at its folder, and who may see, send and change what. Real server, real clients."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import socket
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from dogana.v1.ladder_pb2_grpc import LadderStub
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.authors import Authors
+from ladder.chronicle import Chronicle
+from ladder.errors import BadBot, LadderError
+from ladder.home import Home
+from ladder.intake import MAX_BYTES
+from ladder.service import server as service
+from ladder.service.beside import serving
+from ladder.service.client import RemoteDesk
+from ladder.service.login import Login, logins_file
+from ladder.service.meter import Allowance, Meter
+from referee.live.server import Listen, PortInUse
+from tests.commands.conftest import Dogana
+from tests.ladder.in_process import in_process
+from tests.ladder.told import FAULTY, told_ladder
+
+PLAYED = 12
+BOT = "print('not run')\n"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder with matches, some of them in a block that is not over."""
+    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+
+
+@pytest.fixture(scope="module")
+def address(home: Home) -> Iterator[str]:
+    with serving(home, Listen("127.0.0.1:0")) as port:
+        yield f"127.0.0.1:{port}"
+
+
+@pytest.fixture
+def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
+    """Runs `dogana ...` in this process, with a configuration of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("DOGANA_LADDER", raising=False)
+    return in_process(tmp_path, monkeypatch, capfd)
+
+
+@pytest.fixture(scope="module")
+def tokens(home: Home) -> dict[str, str]:
+    """The tokens of two authors who have bots on the ladder, and of one who has none."""
+    with Authors(home.database, create=False) as authors:
+        return {author: authors.add(author) for author in ("ann", "eve", "new")}
+
+
+@contextmanager
+def desk_of(address: str, token: str = "", author: str = "") -> Iterator[RemoteDesk]:
+    with RemoteDesk(address, Login(author, token)) as desk:
+        yield desk
+
+
+def refused(ask: Callable[[], object]) -> grpc.StatusCode:
+    """How a question is refused."""
+    with pytest.raises(LadderError) as caught:
+        ask()
+    cause = caught.value.__cause__
+    assert isinstance(cause, grpc.RpcError)
+    code: grpc.StatusCode = cause.code()
+    return code
+
+
+def a_match_that_is_over(home: Home, bot: str) -> str:
+    with Chronicle(home.database, create=False) as chronicle:
+        return next(
+            match.match_id
+            for match in chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
+            if chronicle.is_over(match.block)
+        )
+
+
+# --- the same words -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["top"],
+        ["top", "cargo_noir", "--clock", "60+0.5/10"],
+        ["bots"],
+        ["bots", "--game", "cargo_noir"],
+        ["show", "best"],
+        ["show", FAULTY],
+        ["matches"],
+        ["matches", "--bot", FAULTY, "--out", "--limit", "3"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("how", [[], ["--json"]], ids=["table", "json"])
+def test_a_server_answers_as_the_folder_does(
+    dogana: Dogana, home: Home, address: str, words: list[str], how: list[str]
+) -> None:
+    here = dogana("ladder", *words, *how, "--home", home.folder).stdout
+    there = dogana("ladder", *words, *how, "--server", address).stdout
+    assert there == here.replace(f"--home {home.folder}", f"--server {address}")
+    assert len(here) > 50
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "bset"],
+        ["match", "zz"],
+        ["top", "carg_noir"],
+        ["top", "cargo_noir", "--clock", "7"],
+        ["top", "cargo_noir", "--option", "x=1"],
+        ["matches", "--before", "zz"],
+    ],
+    ids=" ".join,
+)
+def test_a_server_refuses_as_the_folder_does(dogana: Dogana, home: Home, address: str, words: list[str]) -> None:
+    here = dogana("ladder", *words, "--home", home.folder, status=1).stderr
+    assert dogana("ladder", *words, "--server", address, status=1).stderr == here
+    assert len(here.splitlines()) == 1
+
+
+def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Dogana, home: Home, address: str) -> None:
+    match = a_match_that_is_over(home, FAULTY)
+    here = json.loads(dogana("ladder", "match", match, "--home", home.folder, "--json").stdout)
+    there = json.loads(dogana("ladder", "match", match, "--server", address, "--json").stdout)
+    assert here["record"]
+    assert here["logs"]
+    assert there == {**here, "record": "", "logs": []}
+    shown = dogana("ladder", "match", match, "--server", address).stdout
+    assert str(home.folder) not in shown
+    assert f"dogana ladder record {match}" in shown
+
+
+def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
+    match = a_match_that_is_over(home, FAULTY)
+    name = home.find_record(match).name
+    dogana("ladder", "record", match, "--to", name, "--server", address)
+    assert (tmp_path / name).read_bytes() == home.find_record(match).read_bytes()
+    assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
+
+
+def test_the_environment_names_a_server_and_the_command_line_comes_first(
+    dogana: Dogana, home: Home, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOGANA_LADDER", address)
+    assert f"--server {address}" in dogana("ladder", "bots").stdout
+    assert f"--home {home.folder}" in dogana("ladder", "bots", "--home", home.folder).stdout
+    both = dogana("ladder", "bots", "--home", home.folder, "--server", address, status=1).stderr
+    assert "leave out one of them" in both
+
+
+def test_where_no_ladder_answers_the_address_is_named(dogana: Dogana) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        nowhere = f"127.0.0.1:{taken.getsockname()[1]}"
+        said = dogana("ladder", "top", "--server", nowhere, status=1).stderr
+    assert said.startswith(f"dogana: no ladder answers at {nowhere}")
+    assert len(said.splitlines()) == 1
+
+
+# --- what is not over, and what is private ------------------------------------------------------------------
+
+
+def test_a_match_from_a_seed_that_is_still_played_is_shown_to_the_organiser_alone(
+    dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
+) -> None:
+    """From its record one would know the luck of the matches to come."""
+    with Chronicle(home.database, create=False) as chronicle:
+        open_ones = [match for match in chronicle.matches(PLAYED) if not chronicle.is_over(match.block)]
+    assert open_ones
+    match = open_ones[0].match_id
+    dogana("ladder", "match", match, "--home", home.folder)
+    for token in ("", tokens["ann"]):
+        with desk_of(address, token) as desk:
+            assert refused(lambda: desk.match(pb.MatchRequest(match=match))) is grpc.StatusCode.PERMISSION_DENIED
+            with pytest.raises(LadderError, match="when the other matches from its seed are over"):
+                list(desk.record(pb.RecordRequest(match=match)))
+
+
+def test_a_log_is_for_its_author_alone(home: Home, address: str, tokens: dict[str, str]) -> None:
+    match = a_match_that_is_over(home, "best")
+    with desk_of(address, tokens["eve"]) as desk:  # best is hers
+        [log] = desk.log(pb.LogRequest(what="best")).logs
+        assert log.lines
+        assert not log.path
+        assert {one.bot for one in desk.log(pb.LogRequest(what=match)).logs} == {"best v1"}
+        own = [log.seat for log in desk.match(pb.MatchRequest(match=match)).logs]
+        assert len(own) == 1
+        assert refused(lambda: desk.log(pb.LogRequest(what=FAULTY))) is grpc.StatusCode.PERMISSION_DENIED
+    for token in ("", tokens["new"]):
+        with desk_of(address, token) as desk:
+            assert refused(lambda: desk.log(pb.LogRequest(what="best"))) is grpc.StatusCode.PERMISSION_DENIED
+            assert refused(lambda: desk.log(pb.LogRequest(what=match))) is grpc.StatusCode.FAILED_PRECONDITION
+            assert not desk.match(pb.MatchRequest(match=match)).logs
+
+
+def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, tokens: dict[str, str]) -> None:
+    for token in ("", tokens["ann"]):
+        with desk_of(address, token) as desk:
+            assert refused(lambda: desk.retire(pb.RetireRequest(bot="best"))) is grpc.StatusCode.PERMISSION_DENIED
+            with pytest.raises(LadderError, match="another author's"):
+                desk.requalify(pb.RequalifyRequest(bot="best"))
+    with Chronicle(home.database, create=False) as chronicle:
+        assert not chronicle.retired()
+
+
+def test_an_author_retires_and_brings_back_their_own_and_it_is_noted(
+    home: Home, address: str, tokens: dict[str, str]
+) -> None:
+    with desk_of(address, tokens["eve"]) as desk:
+        assert list(desk.retire(pb.RetireRequest(bot="best")).versions) == ["best v1"]
+        assert list(desk.requalify(pb.RequalifyRequest(bot="best")).back) == ["best v1"]
+    with Authors(home.database, create=False) as authors:
+        acts = [(act.who, act.did, act.about) for act in authors.acts(2)]
+    assert acts == [("eve", "requalify", "best"), ("eve", "retire", "best")]
+
+
+# --- tokens -------------------------------------------------------------------------------------------------
+
+
+def test_a_token_is_shown_once_and_kept_as_a_hash(home: Home) -> None:
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("keeper")
+        assert authors.author_of(token) == "keeper"
+        assert token.rpartition("_")[2] not in repr(authors.tokens())
+    assert token.encode() not in b"".join(path.read_bytes() for path in home.folder.glob("ladder.db*"))
+
+
+@pytest.mark.parametrize("change", ["other", "cut", "empty secret", "another id", "long", "bytes"])
+def test_a_token_that_is_not_quite_right_is_worth_nothing(address: str, tokens: dict[str, str], change: str) -> None:
+    good = tokens["ann"]
+    wrong = {
+        "other": good[:-1] + ("a" if good[-1] != "a" else "b"),
+        "cut": good[:-1],
+        "empty secret": good[:13],
+        "another id": good.replace(good[4:12], "00000000"),
+        "long": "x" * 5000,
+        "bytes": "%s%s%s';--",
+    }[change]
+    with desk_of(address, wrong) as desk:
+        assert refused(lambda: desk.info(pb.InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_a_token_ends_when_it_expires_or_is_revoked_and_another_replaces_it(home: Home, address: str) -> None:
+    with Authors(home.database, create=False) as authors:
+        first = authors.add("turner")
+        second = authors.new_token("turner")
+        assert authors.revoke(first[4:12]) == 1
+        expired = authors.new_token("turner", days=-1)
+    for token, good in ((first, False), (expired, False), (second, True)):
+        with desk_of(address, token) as desk:
+            if good:
+                assert desk.info(pb.InfoRequest()).author == "turner"
+            else:
+                assert refused(lambda: desk.info(pb.InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+    with Authors(home.database, create=False) as authors:
+        assert authors.revoke("turner") == 1
+    with desk_of(address, second) as desk:
+        assert refused(lambda: desk.info(pb.InfoRequest())) is grpc.StatusCode.UNAUTHENTICATED
+
+
+def test_an_author_is_added_logs_in_and_out(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
+    token = dogana("ladder", "author", "add", "walker", "--home", home.folder).stdout.strip()
+    (tmp_path / "token").write_text(token + "\n")
+    said = dogana("login", address, "--token-file", "token").stdout
+    assert "as walker" in said
+    assert token not in said
+    assert stat.S_IMODE(logins_file().stat().st_mode) == 0o600
+    assert stat.S_IMODE(logins_file().parent.stat().st_mode) == 0o700
+    (tmp_path / "walks.py").write_text(BOT)
+    assert (
+        "walks v1 by walker is in"
+        in dogana("ladder", "submit", "walks.py", "--name", "walks", "--server", address).stdout
+    )
+    dogana("logout", address)
+    said = dogana("ladder", "submit", "walks.py", "--name", "walks", "--server", address, status=1).stderr
+    assert "must show the token of an author" in said
+    (tmp_path / "token").write_text("dgn_00000000_" + "x" * 32)
+    assert "unknown" in dogana("login", address, "--token-file", "token", status=1).stderr
+    assert (
+        "is an author walker already"
+        in dogana("ladder", "author", "add", "Walker", "--home", home.folder, status=1).stderr
+    )
+
+
+# --- uploads ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sender(address: str, tokens: dict[str, str]) -> Iterator[Callable[..., pb.SubmitAnswer]]:
+    """Sends messages of a submission, as somebody with a token."""
+    with grpc.insecure_channel(address) as channel:
+
+        def send(*messages: pb.SubmitRequest, token: str = tokens["new"]) -> pb.SubmitAnswer:
+            metadata = (("authorization", f"Bearer {token}"),) if token else ()
+            return LadderStub(channel).Submit(iter(messages), metadata=metadata, timeout=60)
+
+        yield send
+
+
+def announced(data: bytes, **other: Any) -> pb.SubmitRequest:
+    known: dict[str, Any] = {
+        "bot": "sent",
+        "file": "sent.py",
+        "size": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+    }
+    return pb.SubmitRequest(submission=pb.Submission(**{**known, **other}))
+
+
+def piece(data: bytes) -> pb.SubmitRequest:
+    return pb.SubmitRequest(data=data)
+
+
+def test_a_bot_that_is_sent_again_is_the_same_version(sender: Callable[..., pb.SubmitAnswer]) -> None:
+    data = BOT.encode()
+    first = sender(announced(data), piece(data[:5]), piece(data[5:]))
+    again = sender(announced(data, file="other.py"), piece(data))
+    assert (first.version, first.is_new, first.author) == (1, True, "new")
+    assert again.version in (1, 2)  # the name of a file belongs to its content
+    assert not sender(announced(data), piece(data)).is_new
+
+
+DATA = BOT.encode()
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([], "must say what is submitted"),
+        ([piece(DATA)], "must say what is submitted"),
+        ([announced(DATA)], "did not arrive as it was sent"),
+        ([announced(DATA), piece(DATA[:-1])], "did not arrive as it was sent"),
+        ([announced(DATA), piece(DATA + b"x")], "but more came"),
+        ([announced(DATA), piece(DATA[:-1] + b"x")], "did not arrive as it was sent"),
+        ([announced(DATA), announced(DATA)], "only bytes can come"),
+        ([announced(DATA, size=MAX_BYTES + 1)], "at most"),
+        ([announced(DATA, file="../../evil.py"), piece(DATA)], "the name of a submitted file"),
+        ([announced(DATA, file=".hidden"), piece(DATA)], "the name of a submitted file"),
+        ([announced(DATA, file=""), piece(DATA)], "the name of a submitted file"),
+        ([announced(DATA, bot="a b"), piece(DATA)], "a bot's name must be"),
+        ([announced(DATA, bot="greedy"), piece(DATA)], "reserved"),
+        ([announced(DATA, bot="best"), piece(DATA)], "another author's"),
+        ([announced(b"PK\x03\x04", file="x.zip"), piece(b"PK\x03\x04")], "damaged archive"),
+    ],
+    ids=range(15),
+)
+def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
+    sender: Callable[..., pb.SubmitAnswer], home: Home, messages: list[pb.SubmitRequest], said: str
+) -> None:
+    with pytest.raises(grpc.RpcError) as caught:
+        sender(*messages)
+    assert said in str(caught.value.details())
+    assert caught.value.code() is not grpc.StatusCode.INTERNAL
+    assert not list(home.versions.glob(".*"))
+
+
+def test_an_upload_that_breaks_off_leaves_nothing(address: str, home: Home, tokens: dict[str, str]) -> None:
+    going = threading.Event()
+
+    def messages() -> Iterator[pb.SubmitRequest]:
+        yield announced(DATA)
+        yield piece(DATA[:3])
+        going.wait(60)
+
+    with grpc.insecure_channel(address) as channel:
+        call = LadderStub(channel).Submit.future(messages(), metadata=(("authorization", f"Bearer {tokens['new']}"),))
+        while not list(home.versions.glob(".receiving-*")):
+            assert not call.done()
+        call.cancel()
+        going.set()
+    while list(home.versions.glob(".receiving-*")):
+        pass
+
+
+def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, str], tmp_path: Path) -> None:
+    folder = tmp_path / "mybot"
+    (folder / "data").mkdir(parents=True)
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__" / "x.pyc").write_text("x")
+    (folder / "bot.py").write_text(BOT)
+    (folder / "data" / "weights").write_bytes(bytes(range(256)) * 4000)
+    (folder / "data" / "run").write_text("#!/bin/sh\n")
+    (folder / "data" / "run").chmod(0o755)
+    with desk_of(address, tokens["new"], "new") as desk:
+        answer = desk.submit(folder, "folder", "")
+        with pytest.raises(LadderError, match="as new, not as ann"):
+            desk.submit(folder, "folder", "ann")
+        with pytest.raises(BadBot, match="there is no file"):
+            desk.submit(tmp_path / "nothing", "folder", "")
+    taken = home.versions / answer.content_hash
+    assert (taken / "data" / "weights").read_bytes() == bytes(range(256)) * 4000
+    assert (taken / "data" / "run").stat().st_mode & 0o100
+    assert not (taken / "__pycache__").exists()
+    assert list(answer.run) == ["python", "bot.py"]
+
+
+# --- too much -----------------------------------------------------------------------------------------------
+
+
+def test_an_allowance_fills_up_again_and_says_when() -> None:
+    now = [0.0]
+    meter = Meter(Allowance("requests", 10, 60), lambda: now[0])
+    for _ in range(10):
+        meter.take("ann")
+    meter.take("bob")
+    with pytest.raises(LadderError, match="10 requests in 60 s are allowed; come back in 6 s"):
+        meter.take("ann")
+    now[0] = 6.0
+    meter.take("ann")
+    with pytest.raises(LadderError, match="come back"):
+        meter.take("ann")
+    with pytest.raises(LadderError, match="more than is ever allowed"):
+        meter.take("ann", 11)
+    now[0] = 1e6
+    for _ in range(10):
+        meter.take("ann")
+
+
+def test_a_meter_does_not_grow_with_those_who_ask() -> None:
+    meter = Meter(Allowance("requests", 10, 60))
+    for number in range(30_000):
+        meter.take(str(number))
+    assert len(meter._left) <= 10_000
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "REQUESTS", Allowance("requests", 3, 600))
+    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
+        for _ in range(3):
+            desk.info(pb.InfoRequest())
+        with pytest.raises(LadderError, match=r"3 requests in 10 minutes are allowed; come back in 3\.\d+ minutes"):
+            desk.info(pb.InfoRequest())
+
+
+def test_an_author_sends_so_many_bots_a_day_and_no_more(
+    home: Home, monkeypatch: pytest.MonkeyPatch, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(service, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
+    (tmp_path / "bot.py").write_text(BOT)
+    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", tokens["new"], "new") as desk:
+        for _ in range(2):
+            desk.submit(tmp_path / "bot.py", "often", "")
+        with pytest.raises(LadderError, match="2 submissions in 24 hours are allowed; come back in 12 hours"):
+            desk.submit(tmp_path / "bot.py", "often", "")
+
+
+def test_slow_connections_keep_nobody_waiting(address: str) -> None:
+    """Some hundred that say nothing, and calls that never end their upload."""
+    host, _, port = address.rpartition(":")
+    silent = [socket.create_connection((host, int(port)), 10) for _ in range(300)]
+    try:
+        with desk_of(address) as desk:
+            assert desk.info(pb.InfoRequest()).dogana
+    finally:
+        for one in silent:
+            one.close()
+
+
+def test_bytes_that_are_no_message_are_refused(address: str) -> None:
+    async def ask() -> grpc.StatusCode:
+        async with grpc.aio.insecure_channel(address) as channel:
+            call: Any = channel.unary_unary("/dogana.v1.Ladder/Show")
+            try:
+                await call(b"\xff\xff\xff\xff")
+            except grpc.aio.AioRpcError as error:
+                return error.code()
+        return grpc.StatusCode.OK
+
+    assert asyncio.run(ask()) is not grpc.StatusCode.OK
+
+
+def test_a_port_in_use_is_told(home: Home, address: str) -> None:
+    with pytest.raises(PortInUse, match="no other program using it"), serving(home, Listen(address)):
+        pass

@@ -1,0 +1,123 @@
+"""`dogana ladder serve` as a process: what is sent qualifies and plays, whatever happens to the process meanwhile."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.authors import Authors
+from ladder.chronicle import Chronicle
+from ladder.errors import LadderError
+from ladder.home import Home
+from ladder.recompute import compare
+from ladder.service.client import RemoteDesk
+from ladder.service.login import Login
+from tests.commands.conftest import ROOT, Dogana, dogana
+
+__all__ = ["dogana"]
+
+SECONDS = 120.0
+RANDOM = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
+
+
+@contextmanager
+def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A ladder that is served by a process of its own; the process, and the address."""
+    command = [sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(home), "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(
+        [*command, "--game", "cargo_noir", "--workers", "1", "--clock", "60+0.5/10", "--unconfined", *words],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr is not None
+        try:
+            said = ""
+            while not (found := re.search(r"is served at (\S+:[1-9]\d*)\n", said)):
+                line = process.stderr.readline()
+                assert line, said
+                said += line
+            yield process, found[1]
+        finally:
+            process.kill()
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.05)
+
+
+def rated(address: str, bot: str) -> int:
+    """How many matches of a bot count."""
+    try:
+        with RemoteDesk(address, Login()) as desk:
+            return sum(one.matches for one in desk.show(pb.ShowRequest(bot=bot)).versions[-1].standings)
+    except LadderError:
+        return 0
+
+
+@pytest.fixture
+def token(tmp_path: Path) -> str:
+    home = Home(tmp_path / "home")
+    home.make()
+    with Authors(home.database, create=True) as authors:
+        return authors.add("ann")
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL], ids=lambda end: end.name)
+def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
+    tmp_path: Path, token: str, end: signal.Signals
+) -> None:
+    (tmp_path / "bot.py").write_text(RANDOM)
+    home = Home(tmp_path / "home")
+    with served(home.folder) as (process, address):
+        with RemoteDesk(address, Login("ann", token)) as desk:
+            assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
+        wait_until(lambda: rated(address, "mybot") >= 2)
+        process.send_signal(end)
+        process.wait(SECONDS)
+        if end is signal.SIGTERM:
+            assert process.returncode == 128 + signal.SIGTERM
+    with Chronicle(home.database, create=False) as chronicle:
+        before = {match.match_id for match in chronicle.all_played()}
+    with served(home.folder) as (_, address):
+        wait_until(lambda: rated(address, "mybot") > len(before))
+    with Chronicle(home.database, create=False) as chronicle:
+        after = [match.match_id for match in chronicle.all_played()]
+        assert len(after) == len(set(after))
+        assert before < set(after)
+        assert compare(home, chronicle).differences == []
+
+
+def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    with served(home.folder) as (process, address):
+        with RemoteDesk(address, Login()) as desk:
+            wait_until(lambda: len(desk.bots(pb.BotsRequest()).bots) >= 2)  # the house bots are entered
+            assert desk.info(pb.InfoRequest()).matches == 0
+        assert process.poll() is None
+
+
+def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, dogana: Dogana) -> None:
+    home = tmp_path / "home"
+    with served(home):
+        for words in (
+            ["serve", "--listen", "127.0.0.1:0", "--unconfined"],
+            ["run", "--game", "yunnan", "--matches", 1],
+        ):
+            said = dogana("ladder", *words, "--home", home, status=1).stderr
+            assert "another run is going on" in said
