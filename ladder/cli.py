@@ -18,6 +18,7 @@ from ladder.commands.audit_log import audit_log
 from ladder.commands.author import author
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
+from ladder.commands.check import check
 from ladder.commands.export import export
 from ladder.commands.key import key
 from ladder.commands.log import log
@@ -26,6 +27,7 @@ from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.recompute import recompute
 from ladder.commands.record import record
+from ladder.commands.replay import replay
 from ladder.commands.requalify import requalify
 from ladder.commands.retire import retire
 from ladder.commands.run import run
@@ -39,7 +41,6 @@ from referee.commands.new import new
 from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
-from referee.commands.replay import replay
 from referee.commands.verify import verify
 from referee.commands.verify_log import verify_log
 from referee.commands.watch import watch
@@ -71,7 +72,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, play, watch, verify, verify_log, replay, position, doctor, login, logout):
+for command in (games, new, check, play, watch, verify, verify_log, replay, position, doctor, login, logout):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (

@@ -39,3 +39,11 @@ class SealBroken(LadderError):
 
 class BadBot(DoganaError):
     """A submitted bot cannot be taken in."""
+
+
+class BadManifest(BadBot):
+    """Its `bot.toml` cannot be read, or says something that cannot be."""
+
+
+class NoProgram(BadBot):
+    """It is not clear how it is started, or it cannot be started in that way."""

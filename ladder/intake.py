@@ -162,7 +162,7 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefa
         content_hash = hash_of(folder)
         target = versions / content_hash
         if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
-            _make_writable(target)
+            make_writable(target)
             target.rename(scratch / "changed")
         if not target.exists():
             _make_read_only(folder)
@@ -175,8 +175,24 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefa
     except OSError as error:
         raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
     finally:
-        _make_writable(scratch)
+        make_writable(scratch)
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def taken_in(path: Path, runtimes: Sequence[Path] = ()) -> Iterator[tuple[Path, Artefact]]:
+    """Take in what could be submitted for as long as the context lasts; give its folder, and what it is.
+
+    Raises:
+        BadBot: as `take_in` says.
+    """
+    versions = Path(tempfile.mkdtemp(prefix="dogana-bot-"))
+    try:
+        artefact = take_in(path, versions, runtimes)
+        yield versions / artefact.content_hash, artefact
+    finally:
+        make_writable(versions)
+        shutil.rmtree(versions, ignore_errors=True)
 
 
 def hash_of(folder: Path) -> str:
@@ -485,7 +501,8 @@ def open_to_boxes(versions: Path) -> None:
             _make_read_only(folder)
 
 
-def _make_writable(folder: Path) -> None:
+def make_writable(folder: Path) -> None:
+    """Let the files of a version be removed, as far as possible."""
     with contextlib.suppress(OSError):
         for path in _walk(folder):
             if not path.is_symlink():

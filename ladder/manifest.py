@@ -12,7 +12,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from ladder.errors import BadBot
+from ladder.errors import BadManifest, NoProgram
 from referee.files import read_file
 from referee.kit.document import Document
 from referee.registry import games
@@ -52,7 +52,8 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
         programs: where programs are looked for, as in PATH.
 
     Raises:
-        BadBot: if the manifest is wrong, or the bot cannot be started as it says.
+        BadManifest: if the manifest is wrong.
+        NoProgram: if the bot cannot be started as it says, or as is assumed.
     """
     manifest = folder / MANIFEST
     data: object = {}
@@ -60,7 +61,7 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
         try:
             data = tomllib.loads(read_file(manifest, MAX_MANIFEST_BYTES).decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadBot(f"{path}: {MANIFEST} is not TOML: {error}") from error
+            raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
     document.text("name", "")
     run = document.texts("run") if document.has("run") else _default_run(path, folder)
@@ -77,9 +78,10 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
             "run", 'leads out of the bot\'s folder; name a file in it ("./program") or a usual program ("java")'
         )
     document.finish()
-    problems = document.problems or [problem for problem in [_program_problem(folder, run, programs)] if problem]
-    if problems:
-        raise BadBot(f"{path}: {'; '.join(problems)}")
+    if document.problems:
+        raise BadManifest(f"{path}: {'; '.join(document.problems)}")
+    if problem := _program_problem(folder, run, programs):
+        raise NoProgram(f"{path}: {problem}")
     return tuple(run), tuple(names)
 
 
@@ -87,13 +89,13 @@ def _default_run(path: Path, folder: Path) -> list[str]:
     """Return how a bot is started that does not say it: by the file bot, or bot.py and the like, or its only file.
 
     Raises:
-        BadBot: if that is not clear.
+        NoProgram: if that is not clear.
     """
     files = [file for file in folder.rglob("*") if file.is_file() and file.name != MANIFEST]
     usual = [folder / f"bot{suffix}" for suffix in ("", *RUNNERS)]
     program = next((file for file in [*usual, *(files if len(files) == 1 else [])] if file.is_file()), None)
     if program is None:
-        raise BadBot(
+        raise NoProgram(
             f'{path} does not say how to start it: call the program bot, or add {MANIFEST} with run = ["./program"]'
         )
     name = program.relative_to(folder).as_posix()

@@ -24,6 +24,11 @@ MAY_IMPORT = {
     "ladder": {"ladder", "referee", "dogana"},
 }
 
+# The room of the ladder that tries bots plays the referee itself, so it speaks the messages. It knows of the ladder how bots are
+# taken in, and no facts: no store, schedule or rating.
+CONFORMANCE = "ladder/conformance"
+CONFORMANCE_MAY_IMPORT = {"ladder.conformance", "ladder.errors", "ladder.intake"}
+
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
 RULES_MAY_IMPORT = {
     "__future__", "abc", "bisect", "collections", "collections.abc", "dataclasses", "enum", "functools", "heapq", "itertools",
@@ -70,6 +75,17 @@ def test_imports_point_downwards(package: str) -> None:
         for name in imports(path):
             top = name.partition(".")[0]
             assert top not in HOUSE or top in MAY_IMPORT[package], f"{path} imports {name}"
+
+
+def test_conformance_stands_beside_the_facts_of_the_ladder() -> None:
+    command = ROOT / "ladder" / "commands" / "check.py"
+    for path in sources("ladder"):
+        for name in imports(path):
+            room = ".".join(name.split(".")[:2])
+            if path.is_relative_to(ROOT / CONFORMANCE) and room.startswith("ladder"):
+                assert room in CONFORMANCE_MAY_IMPORT, f"{path} imports {name}"
+            elif room == "ladder.conformance":
+                assert path == command, f"{path} imports {name}"
 
 
 # The rooms of the referee, from the ground up. A room imports only what stands below it.

@@ -45,6 +45,11 @@ func play(address, token string) error {
 	if err := stream.Send(&dogana.AgentMessage{Message: &dogana.AgentMessage_Join{Join: join}}); err != nil {
 		return err
 	}
+	answer := func(decision uint64, index uint32) error {
+		choose := &dogana.Choose{Decision: decision, Choice: &dogana.Choose_Index{Index: index}}
+		return stream.Send(&dogana.AgentMessage{Message: &dogana.AgentMessage_Choose{Choose: choose}})
+	}
+	var asked *dogana.Decide
 	for {
 		message, err := stream.Recv()
 		if err != nil {
@@ -52,17 +57,20 @@ func play(address, token string) error {
 		}
 		switch said := message.Message.(type) {
 		case *dogana.RefereeMessage_Decide:
-			choose := &dogana.Choose{
-				Decision: said.Decide.Decision,
-				Choice:   &dogana.Choose_Index{Index: choice(said.Decide)},
-			}
-			if err := stream.Send(&dogana.AgentMessage{Message: &dogana.AgentMessage_Choose{Choose: choose}}); err != nil {
+			asked = said.Decide
+			if err := answer(asked.Decision, choice(asked)); err != nil {
 				return err
 			}
 		case *dogana.RefereeMessage_NewDeadline:
 			// It answers at once, so no deadline is too early. An agent that thinks would cut its thinking short here.
 		case *dogana.RefereeMessage_Rejected:
 			fmt.Fprintln(os.Stderr, "refused:", said.Rejected.Message)
+			// A decision that was refused stays open, unless the refusal says that it is not.
+			if said.Rejected.Reason != dogana.Rejected_REASON_STALE && asked != nil && asked.Decision == said.Rejected.Decision {
+				if err := answer(asked.Decision, rand.Uint32N(asked.ActionCount)); err != nil {
+					return err
+				}
+			}
 		case *dogana.RefereeMessage_GameOver:
 			fmt.Println("over:", said.GameOver.Digest)
 			return nil

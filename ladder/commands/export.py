@@ -9,6 +9,7 @@ import typer
 
 from ladder.chronicle import Chronicle
 from ladder.commands.options import AsJson, HomeOption
+from ladder.commands.where import Where
 from ladder.export import export as write
 from ladder.home import Home
 from referee.commands.output import out, print_json, target
@@ -35,3 +36,4 @@ def export(
         print_json({"file": str(file), "rows": rows})
     else:
         out.print(f"{file} has {rows:,} rows, one for each seat of each match", soft_wrap=True)
+        out.print(f"how to ask a bot again: {Where(home, None).command('match', 'MATCH')}", soft_wrap=True)

@@ -129,5 +129,10 @@ def _print_where(where: Where, found: pb.MatchAnswer) -> None:
                 out.print("  " + shlex.join(["dogana", "replay", record, *at, "--as", str(one.seat)]), soft_wrap=True)
     for log in found.logs:
         out.print("  " + where.command("log", found.match, log.seat), soft_wrap=True)
+    if record and found.logs:
+        out.print("ask your bot again:")
+        for log in found.logs:
+            ask = shlex.join(["dogana", "replay", record, "--as", str(log.seat), "--bot", "PATH"])
+            out.print(f"  {ask}", soft_wrap=True)
     if found.moment:
         out.print(f"and look at {found.moment}", soft_wrap=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Self, TypeVar
 
 import grpc
-from dogana.v1.ladder_pb2_grpc import LadderStub
 
 from dogana.v1 import ladder_pb2 as pb
+from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.desk import PIECE_BYTES
 from ladder.errors import LadderError
 from ladder.intake import check_path

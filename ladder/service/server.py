@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, Self, TypeVar
 
 import grpc
-from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from typing_extensions import override
 
 from dogana.v1 import ladder_pb2 as pb
+from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from ladder.authors import Authors
 from ladder.desk import ANYBODY, Asker, Desk
 from ladder.errors import BadBot, Forbidden, NotFound, TooMuch, Unauthenticated

@@ -49,6 +49,9 @@ from referee.registry import find, house_bots, read_board_file, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.walls import build
 
+COMMAND = "cmd:"
+"""How a seat begins that is a command."""
+
 
 class PlayError(DoganaError):
     """What was asked for cannot be played."""
@@ -287,17 +290,26 @@ def _agree(
     return game.setup(seats, read_options(options), data), None
 
 
+def read_command(text: str, join_seconds: float, sandbox: Sandbox | None) -> Command:
+    """Read an agent that is given as `cmd:'COMMAND'`; it runs in this folder, which is /bot behind walls.
+
+    Raises:
+        PlayError: if it cannot be read.
+    """
+    try:
+        argv = shlex.split(text.removeprefix(COMMAND))
+    except ValueError as error:
+        raise PlayError(f"seat {text!r} cannot be read as a command: {error}") from error
+    if not argv:
+        raise PlayError("seat 'cmd:' needs a command, such as cmd:'python mybot.py'")
+    return Command(argv, dict(os.environ), None, join_seconds, sandbox)
+
+
 def _parse_seat(game: Game, text: str, wait: float | None, sandbox: Sandbox | None) -> Player:
     if text == "remote":
         return Remote(wait or 600.0)
-    if text.startswith("cmd:"):
-        try:
-            argv = shlex.split(text.removeprefix("cmd:"))
-        except ValueError as error:
-            raise PlayError(f"seat {text!r} cannot be read as a command: {error}") from error
-        if not argv:
-            raise PlayError("seat 'cmd:' needs a command, such as cmd:'python mybot.py'")
-        return Command(argv, dict(os.environ), None, wait or 10.0, sandbox)
+    if text.startswith(COMMAND):
+        return read_command(text, wait or 10.0, sandbox)
     bots = house_bots()
     if text not in bots:
         raise PlayError(

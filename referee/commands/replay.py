@@ -1,15 +1,12 @@
-"""`dogana replay`: show a record step by step, as text, as drawings, as a page, or as the position at one step."""
+"""What `dogana replay` shows of a record: all steps as text, as drawings or as a page, or the position at one step."""
 
 from __future__ import annotations
 
 import time
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from referee.commands.output import err, out, print_json, styled, target
+from referee.commands.output import err, out, print_json, styled
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Observation, Seat, label
@@ -45,42 +42,21 @@ class ReplayError(DoganaError):
     """A record cannot be shown in the way that was asked for."""
 
 
-def replay(
-    file: Annotated[Path, typer.Argument(help="A record.")],
-    viewer: Annotated[int | None, typer.Option("--as", help="Show what this seat knew.", metavar="SEAT", min=0)] = None,
-    svg: Annotated[
-        Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR", parser=target)
-    ] = None,
-    at: Annotated[int | None, typer.Option(help="Show only the position after N actions.", metavar="N", min=0)] = None,
-    as_json: Annotated[
-        bool,
-        typer.Option("--json", help="With --at: print the position as JSON. Else: a JSON object for each step."),
-    ] = False,
-    html: Annotated[
-        Path | None,
-        typer.Option(help="Write a page to look at in a browser, without a network.", metavar="FILE", parser=target),
-    ] = None,
-    views: Annotated[
-        Views | None,
-        typer.Option(
-            help="With --html: what spectators and each seat saw, or only what spectators saw "
-            "[all; public if the record does not reveal its seed]."
-        ),
-    ] = None,
+def show(
+    file: Path,
+    *,
+    viewer: Seat | None,
+    svg: Path | None,
+    at: int | None,
+    html: Path | None,
+    views: Views | None,
+    as_json: bool,
 ) -> None:
-    """Show a record step by step; every step is played again by the rules.
+    """Show a record in the way that the options of `dogana replay` ask for.
 
-    A record that breaks off or does not hold is shown up to there; then the exit status is 1.
-
-    Examples:
-
-      dogana replay match.jsonl
-
-      dogana replay match.jsonl --html match.html
-
-      dogana replay match.jsonl --as 1 --svg pictures
-
-      dogana replay match.jsonl --at 40 --json > position.json
+    Raises:
+        ReplayError: if the options do not go together, or the record has no such seat or step.
+        RecordError: if the record does not hold; it has been shown up to there.
     """
     if html is not None:
         if viewer is not None or svg is not None or at is not None or as_json:

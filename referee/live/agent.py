@@ -6,18 +6,19 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeAlias
 
 import grpc
 from grpc.aio import ServicerContext
 
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Seat
+from referee.game import Action, Seat
 from referee.live import wire
-from referee.live.driver import MatchDriver
+from referee.live.codec import Codec
 from referee.live.pondering import NoPondering
 from referee.match.effects import Decision, Reject, Withdraw
+from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
 from referee.terminal import visible
 
@@ -32,6 +33,52 @@ MAX_STATUS_CHARACTERS = 1000
 """How much is said at the end of a stream; HTTP/2 takes 8 kB."""
 
 Context: TypeAlias = "ServicerContext[bytes, bytes]"
+
+
+class Driver(Protocol):
+    """Who puts questions to a seat and hears its answers: the driver of a match, or of questions that are put again.
+
+    Attributes:
+        plan: what is fixed.
+        codec: the messages of the game.
+        done: done when nothing more is asked.
+    """
+
+    plan: MatchPlan
+    codec: Codec
+    done: asyncio.Future[Result]
+
+    def sent(self, seat: Seat, number: int) -> None:
+        """Start the time of a seat: its question is handed to the transport now."""
+        ...
+
+    def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
+        """Judge an answer that was read just now."""
+        ...
+
+    def fault(self, seat: Seat, fault: Fault) -> None:
+        """Put a seat out that cannot go on."""
+        ...
+
+    def lost(self, seat: Seat) -> None:
+        """Note that a remote seat has lost its connection."""
+        ...
+
+    def back(self, seat: Seat) -> None:
+        """Ask a remote seat again that has come back."""
+        ...
+
+    def is_asked(self, seat: Seat) -> bool:
+        """Tell whether a seat has an open decision."""
+        ...
+
+    def is_out(self, seat: Seat) -> bool:
+        """Tell whether a seat is out."""
+        ...
+
+    def void(self, reason: str) -> None:
+        """End everything: the referee has failed."""
+        ...
 
 
 class AgentSeat:
@@ -54,11 +101,11 @@ class AgentSeat:
         self.when_lost: Callable[[], None] = lambda: None
         self.when_out: Callable[[], None] = lambda: None
         self.no_pondering: NoPondering | None = None
-        self._driver: MatchDriver | None = None
+        self._driver: Driver | None = None
         self._stream: _Stream | None = None
         self._allowance = MESSAGES_AT_FIRST
 
-    def begin(self, driver: MatchDriver) -> None:
+    def begin(self, driver: Driver) -> None:
         """Give the seat its match."""
         self._driver = driver
         if self._stream is None:
@@ -113,7 +160,7 @@ class AgentSeat:
         if self._stream is not None:
             self._stream.send(data)
 
-    def _welcome(self, driver: MatchDriver) -> bytes:
+    def _welcome(self, driver: Driver) -> bytes:
         return wire.welcome(driver.plan, self.seat, no_pondering=self.no_pondering is not None)
 
     def _rest_unless_asked(self) -> None:

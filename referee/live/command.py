@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import shutil
 import signal
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from referee.errors import DoganaError
 from referee.live import orphans
 from referee.sandbox.box import SUPERVISOR, Box
+from referee.sandbox.supervise import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
 """How much of an agent's output is kept from its beginning."""
@@ -29,15 +32,23 @@ _KILLED = 128
 _DRAIN_SECONDS = 1.0
 """How long output may still come in when everything has ended."""
 
+_READS = 64
+"""How many times `AgentProcess.read_on` looks for more; one read takes all that a pipe holds."""
+
 
 class CannotStart(DoganaError):
     """A command cannot be started; the text says why."""
 
 
 class AgentLog:
-    """What an agent wrote to its standard output and standard error, capped."""
+    """What an agent wrote to its standard output and standard error, capped.
+
+    Attributes:
+        written: how many bytes it wrote in all.
+    """
 
     def __init__(self) -> None:
+        self.written = 0
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
@@ -45,6 +56,7 @@ class AgentLog:
 
     def add(self, data: bytes) -> None:
         """Add output; what is over the caps is counted and dropped."""
+        self.written += len(data)
         room = LOG_HEAD_BYTES - len(self._head)
         self._head += data[:room]
         if len(data) > room:
@@ -90,6 +102,15 @@ class AgentProcess:
         self._process = process
         self._pipe = pipe
         self._drain = asyncio.create_task(self._drain_output(output))
+
+    @property
+    def agent(self) -> int | None:
+        """The id that the agent's own process has on this machine, whatever it is called in its box; None if it has ended."""
+        for pid in descendants(self._process.pid):
+            with contextlib.suppress(OSError):  # it may end at any moment
+                if self.box is None or Path(f"/proc/{pid}/comm").read_text() != "bwrap\n":
+                    return pid
+        return None
 
     @property
     def supervisor(self) -> int:
@@ -171,6 +192,16 @@ class AgentProcess:
         while data := await output.read(65536):
             self.log.add(data)
 
+    async def read_on(self) -> None:
+        """Read all that the agent has written until now into the log."""
+        pipe = self._pipe.get_extra_info("pipe")
+        for _ in range(_READS):  # no more: it may write faster than we read
+            if not _holds_something(pipe):
+                break
+            await asyncio.sleep(0)  # the loop looks at the pipe
+        for _ in range(2):  # the reader hears of it, and writes it down
+            await asyncio.sleep(0)
+
     async def ended(self) -> str:
         """Wait for the end of the agent, and return it in words."""
         status = await self._process.wait()
@@ -204,3 +235,12 @@ class AgentProcess:
         self._pipe.close()
         if self.box is not None:
             self.box.end()
+
+
+def _holds_something(pipe: IO[bytes]) -> bool:
+    """Tell whether something can be read from a pipe."""
+    if pipe.closed:
+        return False
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    return bool(poll.poll(0))

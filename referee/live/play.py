@@ -12,7 +12,7 @@ from referee.errors import DoganaError
 from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
-from referee.live.agent import AgentSeat
+from referee.live.agent import AgentSeat, Driver
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
 from referee.live.door import SeatDoor
 from referee.live.driver import MatchDriver, MatchVoid
@@ -88,7 +88,7 @@ class StartFailed(DoganaError):
 
 
 @dataclass(slots=True)
-class _Table:
+class Table:
     """The seats of one match outside of this process, and the processes behind them."""
 
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
@@ -104,6 +104,13 @@ class _Table:
         """Keep a task until it is done."""
         self.tasks.add(work)
         work.add_done_callback(self.tasks.discard)
+
+    async def clear(self) -> None:
+        """End all processes and close their doors; nothing of them is left then."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*(process.stop() for process in self.processes.values()))
+        await asyncio.gather(*(door.close() for door in self.doors))
 
 
 async def play_match(
@@ -145,7 +152,7 @@ async def play_match(
         for seat, player in enumerate(players)
         if isinstance(player, House)
     }
-    table = _Table()
+    table = Table()
     writer = None
     showing = None if server is None else server.showing(plan)
     try:
@@ -166,10 +173,7 @@ async def play_match(
     finally:
         if writer is not None:
             writer.discard()
-        for task in table.tasks:
-            task.cancel()
-        await asyncio.gather(*(process.stop() for process in table.processes.values()))
-        await asyncio.gather(*(door.close() for door in table.doors))
+        await table.clear()
         if server is not None:
             server.remove_match(plan)
             for seat in table.seats.values():
@@ -184,7 +188,7 @@ def first_state(plan: MatchPlan, chance: LiveChance) -> State:
 
 
 async def _fill_seats(
-    table: _Table,
+    table: Table,
     players: Sequence[Player],
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
@@ -203,18 +207,18 @@ async def _fill_seats(
             announce(seat, place.token)
             joining.append(_wait_for_remote(table, place, player))
         else:
-            joining.append(_start_agent(table, place, player, server.local_address))
+            joining.append(start_agent(table, place, player, server.local_address))
     await asyncio.gather(*joining)
 
 
-async def _wait_for_remote(table: _Table, place: AgentSeat, player: Remote) -> None:
+async def _wait_for_remote(table: Table, place: AgentSeat, player: Remote) -> None:
     try:
         await asyncio.wait_for(asyncio.shield(place.joined), player.join_seconds)
     except TimeoutError:
         table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
 
 
-async def _process(table: _Table, place: AgentSeat, player: Command, address: str) -> AgentProcess:
+async def _process(table: Table, place: AgentSeat, player: Command, address: str) -> AgentProcess:
     """Start the process of an agent: in a box with a socket that leads to its seat alone, or with our own rights.
 
     Raises:
@@ -234,7 +238,18 @@ async def _process(table: _Table, place: AgentSeat, player: Command, address: st
     return await AgentProcess.start_in(box)
 
 
-async def _start_agent(table: _Table, place: AgentSeat, player: Command, address: str) -> None:
+async def start_agent(table: Table, place: AgentSeat, player: Command, address: str) -> None:
+    """Start an agent and wait until it has joined; if it does not, the table has its fault.
+
+    Args:
+        table: takes the process, what leads to it, and the fault.
+        place: its seat.
+        player: what is started.
+        address: where it joins if it is not confined, as in DOGANA_ADDRESS.
+
+    Raises:
+        MatchVoid: if its box cannot be built.
+    """
     try:
         process = await _process(table, place, player, address)
     except CannotStart as error:
@@ -271,12 +286,12 @@ async def _start_agent(table: _Table, place: AgentSeat, player: Command, address
         )
 
 
-async def _drive(driver: MatchDriver, table: _Table, showing: Showing | None) -> Result:
+async def _drive(driver: MatchDriver, table: Table, showing: Showing | None) -> Result:
     try:
         for seat, place in table.seats.items():
             process = table.processes.get(seat)
             if process is not None and seat not in table.faults:
-                _watch_process(driver, table, place, process)
+                watch_process(driver, table, place, process)
             place.begin(driver)
         if showing is not None:
             showing.begin(driver)
@@ -286,7 +301,7 @@ async def _drive(driver: MatchDriver, table: _Table, showing: Showing | None) ->
         driver.stop()
 
 
-def _watch_process(driver: MatchDriver, table: _Table, place: AgentSeat, process: AgentProcess) -> None:
+def watch_process(driver: Driver, table: Table, place: AgentSeat, process: AgentProcess) -> None:
     """Turn the end of a started agent into its fault, and the end of its seat into the end of its process."""
     seat = place.seat
 

@@ -10,7 +10,6 @@ from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat, label
-from referee.kit.chance import commitment
 from referee.live.codec import Codec, CodecError
 from referee.match.effects import Decision, Happened, Played, Reject, SeatNow, Timing, Withdraw
 from referee.match.machine import STRIKES_ALLOWED
@@ -90,7 +89,7 @@ def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
             board=board_struct(plan),
             clock=time_control(plan),
             strikes_allowed=STRIKES_ALLOWED,
-            seed_commitment=commitment(plan.match_id, plan.seed),
+            seed_commitment=plan.seed_commitment,
             max_message_bytes=MAX_MESSAGE_BYTES,
             no_pondering=no_pondering,
         )

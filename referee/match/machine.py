@@ -50,10 +50,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
-from referee.game import Action, IllegalAction, Seat, State, Window, label
-from referee.kit.chance import Draw, LiveChance
+from referee.game import Action, Seat, State, Stream, Window, label
+from referee.kit.chance import Draw
 from referee.match.clock import SeatClock
 from referee.match.effects import (
     Ask,
@@ -73,6 +73,7 @@ from referee.match.effects import (
     Withdraw,
     Withdrawal,
 )
+from referee.match.judging import Refused, judge, why_dropped
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks, milliseconds
 
@@ -82,6 +83,17 @@ MAX_SENDING_SECONDS = 0.1
 """The most that handing a question to the transport can be late, in seconds."""
 STATE_DIGEST_EVERY = 32
 """How many actions there are between two digests of the state in a record."""
+
+
+class DrawnChance(Protocol):
+    """Chance that keeps what was drawn, for the record: live, or as it was recorded."""
+
+    draws: list[tuple[str, Draw]]
+    """(stream, draw) of the draws so far, in order; the machine empties it."""
+
+    def stream(self, name: str) -> Stream:
+        """Return the stream of a name."""
+        ...
 
 
 @dataclass(slots=True)
@@ -118,7 +130,7 @@ class Match:
         result: None until the match is over.
     """
 
-    def __init__(self, plan: MatchPlan, state: State, chance: LiveChance, *, transit: float = 0.0) -> None:
+    def __init__(self, plan: MatchPlan, state: State, chance: DrawnChance, *, transit: float = 0.0) -> None:
         """Prepare a match.
 
         Args:
@@ -269,31 +281,11 @@ class Match:
 
     def _read_choice(self, decision: Decision, choice: int | Sequence[Action] | str) -> list[Action] | None:
         """Return the actions of an answer, of which the first is legal; None if the answer was refused."""
-        seat = decision.seat
-        if isinstance(choice, str):
-            self._strike(decision, Refusal.MALFORMED, "", choice)
+        judged = judge(self.state, decision.seat, decision.actions, choice)
+        if isinstance(judged, Refused):
+            self._strike(decision, judged)
             return None
-        if isinstance(choice, int):
-            if 0 <= choice < len(decision.actions):
-                return [decision.actions[choice]]
-            message = f"index {choice} is not in the list of {len(decision.actions)} legal actions (0 to {len(decision.actions) - 1})"
-            self._strike(decision, Refusal.ILLEGAL, "", message)
-            return None
-        if not choice:
-            self._strike(decision, Refusal.MALFORMED, "", "the answer names no action")
-            return None
-        if choice[0] in decision.actions:
-            return list(choice)
-        reason, rule = self._why_illegal(seat, choice[0])
-        self._strike(decision, Refusal.ILLEGAL, rule, f"{label(choice[0])} is not legal: {reason}")
-        return None
-
-    def _why_illegal(self, seat: Seat, action: Action) -> tuple[str, str]:
-        try:
-            self.state.clone().apply(seat, action, LiveChance(0))
-        except IllegalAction as error:
-            return error.reason, error.rule
-        raise AssertionError(f"{label(action)} is not listed, but the rules accept it")
+        return judged
 
     def _play_answer(self, decision: Decision, actions: list[Action], arrived: float) -> None:
         seat = decision.seat
@@ -304,15 +296,8 @@ class Match:
             self._settle(seat, rest)
             if not rest:
                 break
-            if seat not in self.state.seats_to_act():
-                player.dropped = f"{len(rest)} of {len(actions)} actions dropped: the seat is not to act any more"
-                break
-            if rest[0] not in self.state.legal_actions(seat):
-                reason, rule = self._why_illegal(seat, rest[0])
-                rule = f" ({rule})" if rule else ""
-                player.dropped = (
-                    f"{len(rest)} of {len(actions)} actions dropped: {label(rest[0])} is not legal: {reason}{rule}"
-                )
+            player.dropped = why_dropped(self.state, seat, actions, rest)
+            if player.dropped:
                 break
             self._apply(seat, rest.pop(0), Decider.AGENT)
         self._go_on()
@@ -341,14 +326,15 @@ class Match:
         player.lag += timing.lag
         return timing
 
-    def _strike(self, decision: Decision, refusal: Refusal, rule: str, message: str) -> None:
+    def _strike(self, decision: Decision, refused: Refused) -> None:
         seat = decision.seat
+        rule, message = refused.rule, refused.message
         player = self._seats[seat]
         player.strikes += 1
         self._effects.append(
             Store({"type": "strike", "seat": seat, "reason": "illegal", "detail": message, "rule": rule})
         )
-        self._effects.append(self._reject(seat, decision.number, refusal, rule, message))
+        self._effects.append(self._reject(seat, decision.number, refused.refusal, rule, message))
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.ILLEGAL, message + (f" ({rule})" if rule else "")))
             self._go_on()
@@ -446,7 +432,8 @@ class Match:
         return found
 
     def _withdraw(self, decision: Decision) -> None:
-        timing = self._close(decision, self._now, self._now)
+        # Its deadline may have passed, too, with the one that led to this: no decision is charged more than it may take.
+        timing = self._close(decision, min(self._now, self._end(decision)), self._now)
         self._effects.append(Store({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
 

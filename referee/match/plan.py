@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from referee.game import Action, Game, Seat, Setup, State, label
-from referee.kit.chance import Draw
+from referee.kit.chance import Draw, commitment
 from referee.match.clock import TimeControl
 
 
@@ -28,6 +28,13 @@ class MatchPlan:
     """The position to start from, as `State.to_json` writes it; None for a new match."""
     reveals_seed: bool = True
     """Whether the end of the match reveals the seed; not while other matches are to be played from the same one."""
+    committed: str = ""
+    """What a record says that the agents were told of the seed; empty if that follows from the seed."""
+
+    @property
+    def seed_commitment(self) -> str:
+        """What the agents are told of the seed."""
+        return self.committed or commitment(self.match_id, self.seed)
 
 
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:

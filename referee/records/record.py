@@ -17,7 +17,6 @@ from typing_extensions import override
 
 from referee.errors import DoganaError
 from referee.files import check_regular, open_private, read_file, sync_folder, unfinished, write_all, write_private
-from referee.kit.chance import commitment
 from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
@@ -70,7 +69,7 @@ def header(plan: MatchPlan) -> dict[str, Any]:
         "bots": list(plan.bots),
         "options": dict(plan.setup.options),
         "clock": str(plan.control),
-        "seed_commitment": commitment(plan.match_id, plan.seed),
+        "seed_commitment": plan.seed_commitment,
         "board": dict(plan.setup.board_data),
     }
     if not plan.reveals_seed:

@@ -110,6 +110,8 @@ class Replay:
     """A record being played again. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
+        path: the record.
+        lines: all lines; their chain holds, what they say is checked step by step.
         plan: what was fixed before the match; its seed is -1 if it is not known.
         state: where the match stands.
         result: how the match went; None until the iteration has come to its end.
@@ -132,16 +134,16 @@ class Replay:
         Raises:
             RecordError: if the file is not a record, or its beginning does not hold.
         """
-        self._path = path
-        self._lines = read_lines(path)
+        self.path = path
+        self.lines = read_lines(path)
         self._at = 0
         self._claims: dict[str, list[int]] = {}
-        last = self._lines[-1]
-        if last.data.get("type") == "signature" and len(self._lines) > 1:
-            last = self._lines[-2]
+        last = self.lines[-1]
+        if last.data.get("type") == "signature" and len(self.lines) > 1:
+            last = self.lines[-2]
         self.signature: Signature | None = None
         self.is_sealed = last.data.get("type") == "seed"
-        self.actions_in_all = self._lines.how_many("action")
+        self.actions_in_all = self.lines.how_many("action")
         self.troubles: list[Trouble] = []
         self.result_hash = ""
         self.last_hash = last.hash
@@ -177,7 +179,7 @@ class Replay:
                 self._read_withdrawn(line)
             else:
                 raise self._fail(line, "is not of type action, strike, out or withdrawn, but the match is not over")
-        while self._at < len(self._lines) and self._lines[self._at].data.get("type") == "withdrawn":
+        while self._at < len(self.lines) and self.lines[self._at].data.get("type") == "withdrawn":
             line = self._take("withdrawn")
             self._check_entries(line)
             self._read_withdrawn(line)
@@ -198,7 +200,7 @@ class Replay:
     # lines
 
     def _fail(self, line: Line, reason: str) -> RecordError:
-        return RecordError(self._path, line.number, reason)
+        return RecordError(self.path, line.number, reason)
 
     def _check_entries(self, line: Line) -> None:
         kind = line.data.get("type")
@@ -207,13 +209,13 @@ class Replay:
             raise self._fail(line, f"has entries that no line of type {kind} has: {', '.join(sorted(unknown))[:60]}")
 
     def _take(self, wanted: str) -> Line:
-        if self._at >= len(self._lines):
+        if self._at >= len(self.lines):
             raise RecordError(
-                self._path,
+                self.path,
                 self._at + 1,
                 f"is missing: the record is cut off (a line of type {wanted} comes here)",
             )
-        line = self._lines[self._at]
+        line = self.lines[self._at]
         self._at += 1
         note_claims(self._claims, line)
         return line
@@ -256,7 +258,7 @@ class Replay:
         if self._seed is not None and commitment(match_id, self._seed) != committed:
             raise self._fail(line, "the seed at the end is not the one that was committed to")
         known = -1 if self._seed is None else self._seed
-        return MatchPlan(game, setup, match_id, known, bots, control, position, reveals_seed)
+        return MatchPlan(game, setup, match_id, known, bots, control, position, reveals_seed, committed)
 
     def _read_start(self) -> State:
         line = self._take("start")
@@ -423,7 +425,7 @@ class Replay:
         if line.data.get("type") != "result":
             raise self._fail(line, "the match is over, but this is not the result")
         self.result_hash = line.hash
-        may_end = self._at == len(self._lines) and not self.plan.reveals_seed
+        may_end = self._at == len(self.lines) and not self.plan.reveals_seed
         if self._seed is None and not may_end:
             raise self._fail(self._take("seed"), "the last line of a record reveals the seed")
         result = self._result(None if may_end else self._seed)
@@ -437,13 +439,13 @@ class Replay:
             if _canonical(line.data) != _canonical(expected[1]):
                 raise self._fail(line, "the last line of a record reveals the seed")
             self._read_signature(line.hash)
-        if self._at < len(self._lines):
-            raise self._fail(self._lines[self._at], "comes after the end of the match")
+        if self._at < len(self.lines):
+            raise self._fail(self.lines[self._at], "comes after the end of the match")
         self.result = result
 
     def _read_signature(self, signed: str) -> None:
         """Read the signature of a hash, if there is one."""
-        if self._at < len(self._lines) and self._lines[self._at].data.get("type") == "signature":
+        if self._at < len(self.lines) and self.lines[self._at].data.get("type") == "signature":
             line = self._take("signature")
             try:
                 self.signature = read_signature(line.data, signed)

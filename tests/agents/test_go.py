@@ -14,11 +14,18 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
+from ladder.conformance import steps
+from ladder.conformance.conversation import Bot, Patience
+from ladder.conformance.exercises import run
+from ladder.conformance.judging import Course
 from referee.game import Game
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
 from referee.match.result import Outcome, Result
 from referee.registry import find, games
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
+from tests.sandbox.conftest import needs_bubblewrap
 from tests.tables import plan_of
 
 GO = Path(__file__).resolve().parents[2] / "agents" / "go"
@@ -70,3 +77,19 @@ def test_it_understands_the_typed_actions_of_a_game(agent: Path) -> None:
         for seat in result.seats:
             scores[seat.seat] += seat.score
     assert scores[0] > scores[1]
+
+
+@needs_bubblewrap
+def test_it_conforms_but_for_what_only_whole_matches_show(agent: Path, tmp_path: Path) -> None:
+    shutil.copy(agent, tmp_path / "bot")
+    tmp_path.chmod(0o755)
+    game = find("cargo_noir")
+    course = Course(Bot(tmp_path, ["./bot"], build(Limits())), [game], Patience(), tmp_path)
+    wanted = [
+        step.name for step in steps.steps_for([game]) if step.heading in ("start", "answers", "compatibility", "end")
+    ]
+    failed: list[steps.Verdict] = []
+    asyncio.run(
+        run(course, lambda verdict: failed.append(verdict) if verdict.outcome is steps.Outcome.FAILED else None, wanted)
+    )
+    assert not failed

@@ -34,7 +34,13 @@ from bench.kits import (
     start,
 )
 from dogana.v1 import referee_pb2 as pb
-from ladder.intake import take_in
+from ladder.conformance.conversation import Bot, Patience
+from ladder.conformance.exercises import run as check
+from ladder.conformance.judging import Course
+from ladder.conformance.package import take
+from ladder.conformance.steps import Outcome as Judged
+from ladder.conformance.steps import Verdict
+from ladder.intake import make_writable, take_in
 from referee.game import Game
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer
@@ -338,6 +344,23 @@ def test_it_plays_on_after_it_was_stopped_while_others_thought(kit: Path) -> Non
 
     report = run(stops())
     assert report.result.seats[0].outcome is Outcome.PLAYED, (report.result.seats[0].detail, report.logs[0])
+
+
+@needs_bubblewrap
+def test_it_passes_every_step_of_a_check(language: str, kit: Path, tmp_path: Path) -> None:
+    """Of one game: the others are played in other tests. It is left alone for a moment instead of 35 s."""
+    versions = tmp_path / "versions"
+    found: list[Verdict] = []
+    tmp_path.chmod(0o755)
+    try:
+        taken = take(archive(language, kit, tmp_path / "bot.tar.gz"), versions, (), found.append)
+        assert taken is not None, found
+        artefact, folder = taken
+        bot = Bot(folder, artefact.run, build(Limits()))
+        asyncio.run(check(Course(bot, [games()["cargo_noir"]], Patience(idle=1.0), tmp_path), found.append))
+    finally:
+        make_writable(tmp_path)
+    assert not [verdict for verdict in found if verdict.outcome is Judged.FAILED]
 
 
 @pytest.mark.soak

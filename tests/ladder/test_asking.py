@@ -185,7 +185,7 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
     assert f"seat {lost['seat']} is to act: {', '.join(lost['legal'])}\n" in replayed
 
 
-def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, told: Home) -> None:
+def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, told: Home, tmp_path: Path) -> None:
     match_id = ask("matches", "--bot", FAULTY, "--limit", 1)["matches"][0]["match"]
     told_lines = dogana("ladder", "match", match_id, "--home", told.folder).stdout.splitlines()
     commands = [line.split()[1:] for line in told_lines if line.startswith("  dogana ")]
@@ -193,8 +193,13 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
     assert "replay" in {words[0] for words in commands}
     assert ["--html", f"{match_id}.html"] in [words[-2:] for words in commands]
     assert told_lines[-1].startswith(f"and look at {match_id}.html#s=")
+    again = [words for words in commands if "--bot" in words]
+    assert again[0][-2:] == ["--bot", "PATH"]
+    (tmp_path / "first.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
+    bot = f"cmd:{sys.executable} {tmp_path / 'first.py'}"
+    assert "decisions the same" in dogana(*again[0][:-1], bot, "--unconfined", status=1).stdout
     for words in commands:
-        if "--html" not in words:  # it takes long, and has tests of its own
+        if "--html" not in words and words not in again:  # a page takes long, and has tests of its own
             assert dogana(*words).stdout
 
 

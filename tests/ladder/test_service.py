@@ -15,9 +15,9 @@ from typing import Any
 
 import grpc
 import pytest
-from dogana.v1.ladder_pb2_grpc import LadderStub
 
 from dogana.v1 import ladder_pb2 as pb
+from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
 from ladder.errors import BadBot, LadderError

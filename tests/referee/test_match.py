@@ -435,6 +435,20 @@ class TestOvertakenDecisions:
         assert [table.open[seat].bank for seat in (1, 2)] == [57, 57]
         assert [table.match.strikes(seat) for seat in (1, 2)] == [0, 0]
 
+    def test_a_decision_that_is_overtaken_as_its_own_time_is_up_is_charged_no_more_than_it_may_take(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        legal = SealedState.legal_actions
+
+        def fewer_after_a_commit(state: SealedState, seat: Seat) -> list[Action]:
+            return legal(state, seat)[-2:] if any(state.committed) else legal(state, seat)
+
+        monkeypatch.setattr(SealedState, "legal_actions", fewer_after_a_commit)
+        table = sealed(2, clock="60+0/10")
+        table.wait(10.3)
+        [withdrawn] = [line for line in table.lines if line["type"] == "withdrawn"]
+        assert (withdrawn["ms"], withdrawn["wall_ms"], withdrawn["lag_ms"]) == (10_000, 10_300, 300)
+
     def test_what_is_then_the_only_legal_action_is_played_without_asking(self, monkeypatch: pytest.MonkeyPatch) -> None:
         legal = SealedState.legal_actions
 

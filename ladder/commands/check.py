@@ -1,0 +1,261 @@
+"""`dogana check`: try a bot step by step in the sandbox of a ladder."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress
+
+from ladder.conformance.conversation import Bot, Patience
+from ladder.conformance.exercises import run
+from ladder.conformance.judging import Course
+from ladder.conformance.package import take
+from ladder.conformance.steps import Outcome, Step, Verdict, steps_for
+from ladder.errors import BadBot
+from ladder.intake import Artefact, check_path, make_writable
+from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
+from referee.commands.output import out, print_json, styled
+from referee.game import Game
+from referee.registry import find, games
+from referee.sandbox.box import Sandbox
+from referee.sandbox.walls import build
+
+_SCRATCH = "dogana-check-"
+_STYLES = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "yellow", Outcome.TOLD: "cyan"}
+
+
+def check(
+    path: Annotated[
+        Path, typer.Argument(help="What would be submitted: a program, a folder, or an archive.", metavar="PATH")
+    ],
+    game: Annotated[
+        str | None, typer.Option(help="Try this game only [all that bot.toml names].", metavar="GAME")
+    ] = None,
+    memory: MemoryOption = None,
+    tasks: TasksOption = None,
+    cpus: CpusOption = None,
+    runtime: RuntimeOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all steps.")] = False,
+) -> None:
+    """Try a bot step by step in the sandbox of a ladder, and say how to mend what it does wrong.
+
+    PATH is what `dogana ladder submit` takes. The bot is started many times: by a scripted referee that refuses, withdraws,
+    breaks off and says what bots do not know yet; and in matches against `random`, in every game and number of seats that
+    its bot.toml names.
+
+    The exit status is 0 if no step failed, else 1. docs/check.md lists the steps.
+
+    Examples:
+
+      dogana check mybot
+
+      dogana check mybot.tar.gz --game cargo_noir --memory 256
+    """
+    check_path(path)
+    chosen = None if game is None else find(game)
+    sandbox = build(read_limits(memory, tasks, cpus), runtime or [])
+    told = _Told(shows=not as_json)
+    try:
+        with _scratch() as scratch:
+            artefact = _try(path, chosen, sandbox, runtime or [], scratch, told)
+    finally:
+        told.close()
+    if as_json:
+        print_json(_as_json(path, artefact, sandbox, told))
+    else:
+        told.print_failures()
+    if told.count(Outcome.FAILED):
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def _scratch() -> Iterator[Path]:
+    """Give a folder for the bot and its records, and remove those of checks that were killed.
+
+    Each is locked as long as its check lives.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
+            if left.lstat().st_uid == os.geteuid():
+                lock = _lock(left, fcntl.LOCK_NB)
+                _remove(left)
+                os.close(lock)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_SCRATCH))
+        try:
+            lock = _lock(folder)
+        except FileNotFoundError:  # another check has removed it before it was locked
+            continue
+        if folder.exists():
+            break
+        os.close(lock)  # or between these two lines
+    try:
+        folder.chmod(0o711)  # a bot that is another user finds its files below
+        yield folder
+    finally:
+        _remove(folder)
+        os.close(lock)
+
+
+def _lock(folder: Path, flags: int = 0) -> int:
+    """Lock a folder; return the descriptor that holds the lock.
+
+    Raises:
+        OSError: if that is not possible, or with LOCK_NB if somebody else holds it.
+    """
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | flags)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
+
+
+def _remove(folder: Path) -> None:
+    make_writable(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _try(
+    path: Path, chosen: Game | None, sandbox: Sandbox, runtimes: Sequence[Path], scratch: Path, told: _Told
+) -> Artefact | None:
+    """Take the bot in, and hold its exercises."""
+    taken = take(path, scratch / "versions", runtimes, told.note)
+    claimed = list(games()) if taken is None else list(taken[0].games)
+    if chosen is not None and taken is not None and chosen.name not in claimed:
+        raise BadBot(f"{path} does not play {chosen.name}; its bot.toml names: {', '.join(claimed)}")
+    tried = [chosen] if chosen is not None else [find(name) for name in claimed]
+    told.expect(steps_for(tried))
+    if taken is None:
+        told.skip_the_rest("the bot cannot be taken in")
+        return None
+    artefact, folder = taken
+    course = Course(Bot(folder, artefact.run, sandbox), tried, Patience(), scratch)
+    asyncio.run(run(course, told.note))
+    return artefact
+
+
+class _Told:
+    """The verdicts so far: each is printed when all that are listed before it have come."""
+
+    def __init__(self, *, shows: bool) -> None:
+        self._verdicts: dict[str, Verdict] = {}
+        self._expected: list[Step] = []
+        self._printed = 0
+        self._shows = shows
+        self._progress = Progress(
+            "steps",
+            BarColumn(),
+            MofNCompleteColumn(),
+            console=out,
+            transient=True,
+            disable=not (shows and out.is_terminal),
+        )
+        self._progress.start()
+        self._bar = self._progress.add_task("steps", total=None)
+
+    def expect(self, steps: list[Step]) -> None:
+        """Learn what steps there are."""
+        self._expected = steps
+        self._progress.update(self._bar, total=len(steps))
+        self._print()
+
+    def note(self, verdict: Verdict) -> None:
+        """Take a verdict."""
+        self._verdicts[verdict.step.name] = verdict
+        self._progress.update(self._bar, completed=len(self._verdicts))
+        self._print()
+
+    def skip_the_rest(self, why: str) -> None:
+        """Say why nothing more is tried."""
+        for step in self._expected:
+            if step.name not in self._verdicts:
+                self.note(Verdict(step, Outcome.SKIPPED, why))
+
+    def count(self, outcome: Outcome) -> int:
+        """Count the verdicts of one kind."""
+        return sum(verdict.outcome is outcome for verdict in self._verdicts.values())
+
+    def close(self) -> None:
+        """End the progress bar."""
+        self._progress.stop()
+
+    def in_order(self) -> list[Verdict]:
+        """Return all verdicts in the order of the steps."""
+        return [self._verdicts[step.name] for step in self._expected if step.name in self._verdicts]
+
+    def _print(self) -> None:
+        while self._shows and self._printed < len(self._expected):
+            step = self._expected[self._printed]
+            verdict = self._verdicts.get(step.name)
+            if verdict is None:
+                return
+            if self._printed == 0 or self._expected[self._printed - 1].heading != step.heading:
+                out.print(step.heading, style="bold")
+            said = verdict.said or step.expects
+            line = styled("  ", (f"{verdict.outcome.value:8}", _STYLES[verdict.outcome]), f"{step.name:32} ", said)
+            if out.is_terminal:
+                out.print(line, no_wrap=True, overflow="ellipsis")
+            else:
+                out.print(line, soft_wrap=True)
+            self._printed += 1
+
+    def print_failures(self) -> None:
+        """Print what has failed with how to mend it, and the verdict on the whole."""
+        for verdict in self.in_order():
+            if verdict.outcome is not Outcome.FAILED:
+                continue
+            step = verdict.step
+            page, section = step.see
+            out.print()
+            out.print(styled(("failed", _STYLES[Outcome.FAILED]), f"  {step.name}"), soft_wrap=True)
+            out.print(f"  expected: {step.expects}", soft_wrap=True)
+            out.print(f"  happened: {verdict.said}", soft_wrap=True)
+            out.print(f"  mend:     {step.mend} ({page}, {section.replace('`', '')})", soft_wrap=True)
+            for title, lines in (("last messages:", verdict.transcript), ("the last it wrote:", verdict.wrote)):
+                if lines:
+                    out.print(f"  {title}", style="dim")
+                for line in lines:
+                    out.print(f"    | {line}", soft_wrap=True)
+        out.print()
+        out.print(self.verdict(), style="red" if self.count(Outcome.FAILED) else "green")
+
+    def verdict(self) -> str:
+        """Return the whole in one line: `41 steps passed, 1 failed, 2 told`."""
+        counts = [(self.count(outcome), outcome.value) for outcome in Outcome]
+        passed, *others = [f"{count} {word}" for count, word in counts if count or word == "passed"]
+        return ", ".join([passed.replace(" ", " steps ", 1), *others])
+
+
+def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox, told: _Told) -> dict[str, Any]:
+    return {
+        "path": str(path),
+        "content_hash": None if artefact is None else artefact.content_hash,
+        "run": None if artefact is None else list(artefact.run),
+        "limits": str(sandbox.limits),
+        **{outcome.value: told.count(outcome) for outcome in Outcome},
+        "steps": [
+            {
+                "step": verdict.step.name,
+                "heading": verdict.step.heading,
+                "outcome": verdict.outcome.value,
+                "expected": verdict.step.expects,
+                "happened": verdict.said,
+                "mend": verdict.step.mend,
+                "see": ", ".join(part for part in verdict.step.see if part),
+                "transcript": list(verdict.transcript),
+                "wrote": list(verdict.wrote),
+            }
+            for verdict in told.in_order()
+        ],
+    }

@@ -1,0 +1,162 @@
+"""`dogana replay`: show a record, or put its questions to a bot again. It takes bots as `dogana ladder submit` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.intake import taken_in
+from ladder.manifest import environment
+from referee.commands.again import AskError, ask_bot, read_decisions
+from referee.commands.options import (
+    CpusOption,
+    MemoryOption,
+    RuntimeOption,
+    TasksOption,
+    read_limits,
+)
+from referee.commands.output import err, target
+from referee.commands.play import COMMAND, read_command
+from referee.commands.replay import Views, show
+from referee.live.play import Command
+from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
+
+JOIN_SECONDS = 10.0
+"""How long a bot may take to join."""
+
+
+class Clock(Enum):
+    """Which time a bot has that is asked again."""
+
+    NONE = "none"
+    SAME = "same"
+
+
+def replay(
+    file: Annotated[Path, typer.Argument(help="A record.")],
+    viewer: Annotated[
+        int | None,
+        typer.Option("--as", help="Show what this seat knew; with --bot: ask as this seat.", metavar="SEAT", min=0),
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR", parser=target)
+    ] = None,
+    at: Annotated[int | None, typer.Option(help="Show only the position after N actions.", metavar="N", min=0)] = None,
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="With --at: print the position as JSON. Else: a JSON object for each step, with --bot for each decision.",
+        ),
+    ] = False,
+    html: Annotated[
+        Path | None,
+        typer.Option(help="Write a page to look at in a browser, without a network.", metavar="FILE", parser=target),
+    ] = None,
+    views: Annotated[
+        Views | None,
+        typer.Option(
+            help="With --html: what spectators and each seat saw, or only what spectators saw "
+            "[all; public if the record does not reveal its seed]."
+        ),
+    ] = None,
+    bot: Annotated[
+        str | None,
+        typer.Option(
+            help="Ask this bot what the seat of --as was asked: a program, folder or archive as for `dogana ladder submit`, or cmd:'COMMAND'.",
+            metavar="PATH",
+        ),
+    ] = None,
+    first: Annotated[
+        int | None,
+        typer.Option("--from", help="With --bot: begin with the N-th decision of the seat [1].", metavar="N", min=1),
+    ] = None,
+    clock: Annotated[
+        Clock | None, typer.Option(help="With --bot: the time that the seat had then, or no limit [none].")
+    ] = None,
+    attach: Annotated[
+        bool, typer.Option("--attach", help="With --bot: wait with the first question until Enter is pressed.")
+    ] = False,
+    unconfined: Annotated[
+        bool,
+        typer.Option("--unconfined", help="With --bot: run it with your rights, not behind the walls of a ladder."),
+    ] = False,
+    memory: MemoryOption = None,
+    tasks: TasksOption = None,
+    cpus: CpusOption = None,
+    runtime: RuntimeOption = None,
+) -> None:
+    """Show a record step by step; every step is played again by the rules.
+
+    A record that breaks off or does not hold is shown up to there; then the exit status is 1.
+
+    With --bot, a bot is asked again what a seat was asked in the match, and its answers are compared. What the record says is
+    played, whatever it answers. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
+
+    Examples:
+
+      dogana replay match.jsonl
+
+      dogana replay match.jsonl --html match.html
+
+      dogana replay match.jsonl --as 1 --svg pictures
+
+      dogana replay match.jsonl --at 40 --json > position.json
+
+      dogana replay match.jsonl --as 1 --bot mybot.py
+
+      dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --from 12
+    """
+    limits = (memory, tasks, cpus, runtime)
+    if bot is None:
+        if (first, clock, attach, unconfined, *limits) != (None, None, False, False, None, None, None, None):
+            raise AskError(
+                "--from, --clock, --attach, --unconfined, --memory, --tasks, --cpus and --runtime go with --bot"
+            )
+        show(file, viewer=viewer, svg=svg, at=at, html=html, views=views, as_json=as_json)
+        return
+    if viewer is None:
+        raise AskError("--bot needs --as SEAT: the seat whose questions are put to it")
+    if (svg, at, html, views) != (None, None, None, None):
+        raise AskError("--svg, --at, --html and --views show a record; leave them out, or --bot")
+    if unconfined and limits != (None, None, None, None):
+        raise AskError("--memory, --tasks, --cpus and --runtime are for walls; leave out --unconfined")
+    record, decisions = read_decisions(file, viewer, first or 1)
+    sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
+    if sandbox is None:
+        err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
+    with _player(bot, runtime or [], sandbox) as player:
+        all_same = ask_bot(
+            file, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
+        )
+    raise typer.Exit(0 if all_same else 1)
+
+
+def _walls(limits: Limits, runtimes: list[Path]) -> Sandbox:
+    try:
+        return build(limits, runtimes)
+    except CannotIsolate as error:
+        raise CannotIsolate(f"{error}; or give --unconfined, if you trust the bot") from error
+
+
+@contextmanager
+def _player(bot: str, runtimes: list[Path], sandbox: Sandbox | None) -> Iterator[Command]:
+    """Give how a bot is started; its files are there as long as the context lasts."""
+    if bot.startswith(COMMAND):
+        yield _unbuffered(read_command(bot, JOIN_SECONDS, sandbox))
+        return
+    with taken_in(Path(bot), runtimes) as (folder, artefact):
+        yield _unbuffered(Command(artefact.run, environment(runtimes), folder, JOIN_SECONDS, sandbox))
+
+
+def _unbuffered(command: Command) -> Command:
+    """Let Python write at once what a bot prints: otherwise nobody could tell for which decision it was printed."""
+    return replace(command, argv=["/usr/bin/env", "PYTHONUNBUFFERED=1", *command.argv])

@@ -1,0 +1,80 @@
+"""The steps that look at what would be submitted, before anything of it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ladder.conformance.steps import STEPS, Outcome, Verdict
+from ladder.errors import BadBot, BadManifest, NoProgram
+from ladder.intake import MAX_BYTES, MAX_FILES, Artefact, take_in
+from referee.sandbox.limits import in_words
+
+_STEPS = {step.name: step for step in STEPS if step.heading == "package"}
+_ELF = b"\x7fELF"
+_KIND = slice(4, 6)
+"""Where the header of a program says whether it is for 32 or 64 bits, and in which order its bytes are; see elf(5)."""
+_MACHINE = slice(18, 20)
+"""Where it says for which kind of processor it is."""
+
+
+def take(
+    path: Path, versions: Path, runtimes: Sequence[Path], report: Callable[[Verdict], None]
+) -> tuple[Artefact, Path] | None:
+    """Take a bot in as a ladder does; return it and the folder of its files, or None if it cannot be.
+
+    Args:
+        path: what would be submitted.
+        versions: a folder for it.
+        runtimes: folders with runtimes besides the usual programs.
+        report: takes the verdict of each step.
+    """
+
+    def give(name: str, outcome: Outcome, said: str = "") -> None:
+        report(Verdict(_STEPS[name], outcome, said))
+
+    try:
+        artefact = take_in(path, versions, runtimes)
+    except BadBot as error:
+        failed = (
+            "program" if isinstance(error, NoProgram) else "bot-toml" if isinstance(error, BadManifest) else "files"
+        )
+        names = list(_STEPS)
+        for name in names[: names.index(failed)]:
+            give(name, Outcome.PASSED)
+        give(failed, Outcome.FAILED, str(error))
+        for name in names[names.index(failed) + 1 :]:
+            give(name, Outcome.SKIPPED, "the bot cannot be taken in")
+        return None
+    folder = versions / artefact.content_hash
+    files = [file for file in folder.rglob("*") if not file.is_dir()]
+    size = sum(file.lstat().st_size for file in files)
+    give("files", Outcome.PASSED)
+    give("bot-toml", Outcome.PASSED)
+    give("program", Outcome.PASSED, " ".join(artefact.run))
+    foreign = _foreign(folder, artefact.run[0])
+    if foreign is None:
+        give("architecture", Outcome.SKIPPED, f"{artefact.run[0]} is no compiled program of its own")
+    elif foreign:
+        give("architecture", Outcome.FAILED, f"{artefact.run[0]} is for another kind of processor than this machine's")
+    else:
+        give("architecture", Outcome.PASSED)
+    give("size", Outcome.TOLD, f"{len(files)} of {MAX_FILES} files, {size} bytes of {in_words(MAX_BYTES)}")
+    give("games", Outcome.TOLD, ", ".join(artefact.games))
+    return None if foreign else (artefact, folder)
+
+
+def _foreign(folder: Path, program: str) -> bool | None:
+    """Tell whether a compiled program is for another kind of processor than our own; None if it is not compiled."""
+    if "/" not in program:
+        return None
+    head, own = _head(folder / program), _head(Path(sys.executable))
+    if not head.startswith(_ELF):
+        return None
+    return head[_KIND] != own[_KIND] or head[_MACHINE] != own[_MACHINE]
+
+
+def _head(file: Path) -> bytes:
+    with file.open("rb") as opened:
+        return opened.read(_MACHINE.stop)

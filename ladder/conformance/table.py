@@ -1,0 +1,220 @@
+"""A real table for a scripted referee: a state of a game, whose other seats are played by chance."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from dogana.v1 import referee_pb2 as pb
+from referee.game import Action, Game, IllegalAction, OptionValue, Seat, State, label
+from referee.kit.chance import LiveChance
+from referee.live import wire
+from referee.live.codec import Codec, codec
+from referee.match.clock import SeatClock, TimeControl
+from referee.match.effects import Decision, Played
+from referee.match.plan import MatchPlan
+from referee.registry import shipped_board
+
+SEARCHED_SEEDS = range(1, 5)
+"""How many random matches are looked through for each number of seats, by their seeds."""
+
+
+class NotAnAnswer(Exception):
+    """A Choose cannot be played; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a match can begin: a state in which a seat is to decide."""
+
+    plan: MatchPlan
+    state: State
+    seat: Seat
+    count: int
+    """What was looked for: actions, bytes or decisions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What random matches of a game have come upon."""
+
+    single_action: Place
+    largest_list: Place
+    largest_observation: Place
+    longest: tuple[int, int]
+    """The seed and the number of seats of the match in which one seat decided most often."""
+
+
+def plan_for(
+    game: Game,
+    seats: int,
+    control: TimeControl,
+    seed: int = 1,
+    options: Mapping[str, OptionValue] | None = None,
+    position: Mapping[str, Any] | None = None,
+) -> MatchPlan:
+    """Return the plan of a match with the shipped board."""
+    setup = game.setup(seats, options or {}, shipped_board(game))
+    bots = [f"bot{seat}" for seat in range(seats)]
+    return MatchPlan(game, setup, f"check-{game.name}-{seats}-{seed}", seed, bots, control, position)
+
+
+@cache
+def places(game: Game, control: TimeControl) -> Places:
+    """Look through random matches of every number of seats for what is hard on a bot."""
+    messages = codec(game)
+    single: Place | None = None
+    largest: Place | None = None
+    widest: Place | None = None
+    longest = (0, 0, 0)
+    for seats in game.seat_counts:
+        for seed in SEARCHED_SEEDS:
+            plan = plan_for(game, seats, control, seed)
+            chance, dice = LiveChance(seed), random.Random(seed)  # noqa: S311 hides nothing
+            state = game.start(plan.setup, chance)
+            asked = [0] * seats
+            step = 0
+            while not state.is_over():
+                seat = state.seats_to_act()[0]
+                actions = state.legal_actions(seat)
+                step += 1
+                if single is None and len(actions) == 1:
+                    single = _place(plan, state, seat, 1)
+                if largest is None or len(actions) > largest.count:
+                    largest = _place(plan, state, seat, len(actions))
+                if len(actions) > 1 and step % 4 == 0:  # observations grow and shrink slowly, and take long to write
+                    size = len(messages.observation_bytes(state.observation(seat)))
+                    if widest is None or size > widest.count:
+                        widest = _place(plan, state, seat, size)
+                asked[seat] += len(actions) > 1
+                state.apply(seat, dice.choice(actions), chance)
+            longest = max(longest, (max(asked), seed, seats))
+    if single is None or largest is None or widest is None:
+        raise RuntimeError(f"random matches of {game.name} have no decisions")
+    return Places(single, largest, widest, longest[1:])
+
+
+def _place(plan: MatchPlan, state: State, seat: Seat, count: int) -> Place:
+    return Place(plan, state.clone(), seat, count)
+
+
+class Table:
+    """A state with one seat for a bot.
+
+    Attributes:
+        seat: the bot's.
+        number: the number of the decision that was put last; 0 before the first.
+        actions: what is legal for it.
+    """
+
+    def __init__(self, plan: MatchPlan, place: Place | None = None) -> None:
+        """Begin a match: at its start, with the bot in seat 0, or from a place that was found."""
+        self._chance = LiveChance(plan.seed)
+        self._dice = random.Random(plan.seed)  # noqa: S311 hides nothing
+        self.seat = 0 if place is None else place.seat
+        self._state = plan.game.start(plan.setup, self._chance) if place is None else place.state.clone()
+        self.plan = plan
+        self.codec: Codec = codec(plan.game)
+        self.number = 0
+        self.actions: list[Action] = []
+        self._played: list[Played] = []
+        self._dropped = ""
+
+    def welcome(self) -> pb.RefereeMessage:
+        """Greet the bot."""
+        return pb.RefereeMessage.FromString(wire.welcome(self.plan, self.seat, no_pondering=False))
+
+    def go_on(self, *, asks_forced: bool = False) -> bool:
+        """Play the others until the bot is to decide; return whether it still is.
+
+        Args:
+            asks_forced: whether the bot is asked where only one action is legal, which matches do not do.
+        """
+        state = self._state
+        while not state.is_over():
+            seats = state.seats_to_act()
+            seat = next((other for other in seats if other != self.seat), self.seat)
+            actions = state.legal_actions(seat)
+            if seat == self.seat and (len(actions) > 1 or asks_forced):
+                self.actions = actions
+                return True
+            self._apply(seat, self._dice.choice(actions))
+        return False
+
+    def question(self, *, labels: bool = False, dropped: str = "") -> pb.RefereeMessage:
+        """Put a new decision on what is legal now; its clock is fresh.
+
+        Args:
+            labels: whether each action has a text.
+            dropped: why the rest of the last answer was not played, if that has to be pretended.
+        """
+        self.number += 1
+        clock = SeatClock(self.plan.control)
+        decision = Decision(
+            self.number,
+            self.seat,
+            self._state,
+            self.actions,
+            clock,
+            0.0,
+            played=self._played,
+            dropped=dropped or self._dropped,
+        )
+        message = pb.RefereeMessage.FromString(wire.decide(self.codec, decision, labels, 0.0))
+        self._played = []
+        self._dropped = ""
+        return message
+
+    def read(self, choose: pb.Choose) -> list[Action]:
+        """Return the actions of an answer to the open decision.
+
+        Raises:
+            NotAnAnswer: if it names none, or the first is not legal.
+        """
+        choice = wire.read_choice(self.codec, choose)
+        if isinstance(choice, str):
+            raise NotAnAnswer(choice)
+        if isinstance(choice, int):
+            if choice >= len(self.actions):
+                raise NotAnAnswer(f"index {choice} of {len(self.actions)} legal actions, counted from 0")
+            return [self.actions[choice]]
+        if not choice:
+            raise NotAnAnswer("its list of actions is empty")
+        if choice[0] not in self.actions:
+            raise NotAnAnswer(f"{label(choice[0])} is not among the {len(self.actions)} legal actions")
+        return choice
+
+    def play(self, actions: list[Action]) -> None:
+        """Play an answer as a match does: all of it that is legal while the seat is to act."""
+        for count, action in enumerate(actions):
+            if self.seat not in self._state.seats_to_act():
+                self._dropped = f"the seat was not to act any more after {count} actions"
+                return
+            try:
+                self._apply(self.seat, action)
+            except IllegalAction as error:
+                self._dropped = str(error)
+                return
+
+    def play_default(self) -> None:
+        """Play what the rules do for a seat that is out of time."""
+        self._apply(self.seat, self._state.default_action(self.seat))
+
+    def _apply(self, seat: Seat, action: Action) -> None:
+        is_known = seat == self.seat or self._state.is_public(seat, action)
+        self._state.apply(seat, action, self._chance)
+        if is_known:
+            self._played.append(Played(seat, action))
+
+    def game_over(self, *, reveals_seed: bool = True) -> pb.RefereeMessage:
+        """Tell the end, with the places and scores of now."""
+        ranks, scores = self._state.ranks(), self._state.scores()
+        seats = [
+            pb.SeatResult(seat=seat, rank=rank, score=score, outcome=pb.SeatResult.OUTCOME_PLAYED)
+            for seat, (rank, score) in enumerate(zip(ranks, scores, strict=True))
+        ]
+        seed = str(self.plan.seed) if reveals_seed else ""
+        return pb.RefereeMessage(game_over=pb.GameOver(seats=seats, seed=seed, digest=64 * "0"))

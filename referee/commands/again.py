@@ -1,0 +1,216 @@
+"""What `dogana replay --bot` prints: how a bot answers when the questions of a record are put to it again."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from referee.commands.output import err, out, print_json, styled
+from referee.errors import DoganaError
+from referee.game import Action, Seat, label
+from referee.live.again import Answer, ask_again
+from referee.live.command import AgentProcess
+from referee.live.orphans import adopt_orphans
+from referee.live.play import Command
+from referee.records.asked import Asked, Ending, decisions_asked
+from referee.records.verify import Replay
+from referee.registry import find
+
+_CLOSED = {
+    Ending.TIMEOUT: "no answer in time",
+    Ending.WINDOW: "no answer before the timer was over",
+    Ending.OVERTAKEN: "no answer before others had overtaken it",
+}
+
+
+class AskError(DoganaError):
+    """A bot cannot be asked again in the way that was asked for."""
+
+
+def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence[Asked]]:
+    """Verify a record; return it with the decisions of a seat, from a number on.
+
+    Raises:
+        RecordError: if the record does not hold.
+        AskError: if there is no such seat, or no such decision.
+    """
+    record, decisions = decisions_asked(file, find, seat)
+    if seat >= record.plan.setup.seats:
+        raise AskError(f"there is no seat {seat}; the seats are 0 to {record.plan.setup.seats - 1}")
+    if not decisions:
+        raise AskError(f"{file}: seat {seat} was not asked anything")
+    if first > len(decisions):
+        raise AskError(f"{file}: seat {seat} was asked {len(decisions)} decisions; there is no decision {first}")
+    return record, decisions[first - 1 :]
+
+
+def ask_bot(
+    file: Path,
+    record: Replay,
+    decisions: Sequence[Asked],
+    player: Command,
+    *,
+    with_clock: bool,
+    attach: bool,
+    as_json: bool,
+) -> bool:
+    """Put decisions of one seat to a bot, and print a line for each; return whether all answers are the same.
+
+    Raises:
+        StartFailed: if it does not start or join.
+        MatchVoid: if its box cannot be built.
+    """
+    assert record.result is not None  # noqa: S101 it was played to its end
+    seat = decisions[0].question.seat
+    same = shorter = 0
+    other: Asked | None = None
+
+    def tell(asked: Asked, answer: Answer) -> None:
+        nonlocal same, shorter, other
+        same += answer.is_same
+        shorter += answer.is_shorter
+        if not answer.is_same:
+            other = other or asked
+        if as_json:
+            print_json(_document(asked, answer))
+        else:
+            _print(asked, answer)
+
+    async def ready(process: AgentProcess) -> None:
+        if attach:
+            await _wait_for_enter(process)
+
+    if not as_json:
+        plan = record.plan
+        out.print(
+            f"{plan.game.title}, match {plan.match_id}: seat {seat}, {plan.bots[seat]}, is asked again", soft_wrap=True
+        )
+    adopt_orphans()
+    last_words = asyncio.run(
+        ask_again(record.plan, record.result, decisions, player, with_clock=with_clock, ready=ready, tell=tell)
+    )
+    if last_words.strip() and not as_json:
+        out.print("at the end it wrote:")
+        _print_log(last_words)
+    if not as_json:
+        part = f", {shorter} of them in part" if shorter else ""
+        out.print(f"{same} of {len(decisions)} decisions the same{part}{_where(file, other)}", soft_wrap=True)
+    return same == len(decisions)
+
+
+async def _wait_for_enter(process: AgentProcess) -> None:
+    """Say which process the bot is, and wait until Enter is pressed or standard input ends.
+
+    Raises:
+        AskError: if standard input is a file.
+    """
+    agent = process.agent
+    if agent is None:
+        return  # it has ended, which is told at its first decision
+    loop = asyncio.get_running_loop()
+    pressed: asyncio.Future[None] = loop.create_future()
+    try:
+        loop.add_reader(sys.stdin.fileno(), lambda: _press(pressed))
+    except OSError as error:
+        raise AskError("--attach waits for Enter, but standard input is a file; leave it to the terminal") from error
+    try:
+        err.print(f"the bot is process {agent}; attach a debugger, then press Enter", soft_wrap=True)
+        await pressed
+        sys.stdin.readline()
+    finally:
+        loop.remove_reader(sys.stdin.fileno())
+
+
+def _press(pressed: asyncio.Future[None]) -> None:
+    if not pressed.done():
+        pressed.set_result(None)
+
+
+def _where(file: Path, other: Asked | None) -> str:
+    """Name the first decision with another answer, and the command that shows where it was taken."""
+    if other is None:
+        return ""
+    look = shlex.join(["dogana", "replay", str(file), "--at", str(other.at), "--as", str(other.question.seat)])
+    return f"; first other answer at step {other.step}: {look}"
+
+
+def _print(asked: Asked, answer: Answer) -> None:
+    number = f"{asked.question.number:4}  step {asked.step:<4} "
+    if answer.is_same:
+        verdict: str | tuple[str, str] = ("same  ", "green")
+        now = f"; now only {_labels(answer.actions)}" if answer.is_shorter else ""
+    else:
+        verdict = ("OTHER ", "yellow")
+        now = f"; now {_now(answer)}"
+    out.print(styled(number, verdict, _then(asked), now, f"  ({_times(asked, answer)})"), soft_wrap=True)
+    _print_log(answer.log)
+
+
+def _then(asked: Asked) -> str:
+    """Say what came of a decision in the match."""
+    refused = "".join(f"refused ({reason}), then " for reason in asked.refused)
+    played = _labels([step.action for step in asked.played])
+    if asked.fault is not None:
+        return f"{refused}out, {asked.fault.outcome.value}: {asked.fault.detail}"
+    closed = _CLOSED.get(asked.ending or Ending.ANSWERED)
+    if closed is None:
+        return refused + played
+    return f"{refused}{closed}" + (f", default {played}" if played else "")
+
+
+def _now(answer: Answer) -> str:
+    """Say what an agent did now."""
+    refused = "".join(f"refused ({reason}), then " for reason in answer.refused)
+    if answer.actions:
+        return refused + _labels(answer.actions) + (", which would have lost on time" if answer.is_late else "")
+    if answer.fault is not None:
+        return f"{refused}it fails, {answer.fault.outcome.value}: {answer.fault.detail}"
+    if answer.is_late:
+        return f"{refused}no answer: it would have lost on time"
+    return f"{refused}it would have been out"
+
+
+def _times(asked: Asked, answer: Answer) -> str:
+    then = "-" if asked.seconds is None else f"{asked.seconds:.3f} s"
+    now = "-" if answer.seconds is None else f"{answer.seconds:.3f} s"
+    return f"then {then}, now {now}"
+
+
+def _labels(actions: Sequence[Action]) -> str:
+    return " ".join(map(label, actions))
+
+
+def _print_log(log: str) -> None:
+    for line in log.splitlines():
+        out.print(f"      | {line}", style="dim", soft_wrap=True)
+
+
+def _document(asked: Asked, answer: Answer) -> dict[str, Any]:
+    return {
+        "decision": asked.question.number,
+        "step": asked.step,
+        "at": asked.at,
+        "same": answer.is_same,
+        "shorter": answer.is_shorter,
+        "then": {
+            "ending": (asked.ending or Ending.ANSWERED).value,
+            "played": [label(step.action) for step in asked.played],
+            "refused": asked.refused,
+            "fault": None if asked.fault is None else asked.fault.outcome.value,
+            "detail": "" if asked.fault is None else asked.fault.detail,
+            "ms": None if asked.seconds is None else round(asked.seconds * 1000, 3),
+        },
+        "now": {
+            "answer": [label(action) for action in answer.actions],
+            "refused": list(answer.refused),
+            "late": answer.is_late,
+            "fault": None if answer.fault is None else answer.fault.outcome.value,
+            "detail": "" if answer.fault is None else answer.fault.detail,
+            "ms": None if answer.seconds is None else round(answer.seconds * 1000, 3),
+            "log": answer.log,
+        },
+    }

@@ -1,0 +1,73 @@
+"""Whether an answer can be played. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from referee.game import Action, IllegalAction, Seat, State, label
+from referee.kit.chance import LiveChance
+from referee.match.effects import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why an answer is refused."""
+
+    refusal: Refusal
+    rule: str
+    """The number of the rule that it breaks; empty if there is none."""
+    message: str
+
+
+def judge(
+    state: State, seat: Seat, legal: Sequence[Action], choice: int | Sequence[Action] | str
+) -> list[Action] | Refused:
+    """Return the actions of an answer, of which the first is legal, or why the answer is refused.
+
+    Args:
+        state: where the match stands.
+        seat: who answers.
+        legal: the legal actions of the seat.
+        choice: an index into them, or actions to be played in a row, or (a text) why it is neither.
+    """
+    if isinstance(choice, str):
+        return Refused(Refusal.MALFORMED, "", choice)
+    if isinstance(choice, int):
+        if 0 <= choice < len(legal):
+            return [legal[choice]]
+        message = f"index {choice} is not in the list of {len(legal)} legal actions (0 to {len(legal) - 1})"
+        return Refused(Refusal.ILLEGAL, "", message)
+    if not choice:
+        return Refused(Refusal.MALFORMED, "", "the answer names no action")
+    if choice[0] in legal:
+        return list(choice)
+    reason, rule = why_illegal(state, seat, choice[0])
+    return Refused(Refusal.ILLEGAL, rule, f"{label(choice[0])} is not legal: {reason}")
+
+
+def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
+    """Return why an action is not legal, and the number of the rule that says so."""
+    try:
+        state.clone().apply(seat, action, LiveChance(0))
+    except IllegalAction as error:
+        return error.reason, error.rule
+    raise AssertionError(f"{label(action)} is not listed, but the rules accept it")
+
+
+def why_dropped(state: State, seat: Seat, answer: Sequence[Action], rest: Sequence[Action]) -> str:
+    """Return why the rest of an answer is not played; empty if its first action can be.
+
+    Args:
+        state: where the match stands when all before the rest has been played.
+        seat: who answers.
+        answer: all actions of the answer.
+        rest: those that have not been played.
+    """
+    dropped = f"{len(rest)} of {len(answer)} actions dropped: "
+    if seat not in state.seats_to_act():
+        return f"{dropped}the seat is not to act any more"
+    if rest[0] in state.legal_actions(seat):
+        return ""
+    reason, rule = why_illegal(state, seat, rest[0])
+    return f"{dropped}{label(rest[0])} is not legal: {reason}" + (f" ({rule})" if rule else "")

@@ -1,0 +1,311 @@
+"""The decisions that a seat of a recorded match was asked, made again by the match machine.
+
+A record says what was played, but not what was asked. So the machine that played the match plays it once more: it is given the
+recorded answers, deadlines and faults, and asks the same. Every line that it would write is compared with the record.
+
+Its clock is ours. Before each event, the times of every open decision are set so that it would be charged what the record says if
+the event closed it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from referee.game import Action, Game, Seat, State
+from referee.kit.chance import ChanceError, Draw, GivenStream, ReplayChance
+from referee.match.clock import TRANSIT_SECONDS
+from referee.match.effects import Ask, Decider, Decision, Dismiss, Effect, Refusal, Reject, Store, Withdraw, Withdrawal
+from referee.match.machine import Match
+from referee.match.result import Fault, Outcome
+from referee.records.record import Line, RecordError
+from referee.records.verify import Replay, Step
+
+_EVENTS = ("action", "strike", "out", "withdrawn")
+_COMPARED = ("type", "n", "seat", "action", "by", "reason")
+_TIMES = ("ms", "wall_ms", "lag_ms")
+_PAST = -1e6
+"""A time before all others, in seconds: a decision that ends then has certainly expired."""
+
+
+class Ending(Enum):
+    """How a decision was closed; the values are the words of `dogana replay --bot --json`."""
+
+    ANSWERED = "answered"
+    TIMEOUT = "timeout"
+    WINDOW = "window"
+    """A window closed that it shared with other seats."""
+    OVERTAKEN = "overtaken"
+    """Others made it void."""
+    OUT = "out"
+
+
+_WITHDRAWALS = {
+    Withdrawal.TIMEOUT: Ending.TIMEOUT,
+    Withdrawal.WINDOW: Ending.WINDOW,
+    Withdrawal.OVERTAKEN: Ending.OVERTAKEN,
+}
+
+
+@dataclass(slots=True)
+class Asked:
+    """A decision that a seat was asked, and what came of it."""
+
+    question: Decision
+    """As it was put, with the clock that the seat had then."""
+    state: State
+    """Where the match stood then."""
+    at: int
+    """How many actions had been played then."""
+    strikes: int
+    """How many strikes the seat had then."""
+    limit: float
+    """How long it was open at most, in seconds: its budget, or less if a window closed before."""
+    ending: Ending | None = None
+    refused: list[str] = field(default_factory=list)
+    """Why answers to it were refused."""
+    played: list[Step] = field(default_factory=list)
+    """The seat's actions that came of it: an answer with what was forced in between and after it, or the rules' default."""
+    seconds: float | None = None
+    """What it was charged, if the record says so."""
+    fault: Fault | None = None
+    """Why the seat went out with it, if it did."""
+    after: State | None = None
+    """Where the match stood when it had been answered, and all that was forced had been played."""
+
+    @property
+    def step(self) -> int:
+        """The number of the first action that came of it; if none did, of the action that comes after the question."""
+        return self.played[0].n if self.played else self.at + 1
+
+
+def decisions_asked(path: Path, find_game: Callable[[str], Game], seat: Seat) -> tuple[Replay, list[Asked]]:
+    """Verify a record, and return it with all decisions that a seat was asked, in their order.
+
+    Args:
+        path: the record.
+        find_game: looks up a game by name; raises `UnknownGame`.
+        seat: the seat.
+
+    Raises:
+        RecordError: if the record does not hold, or the match machine could not have written it.
+    """
+    record = Replay(path, find_game)
+    start = record.state.clone()
+    steps = list(record)
+    return record, _Again(record, start, steps, seat).play()
+
+
+class _RecordedChance:
+    """The chance of the actions of a record."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.draws: list[tuple[str, Draw]] = []  # nobody writes a record
+        self._given = ReplayChance(None)  # they have been checked against the seed
+        self._given.draws = deque(draw for step in steps for draw in step.draws)
+
+    def stream(self, name: str) -> GivenStream:
+        return self._given.stream(name)
+
+
+class _Again:
+    """A match that is being played by the machine for a second time."""
+
+    def __init__(self, record: Replay, start: State, steps: Sequence[Step], seat: Seat) -> None:
+        self._path = record.path
+        self._lines = [line for line in record.lines if line.data.get("type") in _EVENTS]
+        self._steps = steps
+        self._seat = seat
+        self._at = 0
+        self._played = 0
+        self._match = Match(record.plan, start, _RecordedChance(steps), transit=TRANSIT_SECONDS)
+        self._open: dict[Seat, Decision] = {}
+        self._put_at: dict[Seat, float] = {}  # when it was put; the decision's own times are moved
+        self._now = 0.0
+        self._closings: list[deque[dict[str, Any]]] = [deque() for _ in range(record.plan.setup.seats)]
+        for line in self._lines:
+            if "ms" in line.data:
+                self._closings[line.data["seat"]].append(line.data)
+        self._current: Asked | None = None
+        self._asked: list[Asked] = []
+
+    def play(self) -> list[Asked]:
+        """Play the whole match; return what the seat was asked."""
+        absent: dict[Seat, Fault] = {}
+        for line in self._lines:
+            if line.data["type"] != "out" or line.data["reason"] != Outcome.START.value:
+                break
+            absent[line.data["seat"]] = Fault(Outcome.START, str(line.data.get("detail", "")))
+        self._take(self._match.start(self._now, absent))
+        while self._match.result is None:
+            if self._at == len(self._lines):
+                raise RecordError(self._path, 0, "ends before the match does, so its seats cannot be asked again")
+            line = self._lines[self._at]
+            try:
+                self._take(self._event(line))
+            except ChanceError as error:
+                raise self._fail(line) from error
+            if self._at < len(self._lines) and self._lines[self._at] is line:
+                raise self._fail(line)
+        return self._asked
+
+    # what happened, told to the machine
+
+    def _event(self, line: Line) -> list[Effect]:
+        """Tell the machine what a line comes from."""
+        data = line.data
+        kind, seat = data["type"], data["seat"]
+        decision = self._open.get(seat)
+        if kind == "out" and "ms" not in data:
+            self._set_times()
+            fault = Fault(Outcome(data["reason"]), str(data.get("detail", "")))
+            return self._match.fault(seat, fault, self._now)
+        if decision is None or (kind != "strike" and "ms" not in data):
+            raise self._fail(line)
+        closing = self._closings[seat][0] if self._closings[seat] else None
+        if closing is not None:
+            self._now = max(self._now, self._put_at[seat] + closing["wall_ms"] / 1000)
+        self._set_times()
+        if kind == "action" and data["by"] == Decider.AGENT.value:
+            return self._match.choose(seat, decision.number, self._answer(seat), self._now)
+        if kind == "strike" and data["reason"] == "illegal":
+            return self._match.choose(seat, decision.number, str(data.get("detail", "")), self._now)
+        if closing is None:
+            raise self._fail(line)
+        if kind == "action" and data["by"] == Decider.CLOCK.value:
+            return self._close_window(decision)
+        if kind == "out":
+            self._match.lost(seat)  # it was away when its time was up
+        return self._expire(decision)
+
+    def _answer(self, seat: Seat) -> list[Action]:
+        """Return the answer that begins here: what the seat played until another decision was closed.
+
+        Forced actions are named, as an answer may.
+        """
+        answer: list[Step] = []
+        for line in self._lines[self._at :]:
+            if line.data["type"] != "action" or ("ms" in line.data and answer):
+                break
+            step = self._steps[line.data["n"] - 1]
+            if step.seat == seat:
+                answer.append(step)
+        return [step.action for step in answer]
+
+    def _expire(self, decision: Decision) -> list[Effect]:
+        """Let the time of one decision run out: by an answer that is too late."""
+        self._set_end(decision, _PAST)
+        return self._match.choose(decision.seat, decision.number, 0, self._now)
+
+    def _close_window(self, decision: Decision) -> list[Effect]:
+        """Let a window close: for all seats that it closes for together, or for one seat whose answer came too late."""
+        together = set()
+        for line in self._lines[self._at :]:
+            if line.data["type"] != "action" or line.data["by"] != Decider.CLOCK.value:
+                break
+            together.add(line.data["seat"])
+        sharing = [other for other in self._open.values() if other.window == decision.window]
+        closed = sharing if all(other.seat in together for other in sharing) else [decision]
+        for other in closed:
+            self._set_end(other, _PAST)
+            other.window_deadline = _PAST
+        if len(closed) == len(sharing):
+            return self._match.tick(self._now, _PAST + 1)
+        return self._match.choose(decision.seat, decision.number, 0, self._now)
+
+    def _set_times(self) -> None:
+        """Set the times of all open decisions as if each were closed now."""
+        current = self._current
+        if current is not None and self._seat in self._open:
+            decision = self._open[self._seat]
+            left = decision.window_deadline - self._put_at[self._seat]
+            current.limit = decision.budget if decision.window is None else min(decision.budget, max(0.0, left))
+        for decision in self._open.values():
+            self._set_end(decision, self._now)
+            decision.window_deadline = max(decision.window_deadline, self._now)
+
+    def _set_end(self, decision: Decision, end: float) -> None:
+        """Set the times of a decision as if it were closed at `end`, a time in seconds."""
+        closings = self._closings[decision.seat]
+        charged, wall, lag = (closings[0][key] / 1000 if closings else 0.0 for key in _TIMES)
+        # An answer at the last moment must not come too late for how fractions are rounded.
+        decision.asked_at, decision.put_at, decision.lag = end - charged + 1e-9, end - wall, lag
+
+    # what the machine says
+
+    def _take(self, effects: Sequence[Effect]) -> None:
+        """Compare what the machine writes with the record, and note what concerns the seat."""
+        for effect in effects:
+            match effect:
+                case Store(line):
+                    self._compare(line)
+                case Ask(decision):
+                    self._open[decision.seat] = decision
+                    self._put_at[decision.seat] = decision.put_at
+                    if decision.seat == self._seat:
+                        self._end_current()
+                        self._begin(decision)
+                case Withdraw(seat=seat, reason=reason):
+                    self._open.pop(seat, None)
+                    if seat == self._seat and self._current is not None:
+                        self._current.ending = _WITHDRAWALS[reason]
+                case Reject(seat=seat, refusal=refusal, message=message):
+                    if seat == self._seat and self._current is not None and refusal is not Refusal.STALE:
+                        self._current.refused.append(message)
+                case Dismiss(seat, fault):
+                    self._open.pop(seat, None)
+                    if seat == self._seat and self._current is not None:
+                        self._current.ending, self._current.fault = Ending.OUT, fault
+        for seat in [seat for seat in self._open if not self._match.is_asked(seat)]:
+            del self._open[seat]
+        if self._seat not in self._open:
+            self._end_current()
+
+    def _compare(self, line: dict[str, Any]) -> None:
+        if line["type"] not in _EVENTS:
+            return
+        if self._at == len(self._lines):
+            raise RecordError(self._path, 0, "ends before the match does, so its seats cannot be asked again")
+        recorded = self._lines[self._at]
+        data = recorded.data
+        if any(line.get(key) != data.get(key) for key in _COMPARED):
+            raise self._fail(recorded)
+        self._at += 1
+        seat, current = line["seat"], self._current
+        if "ms" in line:
+            self._closings[seat].popleft()
+        if line["type"] == "action":
+            self._played += 1
+        if seat != self._seat or current is None:
+            return
+        if "ms" in line:
+            current.seconds = line["ms"] / 1000
+        if line["type"] == "action":
+            current.played.append(self._steps[self._played - 1])
+            current.ending = current.ending or Ending.ANSWERED
+
+    def _begin(self, decision: Decision) -> None:
+        _ = decision.observation  # before the state goes on
+        self._current = Asked(
+            copy.copy(decision),
+            self._match.state.clone(),
+            self._played,
+            self._match.strikes(self._seat),
+            decision.budget,
+        )
+
+    def _end_current(self) -> None:
+        current, self._current = self._current, None
+        if current is not None:
+            current.after = self._match.state.clone()
+            self._asked.append(current)
+
+    def _fail(self, line: Line) -> RecordError:
+        return RecordError(
+            self._path, line.number, "does not follow from what the seats were asked, so they cannot be asked again"
+        )
