@@ -24,6 +24,9 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 test: $(READY) proto ## run all tests
 	$(BIN)/python -m pytest -n 2
 
+ladders: $(READY) proto ## let ladders play, be served and be attacked, and bots fail each step of a check
+	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder
+
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
@@ -70,4 +73,4 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test wheel-test pages languages kits docs pictures soak check fmt bench games
+.PHONY: help setup proto demo test ladders wheel-test pages languages kits docs pictures soak check fmt bench games

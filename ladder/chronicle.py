@@ -17,6 +17,8 @@ from ladder.rating import Rating
 from ladder.store import Store
 from referee.match.result import Outcome
 
+TELEMETRY_MATCHES = 200
+"""In how many of its last matches it is looked up what a version said of its thinking."""
 MAX_NAMED = 5
 """How many names are listed where one was expected."""
 
@@ -65,6 +67,17 @@ class Score:
     """In how many of them it was placed before the other."""
     tied: int
     behind: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a bot said of its thinking under one key."""
+
+    matches: int
+    """In how many matches."""
+    values: int
+    """How often."""
+    mean: float
 
 
 class Chronicle(Store):
@@ -243,6 +256,33 @@ class Chronicle(Store):
             [version.id, condition.id],
         )
         return {row["block"]: Rating(row["mu"], row["sigma"]) for row in rows}
+
+    def telemetry(self, version: Version, condition: Condition) -> dict[str, Said]:
+        """Return what a version said of its thinking in its last matches, by key."""
+        rows = self._rows(
+            """
+            select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
+            from (
+                select number, seat from appearances
+                where version = ? and condition = ? order by number desc limit ?
+            ) as last
+            join results on results.number = last.number
+            join telemetry on telemetry.match = results.match and telemetry.seat = last.seat
+            group by key order by key
+            """,
+            [version.id, condition.id, TELEMETRY_MATCHES],
+        )
+        return {row["key"]: Said(row["matches"], row["count"], row["total"] / row["count"]) for row in rows}
+
+    def telemetry_of(self, match_id: str) -> dict[int, dict[str, Said]]:
+        """Return what bots said of their thinking in a match that counts, by seat and key."""
+        rows = self._rows(
+            "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
+        )
+        return {
+            seat: {row["key"]: Said(1, row["count"], row["total"] / row["count"]) for row in said}
+            for seat, said in groupby(rows, key=itemgetter("seat"))
+        }
 
     def submitted_at(self) -> dict[int, str]:
         """Return when each version was submitted, in ISO 8601, UTC, by the id of the version."""

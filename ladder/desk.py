@@ -18,7 +18,7 @@ from typing import Self
 from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.chronicle import Chronicle, PlayedMatch
+from ladder.chronicle import Chronicle, PlayedMatch, Said
 from ladder.condition import Condition, agree
 from ladder.errors import BadBot, Forbidden, LadderError
 from ladder.home import Home
@@ -155,7 +155,7 @@ class Desk:
                     for version in versions
                 ],
                 fared=[
-                    _fared(chronicle, condition, one)
+                    _fared(chronicle, condition, one, with_telemetry=self._owns(versions))
                     for condition, one in places
                     if one.version == newest and one.tally.matches
                 ],
@@ -194,7 +194,8 @@ class Desk:
             self._check_over(chronicle, match_id)
             found = traces_of(self._home, chronicle, match_id)
             logs = [log for log in found.logs if self._may_read(chronicle, log)]
-        return self._traces(found, logs)
+            said = chronicle.telemetry_of(match_id)
+        return self._traces(found, logs, {log.seat: said.get(log.seat, {}) for log in logs})
 
     def _check_over(self, chronicle: Chronicle, match_id: str) -> None:
         """Check that a match can be shown: from its record one learns the luck of all matches of its block.
@@ -208,7 +209,9 @@ class Desk:
         if not chronicle.is_over(match.block):
             raise Forbidden(f"match {match_id} can be seen when the other matches from its seed are over")
 
-    def _traces(self, found: MatchTraces, logs: Sequence[Log]) -> pb.MatchAnswer:
+    def _traces(
+        self, found: MatchTraces, logs: Sequence[Log], telemetry: Mapping[int, Mapping[str, Said]]
+    ) -> pb.MatchAnswer:
         account = found.account
         answer = pb.MatchAnswer(
             match=found.match_id,
@@ -227,6 +230,7 @@ class Desk:
                     think_ms=one.think_ms,
                     longest=None if one.longest is None else pb.LongestDecision(**asdict(one.longest)),
                     usage=None if one.usage is None else pb.Usage(**asdict(one.usage)),
+                    telemetry=_said(telemetry.get(seat, {})),
                 )
                 for seat, one in enumerate(found.seats)
             ],
@@ -316,8 +320,11 @@ class Desk:
         Raises:
             Forbidden: if it is not.
         """
-        if not self._asker.is_organiser and versions[0].author != self._asker.author:
+        if not self._owns(versions):
             raise Forbidden(f"{versions[0].bot} is another author's bot")
+
+    def _owns(self, versions: Sequence[Version]) -> bool:
+        return self._asker.is_organiser or versions[0].author == self._asker.author
 
     def submit(self, path: Path, bot: str, author: str) -> pb.SubmitAnswer:
         """Take in what is at a path of this machine, as a bot of an author.
@@ -508,7 +515,12 @@ def _standing(condition: Condition, one: Standing, place: int | None = None) -> 
     )
 
 
-def _fared(chronicle: Chronicle, condition: Condition, one: Standing) -> pb.Fared:
+def _said(telemetry: Mapping[str, Said]) -> Iterator[pb.Telemetry]:
+    for key, said in telemetry.items():
+        yield pb.Telemetry(key=key, matches=said.matches, values=said.values, mean=said.mean)
+
+
+def _fared(chronicle: Chronicle, condition: Condition, one: Standing, *, with_telemetry: bool) -> pb.Fared:
     """Return how a version has fared under a condition."""
     version = one.version
     return pb.Fared(
@@ -522,6 +534,7 @@ def _fared(chronicle: Chronicle, condition: Condition, one: Standing) -> pb.Fare
             pb.Met(bot=other.bot, version=other.number, **asdict(score))
             for other, score in chronicle.met(version, condition).items()
         ],
+        telemetry=_said(chronicle.telemetry(version, condition)) if with_telemetry else (),
     )
 
 

@@ -18,8 +18,8 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -34,6 +34,7 @@ from referee.live.driver import MatchVoid
 from referee.live.orphans import children, kill_below, kill_children, set_adopting
 from referee.live.play import Command, House, Player, play_match
 from referee.live.server import RefereeServer
+from referee.live.telemetry import Series
 from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
@@ -75,6 +76,8 @@ class Finished:
     result: Result
     record_hash: str
     """The hash of the last line of its record."""
+    telemetry: Mapping[int, Mapping[str, Series]] = field(default_factory=dict)
+    """What bots said of their thinking, by seat and key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +396,7 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         used = {seat: asdict(usage) for seat, usage in report.usages.items()}
         if used:
             write_private(home.usage(match.match_id), json.dumps(used).encode())
-    return Finished(report.result, report.record_hash)
+    return Finished(report.result, report.record_hash, report.telemetry)
 
 
 def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:

@@ -347,7 +347,10 @@ class _Play:
             self._settle_newcomer(match, end)
             return
         if isinstance(end, Finished):
-            self._counted += count(self._store, match, end.result, end.record_hash)
+            with self._store.writing():
+                if count(self._store, match, end.result, end.record_hash):
+                    self._counted += 1
+                    self._store.note_telemetry(match, end.telemetry)
             self._lagged += end.result.lagged
             self._end(match, "")
             return

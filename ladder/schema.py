@@ -11,6 +11,7 @@ results, seat_results   what came out; `results.number` is the order in which ma
 voids                   attempts at a match that came to no result
 trials                  versions that were tried because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
+telemetry               what bots said of their thinking, summed for each match, seat and key
 authors, tokens         who may ask over the network, and by which tokens they are known
 acts                    who has changed what: submitted, retired, given a token
 keys                    the public keys of the ladder; the last one counts (`key.py`)
@@ -445,6 +446,24 @@ def authors_and_acts(db: Database) -> None:
             did text not null,
             about text not null
         ) strict;
+        """,
+    )
+
+
+@migrations()
+def telemetry(db: Database) -> None:
+    """Keep what bots say of their thinking."""
+    _run(
+        db,
+        """
+        create table telemetry (
+            match text not null references results (match),
+            seat integer not null,
+            key text not null,
+            count integer not null,
+            total real not null,
+            primary key (match, seat, key)
+        ) strict, without rowid;
         """,
     )
 

@@ -20,6 +20,7 @@ from ladder.match import Count, Match, Version
 from ladder.rating import History, Rating
 from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
 from referee.game import OptionValue
+from referee.live.telemetry import Series
 from referee.match.result import Outcome, Result
 
 
@@ -272,6 +273,18 @@ class Store(LadderFile):
         return {row["seats"]: row["blocks"] for row in rows}
 
     # what came out
+
+    def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, Series]]) -> None:
+        """Keep what bots said of their thinking in a match that counts, by seat and key."""
+        with self.writing():
+            self._write_each(
+                "insert into telemetry (match, seat, key, count, total) values (?, ?, ?, ?, ?)",
+                (
+                    [match.match_id, seat, key, series.count, series.total]
+                    for seat, said in telemetry.items()
+                    for key, series in said.items()
+                ),
+            )
 
     def count_of_matches(self) -> int:
         """Return how many matches count."""

@@ -89,6 +89,9 @@ def _print_seats(found: pb.MatchAnswer) -> None:
         if one.HasField("usage"):
             used = Usage(**document(one.usage))
             out.print(f"seat {one.seat}, {one.bot}, used {used}", soft_wrap=True)
+        if one.telemetry:
+            said = ", ".join(f"{said.key} {said.mean:,.6g}" for said in one.telemetry)
+            out.print(f"seat {one.seat}, {one.bot}, said on average: {said}", soft_wrap=True)
 
 
 def _print_lost(found: pb.MatchAnswer, lost: pb.LostDecision) -> None:

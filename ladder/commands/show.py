@@ -80,6 +80,11 @@ def _print_fared(fared: pb.Fared) -> None:
         numbers = (str(number) for number in (met.matches, met.ahead, met.tied, met.behind))
         listed.add_row(f"{met.bot} v{met.version}", *numbers)
     out.print(listed)
+    if fared.telemetry:
+        listed = table("it said", "on average", "values", "matches", numbers={"on average", "values", "matches"})
+        for said in fared.telemetry:
+            listed.add_row(said.key, f"{said.mean:,.6g}", str(said.values), str(said.matches))
+        out.print(listed)
 
 
 def _print_blocks(blocks: Sequence[pb.BlockRating]) -> None:

@@ -16,6 +16,7 @@ from typing import IO
 
 from referee.errors import DoganaError
 from referee.live import orphans
+from referee.live.telemetry import Telemetry
 from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.supervise import descendants
 
@@ -45,10 +46,12 @@ class AgentLog:
 
     Attributes:
         written: how many bytes it wrote in all.
+        telemetry: what it said of its thinking, wherever in its output.
     """
 
     def __init__(self) -> None:
         self.written = 0
+        self.telemetry = Telemetry()
         self._head = bytearray()
         self._tail: deque[bytes] = deque()
         self._tail_size = 0
@@ -57,6 +60,7 @@ class AgentLog:
     def add(self, data: bytes) -> None:
         """Add output; what is over the caps is counted and dropped."""
         self.written += len(data)
+        self.telemetry.add(data)
         room = LOG_HEAD_BYTES - len(self._head)
         self._head += data[:room]
         if len(data) > room:

@@ -20,6 +20,7 @@ from referee.live.pondering import NoPondering
 from referee.live.server import RefereeServer
 from referee.live.spectators import Showing
 from referee.live.starvation import Watched
+from referee.live.telemetry import Series
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -77,6 +78,8 @@ class MatchReport:
     """What started agents wrote; for their authors only."""
     usages: Mapping[Seat, Usage]
     """What confined agents used."""
+    telemetry: Mapping[Seat, Mapping[str, Series]]
+    """What started agents said of their thinking, by key; for their authors only."""
 
 
 class StartFailed(DoganaError):
@@ -169,7 +172,8 @@ async def play_match(
         await asyncio.gather(*(process.stop(GRACE_SECONDS) for process in table.processes.values()))
         logs = {seat: process.log.text() for seat, process in table.processes.items()}
         usages = {seat: process.box.usage() for seat, process in table.processes.items() if process.box is not None}
-        return MatchReport(result, record_hash, logs, usages)
+        telemetry = {seat: process.log.telemetry.series() for seat, process in table.processes.items()}
+        return MatchReport(result, record_hash, logs, usages, telemetry)
     finally:
         if writer is not None:
             writer.discard()

@@ -28,6 +28,7 @@ from tests.ladder import double
 from tests.sandbox import attackers
 from tests.sandbox.conftest import needs_bubblewrap
 
+pytestmark = pytest.mark.ladders
 ROOT = Path(__file__).resolve().parents[2]
 GAME = find("cargo_noir")
 BRIEF = Patience(join=20.0, answer=1.0, end=2.0, idle=4.0)

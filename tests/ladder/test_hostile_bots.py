@@ -18,7 +18,7 @@ from tests.commands.conftest import Dogana, dogana
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
-pytestmark = needs_bubblewrap
+pytestmark = [needs_bubblewrap, pytest.mark.ladders]
 
 BEGINNING = """
 import os, signal, sys

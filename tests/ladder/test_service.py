@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 import socket
 import stat
 import threading
@@ -29,6 +30,7 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, logins_file
 from ladder.service.meter import Allowance, Meter
 from referee.live.server import Listen, PortInUse
+from referee.live.telemetry import Series
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import in_process
 from tests.ladder.told import FAULTY, told_ladder
@@ -207,6 +209,26 @@ def test_a_log_is_for_its_author_alone(home: Home, address: str, tokens: dict[st
             assert refused(lambda: desk.log(pb.LogRequest(what="best"))) is grpc.StatusCode.PERMISSION_DENIED
             assert refused(lambda: desk.log(pb.LogRequest(what=match))) is grpc.StatusCode.FAILED_PRECONDITION
             assert not desk.match(pb.MatchRequest(match=match)).logs
+
+
+def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
+    dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
+) -> None:
+    name = a_match_that_is_over(home, "best")
+    with Chronicle(home.database, create=False) as chronicle:
+        match = chronicle.match(name)
+        assert match is not None
+        seat = match.labels.index("best v1")
+        chronicle.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
+    for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
+        with desk_of(address, token) as desk:
+            [fared] = desk.show(pb.ShowRequest(bot="best")).fared
+            assert [said.key for said in fared.telemetry] == keys
+            seats = desk.match(pb.MatchRequest(match=name)).seats
+            assert [[said.key for said in one.telemetry] for one in seats][seat] == keys
+    shown = dogana("ladder", "show", "best", "--home", home.folder).stdout
+    assert re.search(r"^ nodes +250 +4 +1 *$", shown, re.MULTILINE)
+    assert "said on average: nodes 250" in dogana("ladder", "match", name, "--home", home.folder).stdout
 
 
 def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, tokens: dict[str, str]) -> None:

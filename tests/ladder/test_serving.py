@@ -24,10 +24,19 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.commands.conftest import ROOT, Dogana, dogana
 
+pytestmark = pytest.mark.ladders
+
 __all__ = ["dogana"]
 
 SECONDS = 120.0
-RANDOM = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
+RANDOM = """
+import random
+from dogana.sdk import play
+def choose(decision):
+    print(f"dogana: actions={decision.action_count}", flush=True)
+    return random.randrange(decision.action_count)
+play(choose)
+"""
 
 
 @contextmanager
@@ -87,6 +96,11 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
         with RemoteDesk(address, Login("ann", token)) as desk:
             assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
         wait_until(lambda: rated(address, "mybot") >= 2)
+        for login, keys in ((Login("ann", token), ["actions"]), (Login(), [])):
+            with RemoteDesk(address, login) as desk:
+                [fared] = desk.show(pb.ShowRequest(bot="mybot")).fared
+                assert [said.key for said in fared.telemetry] == keys
+                assert all(said.mean > 1 and said.matches >= 2 for said in fared.telemetry)
         process.send_signal(end)
         process.wait(SECONDS)
         if end is signal.SIGTERM:

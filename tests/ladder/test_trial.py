@@ -26,6 +26,8 @@ from tests.ladder.made import CONDITION, GAME
 from tests.ladder.test_pool import PLAIN, WORKER
 from tests.referee.test_processes import STARVED, neighbours
 
+pytestmark = pytest.mark.ladders
+
 __all__ = ["neighbours"]
 
 

@@ -1,0 +1,81 @@
+"""What bots say of their thinking: lines such as `dogana: nodes=51200 depth=7` in their output, for their authors."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+MAX_KEYS = 32
+"""How many keys of a bot are kept in a match; later ones are left out."""
+MAX_LINE_BYTES = 1000
+"""A longer line is no telemetry."""
+_BEGINNING = b"dogana: "
+_PAIR = re.compile(rb"([a-z][a-z0-9_]{0,31})=([-+0-9.eE]{1,32})")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What was said under one key in one match."""
+
+    count: int
+    total: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of the values."""
+        return self.total / self.count
+
+
+class Telemetry:
+    """Gathers what one bot says. Any bytes may come; what is no telemetry is passed over."""
+
+    def __init__(self) -> None:
+        self._line = bytearray()
+        self._is_too_long = False
+        self._series: dict[str, Series] = {}
+
+    def add(self, output: bytes) -> None:
+        """Look through more output."""
+        first, *others = output.split(b"\n")
+        self._lengthen(first)
+        for line in others:
+            if not self._is_too_long:
+                self._note(bytes(self._line))
+            self._line.clear()
+            self._is_too_long = False
+            self._lengthen(line)
+
+    def _lengthen(self, data: bytes) -> None:
+        self._is_too_long = self._is_too_long or len(self._line) + len(data) > MAX_LINE_BYTES
+        if not self._is_too_long:
+            self._line += data
+
+    def _note(self, line: bytes) -> None:
+        if not line.startswith(_BEGINNING):
+            return
+        for key, value in _pairs(line.removeprefix(_BEGINNING)):
+            known = self._series.get(key, Series(0, 0.0))
+            total = known.total + value
+            if math.isfinite(total) and (known.count or len(self._series) < MAX_KEYS):
+                self._series[key] = Series(known.count + 1, total)
+
+    def series(self) -> Mapping[str, Series]:
+        """Return what was said in whole lines, by key."""
+        return dict(self._series)
+
+
+def _pairs(text: bytes) -> Iterator[tuple[str, float]]:
+    """Yield the pairs of a line; none if it has anything else in it."""
+    words = text.split()
+    matches = [_PAIR.fullmatch(word) for word in words]
+    found: list[tuple[str, float]] = []
+    for match in matches:
+        try:
+            if match is None or not math.isfinite(value := float(match[2])):
+                return
+        except ValueError:
+            return
+        found.append((match[1].decode(), value))
+    yield from found
