@@ -53,6 +53,7 @@ pictures: $(READY) proto ## make the pictures of the README from a real match (C
 soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
 	DOGANA_SOAK_SECONDS=$(or $(SECONDS),300) $(BIN)/python -m pytest -q -s -m soak tests
 	DOGANA_SOAK_KILLS=$(or $(KILLS),300) $(BIN)/python -m tests.ladder.soak
+	DOGANA_SOAK_KILLS=$(or $(KILLS),100) $(BIN)/python -m tests.ladder.serving_soak
 
 check: $(READY) proto ## formatting, lint, types, imports, messages, docs
 	$(BIN)/ruff format --check .

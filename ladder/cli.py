@@ -25,6 +25,7 @@ from ladder.commands.log import log
 from ladder.commands.login import login, logout
 from ladder.commands.match import match
 from ladder.commands.matches import matches
+from ladder.commands.playing import playing
 from ladder.commands.recompute import recompute
 from ladder.commands.record import record
 from ladder.commands.replay import replay
@@ -83,6 +84,7 @@ for ladder_command in (
     bots,
     show,
     matches,
+    playing,
     match,
     log,
     record,

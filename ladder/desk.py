@@ -7,7 +7,9 @@ see what. Text of strangers is handed on as it is; whoever prints it makes it vi
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -24,6 +26,7 @@ from ladder.errors import BadBot, Forbidden, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES, ORGANISER_NAME, check_names, submit
 from ladder.match import Version
+from ladder.playing import playing
 from ladder.standings import Standing, Status, requalify, retire, standings
 from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, traces_of
 from referee.commands.options import DEFAULT_CLOCK, read_clock
@@ -36,6 +39,8 @@ MAX_MATCHES = 1000
 DEFAULT_MATCHES = 10
 PIECE_BYTES = 256 * 1024
 """How many bytes of a file are sent in a message."""
+_RECEIVING = ".receiving-"
+"""How the names of the folders begin in which files arrive; then comes the id of the process."""
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
 
 
@@ -182,6 +187,23 @@ class Desk:
             )
         shown, more = found[:limit], len(found) > limit
         return pb.MatchesAnswer(matches=map(_played, shown), before=shown[-1].match_id if more else None)
+
+    def playing(self, _: pb.PlayingRequest) -> pb.PlayingAnswer:
+        """Return the matches that are being played."""
+        answer = pb.PlayingAnswer()
+        with self._chronicle() as chronicle:
+            for one in playing(self._home):
+                match = chronicle.match(one.match_id)
+                if match is not None:
+                    answer.matches.add(
+                        match=match.match_id,
+                        game=match.condition.game,
+                        terms=match.condition.terms,
+                        bots=match.labels,
+                        started_at=one.started_at,
+                        address=one.address if self._asker.is_organiser else "",
+                    )
+        return answer
 
     def match(self, request: pb.MatchRequest) -> pb.MatchAnswer:
         """Return how a match went. Its record is played again for this.
@@ -418,7 +440,7 @@ class Upload:
         self._size = 0
         home.make()
         private_folder(home.versions)
-        self._folder = tempfile.TemporaryDirectory(prefix=".receiving-", dir=home.versions)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
         self._path = Path(self._folder.name) / submission.file
         self._file = self._path.open("xb")
 
@@ -453,6 +475,14 @@ class Upload:
             raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
         self._path.chmod(0o700 if self._submission.executable else 0o600)
         return self._desk.submit(self._path, self._submission.bot, self._author)
+
+
+def sweep_uploads(home: Home) -> None:
+    """Remove what servers that were killed had received of uploads."""
+    for folder in home.versions.glob(f"{_RECEIVING}*"):
+        owner = folder.name.removeprefix(_RECEIVING).partition("-")[0]
+        if not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 # messages

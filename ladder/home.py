@@ -7,6 +7,7 @@ logs/            for each match what its bots wrote, a file for each seat; what 
 runtimes/        what bots may use besides the usual programs: folders, or links to them; the organiser makes it
 key.pem          what signs records and the audit log; only this user can read it (`key.py`)
 key.pub          the public key that belongs to it
+playing/         where each match can be watched that is being played (`playing.py`)
 run.lock         held while a run goes on
 """
 
@@ -62,6 +63,11 @@ class Home:
     def public_key(self) -> Path:
         """The file with the public key."""
         return self.folder / "key.pub"
+
+    @property
+    def playing(self) -> Path:
+        """The folder with a file for each match that is being played."""
+        return self.folder.absolute() / "playing"
 
     def make(self) -> None:
         """Make the folder, unless it is there.

@@ -28,6 +28,7 @@ from pathlib import Path
 from ladder.home import Home
 from ladder.manifest import environment
 from ladder.match import HOUSE_PREFIX, Match, Version
+from ladder.playing import announced
 from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
@@ -197,6 +198,7 @@ class Pool:
             if self._sandbox is not None:
                 self._sandbox.groups.sweep()
             self._home.sweep_records(match.match_id)
+            (self._home.playing / match.match_id).unlink(missing_ok=True)
         return match, end
 
 
@@ -372,14 +374,16 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
     path = home.record(match.match_id)
     private_folder(path.parent)
     try:
-        report = await play_match(
-            plan,
-            players,
-            server=server,
-            record=path,
-            position_file=home.logs(match.match_id) / "position.json",
-            starved_is_void=match.voids < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
-        )
+        with announced(home, match, server.local_address):
+            report = await play_match(
+                plan,
+                players,
+                server=server,
+                record=path,
+                position_file=home.logs(match.match_id) / "position.json",
+                starved_is_void=match.voids
+                < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
+            )
         record = verify(path, find, match.seed)
     except MatchVoid as error:
         return Void(str(error))

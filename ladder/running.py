@@ -18,6 +18,7 @@ from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
 from ladder.key import ladder_key
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
+from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
 from ladder.rating import current, rate
 from ladder.schedule import Candidate, next_block, rotations
@@ -82,6 +83,7 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
         private_folder(home.records)
         home.sweep_records()
         ladder_key(home, store)
+        sweep(home)
         if plan.sandbox is not None:
             open_to_boxes(home.versions)
         for problem in seal_blocks(home, store):  # that were over when an earlier run was killed

@@ -10,6 +10,7 @@ import typer
 from ladder.commands.options import HomeOption
 from ladder.commands.run import confine
 from ladder.condition import agree
+from ladder.desk import sweep_uploads
 from ladder.home import Home
 from ladder.pool import JOIN_SECONDS
 from ladder.running import RunPlan
@@ -79,6 +80,7 @@ def serve(
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     place = Home(home)
     place.make()
+    sweep_uploads(place)
     with Store(place.database, create=True) as store:
         sandbox = confine(read_limits(memory, tasks, cpus, no_pondering=no_pondering), place, unconfined=unconfined)
         plan = RunPlan(chosen, None, workers, control, wait, same_author=same_author, sandbox=sandbox)

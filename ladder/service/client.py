@@ -66,6 +66,10 @@ class RemoteDesk:
         """Ask for matches that count."""
         return self._ask(self._stub.Matches, request)
 
+    def playing(self, request: pb.PlayingRequest) -> pb.PlayingAnswer:
+        """Ask which matches are being played."""
+        return self._ask(self._stub.Playing, request)
+
     def match(self, request: pb.MatchRequest) -> pb.MatchAnswer:
         """Ask how a match went."""
         return self._ask(self._stub.Match, request)

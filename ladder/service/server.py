@@ -9,18 +9,23 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, Self, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from typing_extensions import override
 
 from dogana.v1 import ladder_pb2 as pb
+from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from ladder.authors import Authors
 from ladder.desk import ANYBODY, Asker, Desk
 from ladder.errors import BadBot, Forbidden, NotFound, TooMuch, Unauthenticated
 from ladder.home import Home
+from ladder.playing import playing
 from ladder.service.meter import Allowance, Meter
 from referee.errors import DoganaError
 from referee.live.door import OPTIONS, Calls
+from referee.live.door import SERVICE as REFEREE
+from referee.live.lobby import Places
 from referee.live.server import Listen, PortInUse
 from referee.terminal import visible
 
@@ -37,6 +42,8 @@ PIECE_SECONDS = 30.0
 """How long the next piece of an upload may take to come."""
 MAX_UPLOADS = 8
 """How many uploads may be under way."""
+MAX_WATCHERS = 64
+"""How many spectators are served at a time."""
 STOP_SECONDS = 2.0
 SERVICE = "dogana.v1.Ladder"
 
@@ -67,6 +74,7 @@ class LadderServer(LadderServicer):
         self._turns = asyncio.Semaphore(MAX_CALLS)
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
         self._requests = Meter(REQUESTS)
+        self._watchers = Places(MAX_WATCHERS, "spectators")
         self._submissions = Meter(SUBMISSIONS)
         self._uploaded = Meter(UPLOADED)
         self._server: grpc.aio.Server | None = None
@@ -90,6 +98,8 @@ class LadderServer(LadderServicer):
             ],
         )
         add_LadderServicer_to_server(self, server)
+        watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(REFEREE, {"Watch": watch}),))
         healthy = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
         try:
@@ -206,6 +216,10 @@ class LadderServer(LadderServicer):
         return await self._answer(context, lambda desk: desk.matches(request))
 
     @override
+    async def Playing(self, request: pb.PlayingRequest, context: Context) -> pb.PlayingAnswer:
+        return await self._answer(context, lambda desk: desk.playing(request))
+
+    @override
     async def Match(self, request: pb.MatchRequest, context: Context) -> pb.MatchAnswer:
         return await self._answer(context, lambda desk: desk.match(request))
 
@@ -253,6 +267,49 @@ class LadderServer(LadderServicer):
                 await asyncio.to_thread(upload.write, piece.data)
             async with self._turn():
                 return await asyncio.to_thread(upload.finish)
+
+    async def _watch(self, data: bytes, context: Context) -> None:
+        """Hand on what the referee of a match shows to spectators."""
+        async with self._explained(context):
+            await self._asker(context)
+            async with self._watchers.one(context):
+                address, asked = await asyncio.to_thread(self._find, data)
+                await hand_on(address, asked, context)
+
+    def _find(self, data: bytes) -> tuple[str, bytes]:
+        """Return where the match is played that somebody wants to watch, and what is asked for there.
+
+        Raises:
+            BadBot: if that is no request.
+            NotFound: if it is not played, or there are several to choose from.
+        """
+        try:
+            request = referee_pb2.WatchRequest.FromString(data)
+        except DecodeError as error:
+            raise BadBot("this is no dogana.v1.WatchRequest") from error
+        wanted = request.match_id
+        found = [one for one in playing(self._home) if wanted in ("", one.match_id)]
+        if not found:
+            raise NotFound(f"match {wanted} is not being played" if wanted else "no match is being played")
+        if len(found) > 1:
+            raise NotFound("several matches are being played; see dogana ladder playing")
+        [one] = found
+        return one.address, referee_pb2.WatchRequest(match_id=one.match_id, labels=request.labels).SerializeToString()
+
+
+async def hand_on(address: str, asked: bytes, context: Context) -> None:
+    """Ask a referee to show a match, and hand on its answers and the end of the call."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        watch: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(f"/{REFEREE}/Watch")
+        call = watch(asked)
+        await context.send_initial_metadata(())
+        try:
+            async for data in call:
+                await context.write(data)
+        except grpc.aio.AioRpcError as error:
+            await context.abort(error.code(), error.details() or "")
+        finally:
+            call.cancel()
 
 
 async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitRequest | None:

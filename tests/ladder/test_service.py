@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import os
 import re
 import socket
 import stat
@@ -21,6 +22,7 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
+from ladder.desk import sweep_uploads
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES
@@ -408,6 +410,18 @@ def test_an_upload_that_breaks_off_leaves_nothing(address: str, home: Home, toke
         going.set()
     while list(home.versions.glob(".receiving-*")):
         pass
+
+
+def test_what_a_killed_server_has_received_is_swept(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    dead, living = (home.versions / f".receiving-{pid}-x" for pid in (4194305, os.getpid()))
+    for folder in (dead, living):
+        folder.mkdir(parents=True)
+        (folder / "part.zip").write_text("x")
+    sweep_uploads(home)
+    assert not dead.exists()
+    assert living.exists()
 
 
 def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, str], tmp_path: Path) -> None:

@@ -12,9 +12,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import grpc
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
+from dogana.v1 import referee_pb2
+from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
 from ladder.errors import LadderError
@@ -135,3 +138,27 @@ def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, 
         ):
             said = dogana("ladder", *words, "--home", home, status=1).stderr
             assert "another run is going on" in said
+
+
+SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.1) or 0)\n"
+
+
+def test_a_match_that_is_being_played_is_watched_through_the_server(tmp_path: Path, token: str, dogana: Dogana) -> None:
+    (tmp_path / "bot.py").write_text(SLOW)
+    home = tmp_path / "home"
+    with served(home) as (_, address), RemoteDesk(address, Login("ann", token)) as desk:
+        with grpc.insecure_channel(address) as channel:
+            stub = RefereeStub(channel)
+            with pytest.raises(grpc.RpcError) as caught:
+                next(stub.Watch(referee_pb2.WatchRequest(match_id="../ladder.db")))
+            assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+            desk.submit(tmp_path / "bot.py", "mybot", "")
+            wait_until(lambda: desk.playing(pb.PlayingRequest()).matches)
+            [match] = desk.playing(pb.PlayingRequest()).matches
+            assert not match.address
+            assert f"dogana watch {address} " in dogana("ladder", "playing", "--server", address).stdout
+            assert "dogana watch unix:" in dogana("ladder", "playing", "--home", home).stdout
+            seen = list(stub.Watch(referee_pb2.WatchRequest(match_id=match.match)))
+        assert seen[0].match_id == match.match
+        assert seen[-1].HasField("game_over")
+        assert seen[-1].game_over.seed == ""  # others are played from it

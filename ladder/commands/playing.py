@@ -1,0 +1,38 @@
+"""`dogana ladder playing`."""
+
+from __future__ import annotations
+
+import shlex
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.document import document
+from ladder.commands.options import AsJson
+from ladder.commands.tables import moment, table
+from ladder.commands.where import FolderOption, ServerOption, Where
+from referee.commands.output import out, print_json
+
+
+def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
+    """List the matches that are being played at this moment, and how to watch them.
+
+    Examples:
+
+      dogana ladder playing
+
+      dogana ladder playing --server ladder.example:7800
+    """
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
+        matches = desk.playing(pb.PlayingRequest()).matches
+    if as_json:
+        print_json([document(match) for match in matches])
+        return
+    if not matches:
+        out.print("no match is being played")
+        return
+    listed = table("match", "began (UTC)", "game", "bots", whole={"match"})
+    for match in matches:
+        listed.add_row(match.match, moment(match.started_at), f"{match.game} ({match.terms})", ", ".join(match.bots))
+    out.print(listed)
+    words = ["dogana", "watch", matches[0].address or where.server or "", matches[0].match]
+    out.print(f"watch it: {shlex.join(words)}", soft_wrap=True)
