@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 from sqlite_utils import Database
 
+from ladder.entries import note
 from ladder.match import Match
 from ladder.running import count, schedule
 from ladder.schedule import rotations
@@ -37,7 +38,7 @@ AIM = 1.5
 
 
 def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
-    """Make a ladder with a history of matches, one in a hundred of them given up."""
+    """Make a ladder with a history of matches, one in a hundred of them given up, and all of it in its audit log."""
     game = next(iter(games().values()))
     path = folder / f"{matches}" / "ladder.db"
     path.parent.mkdir()
@@ -63,8 +64,17 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
         "insert into ratings (condition, version, mu, sigma) values (1, ?, ?, ?)",
         ((version, chance.gauss(25, 6), 1 + chance.random()) for version in range(1, versions + 1)),
     )
+    db = Database(connection)
     for table_name in DERIVED:
-        derive(Database(connection), table_name)
+        derive(db, table_name)
+    for kind, facts in {
+        "block": "select id from blocks",
+        "result": "select number from results",
+        "void": "select rowid from voids",
+        "seed": "select id from blocks",
+    }.items():
+        for [fact] in connection.execute(f"{facts} order by 1").fetchall():
+            note(db, kind, fact)
     connection.commit()
     connection.close()
     return Store(path, create=False)

@@ -15,7 +15,7 @@ from referee.files import unfinished
 
 
 def backup(home: Home, store: Store, file: Path) -> int:
-    """Write the database, the versions, the records and the logs into a new .tar archive; return its size in bytes.
+    """Write the database, the key, the versions, the records and the logs into a new .tar archive; return its size in bytes.
 
     The database is copied first: files are added before the database names them, and are not changed afterwards, so
     whatever it names is in the archive.
@@ -36,6 +36,8 @@ def backup(home: Home, store: Store, file: Path) -> int:
             store.copy_to(database)
             with tarfile.open(fileobj=target, mode="w") as archive:
                 archive.add(database, home.database.name)
+                for key in home.folder.glob("key.*"):
+                    archive.add(key, key.name)
                 for folder in (home.versions, home.records, home.all_logs):
                     _add_all(archive, folder, home.folder.absolute())
             target.flush()

@@ -14,11 +14,13 @@ from typing import Annotated
 import typer
 
 from ladder.commands.audit import audit
+from ladder.commands.audit_log import audit_log
 from ladder.commands.author import author
 from ladder.commands.backup import backup
 from ladder.commands.bots import bots
 from ladder.commands.check import check
 from ladder.commands.export import export
+from ladder.commands.key import key
 from ladder.commands.log import log
 from ladder.commands.login import login, logout
 from ladder.commands.match import match
@@ -41,6 +43,7 @@ from referee.commands.output import out
 from referee.commands.play import play
 from referee.commands.position import position
 from referee.commands.verify import verify
+from referee.commands.verify_log import verify_log
 from referee.commands.watch import watch
 from referee.errors import DoganaError
 from referee.terminal import Remarks
@@ -70,7 +73,7 @@ def _options(
     """Accept what can be given before any command."""
 
 
-for command in (games, new, check, play, watch, verify, replay, position, doctor, login, logout):
+for command in (games, new, check, play, watch, verify, verify_log, replay, position, doctor, login, logout):
     app.command()(command)
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
 for ladder_command in (
@@ -91,6 +94,8 @@ for ladder_command in (
     backup,
     export,
     audit,
+    key,
+    audit_log,
 ):
     ladder.command()(ladder_command)
 ladder.add_typer(author, name="author")

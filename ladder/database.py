@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from sqlite_utils import Database
 
+from ladder.entries import begin, disagreement, lines, note, now
 from ladder.errors import LadderError
 from ladder.schema import DERIVED, derive, migrations
 
@@ -52,6 +53,8 @@ class LadderFile:
             self._db = Database(self._connect())
             try:
                 self._db.execute("pragma foreign_keys = on").close()
+                # Some builds of SQLite wait for the disk less often. A block must be there before its first match begins.
+                self._db.execute("pragma synchronous = full").close()
                 self._migrate()
             except BaseException:
                 self._db.close()
@@ -97,6 +100,8 @@ class LadderFile:
                 migrations.apply(self._db)
                 for table in DERIVED:
                     derive(self._db, table)
+                if not self._rows("select 1 from audit_log limit 1"):
+                    begin(self._db)
 
     def _write_ahead(self) -> None:
         """Let readers read while somebody writes. SQLite does not wait for others who change the same at this moment."""
@@ -191,6 +196,36 @@ class LadderFile:
     def _write_each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._explained():
             self._db.conn.executemany(sql, rows)
+
+    # audit log
+
+    def key(self) -> str:
+        """Return the public key of the ladder; empty if it has none yet."""
+        rows = self._rows("select key from keys order by id desc limit 1")
+        return str(rows[0]["key"]) if rows else ""
+
+    def add_key(self, key: str, signature: str) -> None:
+        """Make a public key that of the ladder.
+
+        Args:
+            key: the key.
+            signature: that of the key before it; empty if there was none, or it is lost.
+        """
+        with self.writing():
+            self._write("insert into keys (key, signature, at) values (?, ?, ?)", [key, signature, now()])
+            [row] = self._rows("select max(id) as id from keys")
+            note(self._db, "key", row["id"])
+
+    def log_lines(self) -> Iterator[str]:
+        """Read the lines of the audit log, in their order; inside of `reading`, all of one moment."""
+        return lines(self._db)
+
+    def log_disagreement(self) -> str:
+        """Return the first entry of the audit log that does not agree with the facts; empty if all do."""
+        with self._explained():
+            return disagreement(self._db)
+
+    # copies
 
     def copy_to(self, path: Path) -> None:
         """Copy the whole file as of one moment, while others may write to it.

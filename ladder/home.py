@@ -5,6 +5,8 @@ versions/        the files of each version, by content
 records/         a record for each match, in a folder for each beginning of an id
 logs/            for each match what its bots wrote, a file for each seat; what they used; the position in which a house bot failed
 runtimes/        what bots may use besides the usual programs: folders, or links to them; the organiser makes it
+key.pem          what signs records and the audit log; only this user can read it (`key.py`)
+key.pub          the public key that belongs to it
 playing/         where each match can be watched that is being played (`playing.py`)
 run.lock         held while a run goes on
 """
@@ -51,6 +53,16 @@ class Home:
     def all_logs(self) -> Path:
         """The folder with a folder of logs for each match."""
         return self.folder.absolute() / "logs"
+
+    @property
+    def key(self) -> Path:
+        """The file with the private key."""
+        return self.folder / "key.pem"
+
+    @property
+    def public_key(self) -> Path:
+        """The file with the public key."""
+        return self.folder / "key.pub"
 
     @property
     def playing(self) -> Path:

@@ -28,6 +28,7 @@ from typing import IO
 from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
 from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
+from ladder.key import ladder_key
 from ladder.manifest import RUNNERS, read_manifest
 from ladder.match import HOUSE, HOUSE_PREFIX, Version
 from ladder.store import Store
@@ -90,6 +91,7 @@ def submit(home: Home, path: Path, name: str, author: str, who: str = ORGANISER_
                 home.folder.rmdir()
         raise
     with Store(home.database, create=True) as store:
+        ladder_key(home, store)
         with store.writing():
             version, is_new = store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
             if is_new:

@@ -1,4 +1,7 @@
-"""Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps."""
+"""Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps.
+
+The audit log is compared with the facts, too, but never repaired: others may have copies of it.
+"""
 
 from __future__ import annotations
 
@@ -42,6 +45,8 @@ class Comparison:
     """Records that hold, but are not what was counted, a line each."""
     differences: list[str] = field(default_factory=list)
     """Ratings and tallies that do not follow from the matches, a line each."""
+    log: str = ""
+    """The first entry of the audit log that does not agree with the facts; empty if all do. It cannot be put right."""
     unrated: list[int] = field(default_factory=list)
     """The numbers of the results that are not rated, because the same was played before."""
     repaired: bool = False
@@ -50,7 +55,7 @@ class Comparison:
     @property
     def problems(self) -> list[str]:
         """All that does not agree, a line each."""
-        return self.contradicting + list(self.broken.values()) + self.differences
+        return self.contradicting + list(self.broken.values()) + self.differences + ([self.log] if self.log else [])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,7 @@ def compare(home: Home, store: Store) -> Comparison:
             if after_blocks.get((version, block)) != history.after_blocks.get((version, block))
         ]
         found.differences += store.differences()
+        found.log = store.log_disagreement()
     return found
 
 
@@ -126,7 +132,8 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
     """
     with home.only_run():
         found = compare(home, store)
-        if found.problems and not found.contradicting and (count_lost or not found.broken):
+        lost = found.broken if count_lost else {}
+        if (found.differences or lost) and not found.contradicting and found.broken == lost:
             with store.writing():
                 store.note_lost(found.broken)
                 store.repair(found.history, found.unrated)

@@ -16,6 +16,7 @@ from ladder.condition import Agreed, Condition
 from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
 from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
+from ladder.key import ladder_key
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
@@ -81,6 +82,7 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
     with home.only_run():
         private_folder(home.records)
         home.sweep_records()
+        ladder_key(home, store)
         sweep(home)
         if plan.sandbox is not None:
             open_to_boxes(home.versions)

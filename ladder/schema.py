@@ -14,6 +14,8 @@ lost_records            matches whose records are lost for good: they count all 
 telemetry               what bots said of their thinking, summed for each match, seat and key
 authors, tokens         who may ask over the network, and by which tokens they are known
 acts                    who has changed what: submitted, retired, given a token
+keys                    the public keys of the ladder; the last one counts (`key.py`)
+audit_log               an entry for each of these facts: versions, blocks, results, voids, revealed seeds, keys (`entries.py`)
 
 Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
 
@@ -462,6 +464,29 @@ def telemetry(db: Database) -> None:
             total real not null,
             primary key (match, seat, key)
         ) strict, without rowid;
+        """,
+    )
+
+
+@migrations()
+def audit_log(db: Database) -> None:
+    """Add the audit log, which `entries.begin` begins, and the keys of the ladder."""
+    _run(
+        db,
+        """
+        create table keys (
+            id integer primary key,
+            key text not null,
+            signature text not null,
+            at text not null
+        ) strict;
+        create table audit_log (
+            number integer primary key,
+            kind text not null,
+            subject integer not null,
+            line text not null,
+            unique (kind, subject)
+        ) strict;
         """,
     )
 

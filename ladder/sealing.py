@@ -1,4 +1,4 @@
-"""Reveals the seeds of blocks that are over: their records are sealed and compressed."""
+"""Reveals the seeds of blocks that are over: their records are sealed, signed and compressed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ladder.errors import SealBroken
 from ladder.home import Home
+from ladder.key import read_private_key
 from ladder.store import Store
 from referee.files import private_folder
 from referee.records.record import RecordError, read_lines, seal
@@ -38,6 +39,7 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
 
     Raises:
         SealBroken: if it is not the record that was counted.
+        LadderError: if the key of the ladder is missing.
     """
     sealed, path = home.sealed_record(match_id), home.record(match_id)
     if not path.exists():
@@ -45,8 +47,8 @@ def seal_match(home: Home, match_id: str, seed: int, record_hash: str) -> None:
     try:
         if path != sealed:
             private_folder(sealed.parent)
-            seal(path, sealed, seed, record_hash)
-        elif record_hash not in [line.hash for line in read_lines(sealed)[-2:]]:
+            seal(path, sealed, seed, record_hash, read_private_key(home).sign_record)
+        elif record_hash not in [line.hash for line in read_lines(sealed)[-3:]]:
             raise RecordError(sealed, 0, "is not the record that was counted")
     except RecordError as error:
         raise SealBroken(f"cannot reveal the seed of match {match_id}: {error}") from error

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby, permutations
 from operator import itemgetter
 from typing import Any
 
 from ladder.condition import Condition
 from ladder.database import LadderFile
+from ladder.entries import note, now
 from ladder.errors import LadderError
 from ladder.match import Count, Match, Version
 from ladder.rating import History, Rating
@@ -56,7 +56,7 @@ class Store(LadderFile):
             LadderError: if the bot belongs to another author.
         """
         with self.writing():
-            self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, _now()])
+            self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()])
             [owner] = self._rows("select * from bots where name = ?", [bot])
             if owner["author"] != author:
                 raise LadderError(f"bot {bot} belongs to {owner['author']}, not to {author}; choose another name")
@@ -68,9 +68,11 @@ class Store(LadderFile):
                     insert into versions (bot, number, content_hash, run, games, submitted_at)
                     values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5)
                     """,
-                    [*key, json.dumps(list(run)), json.dumps(list(games)), _now()],
+                    [*key, json.dumps(list(run)), json.dumps(list(games)), now()],
                 )
             [row] = self._rows("select id from versions where bot = ? and content_hash = ?", key)
+            if not known:
+                note(self._db, "version", row["id"])
             return self.versions()[row["id"]], not known
 
     def versions(self) -> dict[int, Version]:
@@ -141,7 +143,7 @@ class Store(LadderFile):
             insert into qualifications (condition, version, passed, reason, at, after_number)
             values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
             """,
-            [condition.id, version, passed, reason, _now()],
+            [condition.id, version, passed, reason, now()],
         )
 
     def qualifications(self, condition: Condition) -> dict[int, tuple[bool, str]]:
@@ -156,7 +158,7 @@ class Store(LadderFile):
     def retire(self, version: int, *, retired: bool) -> None:
         """Note that a version is taken out, or brought back."""
         with self.writing():
-            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, _now()])
+            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, now()])
 
     def retired(self) -> set[int]:
         """Return the versions that are taken out."""
@@ -187,7 +189,7 @@ class Store(LadderFile):
                 insert into blocks (condition, seats, seed, created_at, schedule_seed, after_number)
                 values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
                 """,
-                [condition.id, len(first), seed, _now(), schedule_seed],
+                [condition.id, len(first), seed, now(), schedule_seed],
             )
             [row] = self._rows("select max(id) as id from blocks")
             block = row["id"]
@@ -219,6 +221,7 @@ class Store(LadderFile):
                 """,
                 [condition.id, len(first)],
             )
+            note(self._db, "block", block)
             return [match for match in self.unfinished(condition) if match.block == block]
 
     def unfinished(self, condition: Condition) -> list[Match]:
@@ -330,7 +333,7 @@ class Store(LadderFile):
                 insert into results (match, digest, record_hash, decisions, finished_at, rated)
                 values (?, ?, ?, ?, ?, ?)
                 """,
-                [match.match_id, result.digest, record_hash, result.decisions, _now(), rated],
+                [match.match_id, result.digest, record_hash, result.decisions, now(), rated],
             )
             self._write_each(
                 """
@@ -394,12 +397,15 @@ class Store(LadderFile):
                 """,
                 ([version, match.block, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
             )
+            [row] = self._rows("select number from results where match = ?", [match.match_id])
+            note(self._db, "result", row["number"])
 
     def void(self, match: Match, reason: str) -> int:
         """Note that an attempt at a match was void; return how often by now."""
         with self.writing():
-            self._write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, _now()])
-            [row] = self._rows("select count(*) as n from voids where match = ?", [match.match_id])
+            self._write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, now()])
+            [row] = self._rows("select count(*) as n, max(rowid) as id from voids where match = ?", [match.match_id])
+            note(self._db, "void", row["id"])
             if row["n"] >= MAX_VOIDS:
                 self._write("delete from open_matches where match = ?", [match.match_id])
             return int(row["n"])
@@ -416,7 +422,7 @@ class Store(LadderFile):
         """Note that a version was tried because the workers of a match had died."""
         with self.writing():
             self._write(
-                "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, _now()]
+                "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, now()]
             )
 
     def guilty(self) -> set[int]:
@@ -433,7 +439,7 @@ class Store(LadderFile):
                 insert into trials (cause, version, guilty, at)
                 select cause, version, 0, ? from trials where version = ? order by id desc limit 1
                 """,
-                [_now(), version],
+                [now(), version],
             )
 
     # sealing
@@ -465,7 +471,8 @@ class Store(LadderFile):
     def note_sealed(self, block: int) -> None:
         """Note that the seed of a block has been revealed."""
         with self.writing():
-            self._write("update blocks set sealed_at = ? where id = ?", [_now(), block])
+            self._write("update blocks set sealed_at = ? where id = ?", [now(), block])
+            note(self._db, "seed", block)
 
     # lost records
 
@@ -473,7 +480,7 @@ class Store(LadderFile):
         """Note matches whose records are lost for good."""
         with self.writing():
             self._write_each(
-                "insert into lost_records (match, at) values (?, ?)", ([match_id, _now()] for match_id in match_ids)
+                "insert into lost_records (match, at) values (?, ?)", ([match_id, now()] for match_id in match_ids)
             )
 
     def lost(self) -> dict[str, str]:
@@ -578,7 +585,3 @@ def _match(
         voids=first.get("voids", 0),
         count=count,
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

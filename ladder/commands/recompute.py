@@ -67,6 +67,10 @@ def recompute(
 def _print(found: Comparison, *, tried: bool) -> None:
     lines = [f"differs: {problem}" for problem in found.problems]
     lines += [f"lost: {record}" for record in found.lost]
+    if tried and found.log:
+        lines.append(
+            "the audit log is never repaired, because others may have copies of it; restore a backup that agrees with it"
+        )
     if found.repaired:
         lines.append("repaired: ratings and tallies now follow from the matches")
         if found.broken:

@@ -32,6 +32,10 @@ RuntimeOption = Annotated[
     list[Path] | None,
     typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="DIR"),
 ]
+KeyOption = Annotated[
+    str,
+    typer.Option("--key", help="The public key of the ladder, as `dogana ladder key` prints it, or a file with it."),
+]
 TlsCertificateOption = Annotated[
     Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).", metavar="FILE")
 ]

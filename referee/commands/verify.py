@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from referee.commands.options import BadOption
 from referee.commands.output import out, print_json, styled
-from referee.records.record import RecordError
+from referee.kit.chance import commitment
+from referee.records.audit_log import Checked, check
+from referee.records.record import RecordError, read_lines
+from referee.records.signature import PublicKey, read_key
 from referee.records.verify import Replay
 from referee.registry import find
 
@@ -23,6 +28,16 @@ _UNSEALED = "; the seed of its block is not revealed yet: chance is not checked 
 
 def verify(
     files: Annotated[list[Path], typer.Argument(help="Records.", metavar="FILE...")],
+    key: Annotated[
+        str | None,
+        typer.Option(
+            help="Each record must be signed by the ladder with this public key: as `dogana ladder key` prints it, or a file."
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(help="Each record must stand in this audit log of the ladder; needs --key.", metavar="LOG"),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each file.")] = False,
 ) -> None:
     """Play records again by the rules, and say where a file is wrong.
@@ -30,7 +45,10 @@ def verify(
     Of a record that holds it says what that proves, whether the board is the shipped one, and for which lines there is only
     the referee's word: how the match was set up, times, and why a seat was struck or out.
 
-    The exit status is 0 only if all of them hold; 1 if one is broken; 3 if none is broken, but the seed of one is not
+    With --key it also says whether the ladder has signed the record, and with --log under which number it stands in the
+    ladder's audit log.
+
+    The exit status is 0 only if all of them hold; 1 if one is broken, or is not what --key and --log ask for; 3 if none is broken, but the seed of one is not
     revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
 
     Examples:
@@ -38,7 +56,13 @@ def verify(
       dogana verify match.jsonl
 
       dogana verify records/*.jsonl
+
+      dogana verify 3f09.jsonl.zst --key key.pub --log audit-log.jsonl
     """
+    if log is not None and key is None:
+        raise BadOption("--log needs --key: a log is worth as much as the signature under it")
+    trusted = None if key is None else read_key(key)
+    book = None if log is None else check(log, trusted, _match_ids(files))
     broken = unsealed = 0
     for path in files:
         try:
@@ -53,6 +77,10 @@ def verify(
             continue
         assert replay.result is not None  # noqa: S101 the iteration came to its end
         known = replay.trust()
+        not_signed = "" if trusted is None else _not_signed(replay, [trusted] if book is None else book.keys)
+        problem = not_signed or ("" if book is None else _not_in_log(replay, book))
+        place = None if book is None or problem else book.standings[replay.plan.match_id].counted
+        broken += bool(problem)
         if as_json:
             print_json(
                 {
@@ -64,11 +92,26 @@ def verify(
                     "proved": known.proved,
                     "board": known.board,
                     "referees_word": known.word,
+                    "claims_key": None if replay.signature is None else replay.signature.key.text,
+                    "signed": None if trusted is None else not not_signed,
+                    "entry": place,
+                    "problem": problem,
                 }
             )
         else:
+            if problem:
+                out.print(styled(("not proved", "red"), f" {path}: it holds, but {problem}"), soft_wrap=True)
+                continue
             note = "" if replay.is_sealed else _UNSEALED
             out.print(styled(("holds", "green"), f"  {path}: {decisions} decisions{note}"), soft_wrap=True)
+            if trusted is not None and replay.signature is not None:
+                where = "" if place is None else f"; its result is entry {place} of {log}"
+                out.print(f"       signed by ladder {replay.signature.key.fingerprint}{where}", soft_wrap=True)
+            elif replay.signature is not None:
+                claimed = replay.signature.key.fingerprint
+                out.print(
+                    f"       claims to be signed by ladder {claimed}: check it with --key", style="dim", soft_wrap=True
+                )
             out.print(f"       proved: {', '.join(known.proved)}", soft_wrap=True)
             if known.board:
                 out.print(f"       not the shipped board: {_first(known.board)}", style="yellow", soft_wrap=True)
@@ -76,6 +119,45 @@ def verify(
         unsealed += not replay.is_sealed
     if broken or unsealed:
         raise typer.Exit(1 if broken else _STATUS_UNSEALED)
+
+
+def _match_ids(files: Sequence[Path]) -> set[str]:
+    """Return which matches some records claim to be of."""
+    found = set()
+    for path in files:
+        with contextlib.suppress(RecordError):  # it is told when the record is verified
+            found.add(str(read_lines(path)[0].data.get("match")))
+    return found
+
+
+def _not_signed(replay: Replay, keys: Sequence[PublicKey]) -> str:
+    """Return why a record is not signed by one of these keys; empty if it is."""
+    ladder = f"ladder {keys[-1].fingerprint}"
+    if replay.signature is None:
+        return f"it is not signed by {ladder}, nor by any other"
+    if replay.signature.key not in keys:
+        return f"it claims to be signed by ladder {replay.signature.key.fingerprint}, not by {ladder}"
+    if not replay.signature.holds():
+        return (
+            f"ladder {replay.signature.key.fingerprint} has not signed it: it was altered, or its signature was made up"
+        )
+    return ""
+
+
+def _not_in_log(replay: Replay, book: Checked) -> str:
+    """Return why the match of a record does not stand in a log as the record has it; empty if it does."""
+    plan, standing = replay.plan, book.standings.get(replay.plan.match_id)
+    if standing is None:
+        return f"match {plan.match_id} was never scheduled by the log"
+    if not standing.counted:
+        return f"match {plan.match_id}, scheduled by entry {standing.scheduled} of the log, has no result there"
+    if standing.record not in (replay.result_hash, replay.last_hash):
+        return f"entry {standing.counted} of the log has another record of match {plan.match_id}"
+    if standing.seats != tuple(plan.bots) or standing.seed_commitment != commitment(plan.match_id, plan.seed):
+        return (
+            f"entry {standing.scheduled} of the log has scheduled match {plan.match_id} with other bots or another seed"
+        )
+    return ""
 
 
 def _first(texts: Sequence[str]) -> str:

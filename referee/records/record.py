@@ -1,18 +1,13 @@
 """Records: what happened in a match, as JSON Lines, chained by hash. Writing, sealing and reading; `verify.py` judges.
 
-Every line is a JSON object whose last entry is `hash`: SHA-256 of the hash before it (64 zeros for the first line) and
-the line's own bytes without that entry. So a line cannot be changed, left out, added or moved without breaking
-the chain. `docs/records.md` lists the lines and their entries.
+`chain.py` says how a line is chained to the one before it, `docs/records.md` which lines there are and what is in them.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -25,6 +20,7 @@ from referee.files import check_regular, open_private, read_file, sync_folder, u
 from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
+from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link, link
 from referee.terminal import visible
 
 if sys.version_info >= (3, 14):
@@ -32,10 +28,10 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-FORMAT = 2
-"""The version of the record format."""
-FIRST_HASH = "0" * 64
-_encode = json.JSONEncoder(separators=(",", ":")).encode
+FORMAT = 3
+"""The version of the record format that is written."""
+READABLE = (2, 3)
+"""The versions that can be read; in version 3 a signature may come last."""
 _BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """RFC 8878, 3.1.1: how a Zstandard frame begins."""
@@ -102,10 +98,9 @@ class RecordWriter:
         """Write lines, all at once."""
         assert self._file is not None  # noqa: S101 only before finish and discard
         written = []
-        for line in lines:
-            body = _encode(line).encode()
-            self._hash = _chain(self._hash, body)
-            written.append(_with_hash(body, self._hash))
+        for data in lines:
+            line, self._hash = link(self._hash, data)
+            written.append(line + b"\n")
         try:
             write_all(self._file, b"".join(written))
         except OSError as error:
@@ -148,14 +143,6 @@ def may_replace(path: Path) -> bool:
         return file.read(len(_BEGINNING)) in (b"", _BEGINNING)
 
 
-def _chain(previous: str, body: bytes) -> str:
-    return hashlib.sha256(previous.encode() + body).hexdigest()
-
-
-def _with_hash(body: bytes, own_hash: str) -> bytes:
-    return b'%s,"hash":"%s"}\n' % (body[:-1], own_hash.encode())
-
-
 @dataclass(frozen=True, slots=True)
 class Line:
     """A line of a record whose place in the chain has been checked."""
@@ -194,15 +181,11 @@ class Lines(Sequence[Line]):
             return [self[number] for number in range(len(self))[at]]
         whole, own_hash = self._lines[at]
         number = at % len(self) + 1
-        return Line(number, _parsed(self._path, number, whole[:-_TAIL_BYTES] + b"}"), own_hash)
+        return Line(number, _parsed(self._path, number, body(whole)), own_hash)
 
     def how_many(self, kind: str) -> int:
         """Count the lines of a type as `RecordWriter` writes them, without parsing any."""
         return sum(whole.startswith(b'{"type":"%s",' % kind.encode()) for whole, _ in self._lines)
-
-
-_TAIL_BYTES = len(',"hash":""}') + 64
-_TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 def read_lines(path: Path) -> Lines:
@@ -247,14 +230,10 @@ def _lines_of(path: Path, data: bytes) -> Lines:
     for number, raw in enumerate(whole, start=1):
         if len(raw) > MAX_LINE_BYTES:
             raise RecordError(path, number, f"has more than {MAX_LINE_BYTES} bytes; no line of a record has")
-        tail = _TAIL.search(raw, max(0, len(raw) - _TAIL_BYTES))
-        if tail is None:
-            raise RecordError(path, number, "does not end with its hash; the line is damaged, or this is no record")
-        if _chain(previous, raw[:-_TAIL_BYTES] + b"}") != tail[1].decode():
-            raise RecordError(
-                path, number, "was changed, or does not follow the line before it (its hash does not fit)"
-            )
-        previous = tail[1].decode()
+        try:
+            previous = check_link(previous, raw)
+        except ChainBroken as error:
+            raise RecordError(path, number, str(error)) from error
         lines.append((raw, previous))
     if rest:
         no_record = "" if lines else ", or this is no record"
@@ -262,8 +241,10 @@ def _lines_of(path: Path, data: bytes) -> Lines:
     return Lines(path, lines)
 
 
-def seal(path: Path, sealed: Path, seed: int, record_hash: str) -> None:
-    """Add the line that reveals the seed to a complete record, unless it is there, and compress the record.
+def seal(
+    path: Path, sealed: Path, seed: int, record_hash: str, sign: Callable[[str], Mapping[str, Any]] | None = None
+) -> None:
+    """Add the line that reveals the seed to a complete record, unless it is there, sign the record, and compress it.
 
     The sealed record is on the disk before `path` is removed: whenever this is interrupted, a good copy is left, and
     it can be done again.
@@ -273,6 +254,7 @@ def seal(path: Path, sealed: Path, seed: int, record_hash: str) -> None:
         sealed: the file to write.
         seed: the seed of the match.
         record_hash: the hash of the last line of the record, as its `RecordWriter` returned it.
+        sign: makes the line with the signature from the hash of the line before it; None to add none.
 
     Raises:
         RecordError: if `path` is not that record; nothing has been changed then.
@@ -282,9 +264,12 @@ def seal(path: Path, sealed: Path, seed: int, record_hash: str) -> None:
     last = _lines_of(path, data)[-1]
     if last.hash != record_hash:
         raise RecordError(path, 0, "is not the record that was written (its last hash is another one)")
+    last_hash = last.hash
     if last.data.get("type") != "seed":
-        body = _encode(seed_line(seed)).encode()
-        data += _with_hash(body, _chain(last.hash, body))
+        line, last_hash = link(last_hash, seed_line(seed))
+        data += line + b"\n"
+    if sign is not None:
+        data += link(last_hash, sign(last_hash))[0] + b"\n"
     write_private(sealed, zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}))
     path.unlink()
     sync_folder(path.parent)

@@ -21,7 +21,8 @@ from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
-from referee.records.record import FORMAT, Line, RecordError, read_lines
+from referee.records.record import FORMAT, READABLE, Line, RecordError, read_lines
+from referee.records.signature import Signature, read_signature
 from referee.records.trust import Trust, note_claims, trust
 from referee.registry import UnknownGame
 
@@ -115,7 +116,8 @@ class Replay:
         state: where the match stands.
         result: how the match went; None until the iteration has come to its end.
         result_hash: the hash of the line with the result; empty until then.
-        last_hash: the hash of the last line.
+        last_hash: the hash of the last line before the signature, which stands for the whole record.
+        signature: the signature at the end, which has not been checked; None until the iteration has come to it, or if there is none.
         is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
         actions_in_all: how many actions the record claims to have.
         troubles: the strikes of the match so far, and which seats went out.
@@ -137,6 +139,9 @@ class Replay:
         self._at = 0
         self._claims: dict[str, list[int]] = {}
         last = self.lines[-1]
+        if last.data.get("type") == "signature" and len(self.lines) > 1:
+            last = self.lines[-2]
+        self.signature: Signature | None = None
         self.is_sealed = last.data.get("type") == "seed"
         self.actions_in_all = self.lines.how_many("action")
         self.troubles: list[Trouble] = []
@@ -219,11 +224,11 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
-        if type(line.data.get("format")) is not int or line.data["format"] != FORMAT:
+        if type(line.data.get("format")) is not int or line.data["format"] not in READABLE:
             raise self._fail(
                 line,
                 f"is in format {line.data.get('format')!r}, written by Dogana {line.data.get('dogana')!r}; "
-                f"this version reads format {FORMAT}: verify it with the version that wrote it",
+                f"this version reads formats {READABLE[0]} to {FORMAT}: verify it with the version that wrote it",
             )
         self._check_entries(line)
         document = Document(line.data, "header")
@@ -433,9 +438,19 @@ class Replay:
             line = self._take("seed")
             if _canonical(line.data) != _canonical(expected[1]):
                 raise self._fail(line, "the last line of a record reveals the seed")
+            self._read_signature(line.hash)
         if self._at < len(self.lines):
             raise self._fail(self.lines[self._at], "comes after the end of the match")
         self.result = result
+
+    def _read_signature(self, signed: str) -> None:
+        """Read the signature of a hash, if there is one."""
+        if self._at < len(self.lines) and self.lines[self._at].data.get("type") == "signature":
+            line = self._take("signature")
+            try:
+                self.signature = read_signature(line.data, signed)
+            except ValueError as error:
+                raise self._fail(line, str(error)) from error
 
     def _result(self, seed: int | None) -> Result:
         ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats])
@@ -516,7 +531,7 @@ class Verified:
     result_hash: str
     """The hash of the line with the result, which stands for the record up to there."""
     last_hash: str
-    """The hash of the last line: of the seed if the record is sealed, otherwise of the result."""
+    """The hash of the last line before the signature: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
     """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
 

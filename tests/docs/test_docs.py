@@ -15,6 +15,7 @@ from house_bots.random_bot import RandomBot
 
 from ladder.cli import app
 from referee.live.play import House, play_match
+from referee.records.audit_log import ENTRIES
 from referee.registry import games
 from tests.tables import plan_of
 
@@ -81,3 +82,10 @@ def test_every_entry_of_a_record_is_described(tmp_path: Path) -> None:
         described = row if link is None else page.lower().split(f"\n## {link[1]}\n")[1].partition("\n#")[0]
         for entry in line.keys() - {"type", "hash"}:
             assert f"`{entry}`" in described, (line["type"], entry)
+
+
+@pytest.mark.parametrize("kind", ENTRIES)
+def test_every_entry_of_an_audit_log_is_described(kind: str) -> None:
+    page = (ROOT / "docs" / "audit_log.md").read_text()
+    row = next(row for row in page.splitlines() if row.startswith(f"| `{kind}` |"))
+    assert all(f"`{name}`" in row for name in ENTRIES[kind])

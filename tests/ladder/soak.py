@@ -17,8 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from ladder.audit_log import write
 from ladder.home import Home
+from ladder.key import ladder_key
 from ladder.store import Store
+from referee.records.audit_log import check as audit
 from referee.records.verify import verify
 from referee.registry import find
 from tests.commands.conftest import ROOT
@@ -64,6 +67,9 @@ def check(folder: Path) -> None:
     home = Home(folder / "home")
     with Store(home.database, create=False) as store:
         counted = list(store.counted())
+        write(home, store, folder / "log.jsonl")
+        log = audit(folder / "log.jsonl", ladder_key(home, store).public)
+        assert (log.results, log.unfinished) == (len(counted), [])
         assert store.open_matches() == {}
         assert store.blocks_to_seal() == []
     assert len({match.match_id for match in counted}) == len(counted)

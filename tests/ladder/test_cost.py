@@ -100,6 +100,8 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
 def test_tallies_of_a_history_that_was_made_at_once_agree_with_it(tmp_path: Path) -> None:
     with make(tmp_path, 300, VERSIONS) as store:
         assert store.differences() == []
-        broken = compare(Home(tmp_path / "300"), store).broken
+        found = compare(Home(tmp_path / "300"), store)
+        assert found.log == ""
+        broken = found.broken
         assert list(broken) == [match.match_id for match in store.counted()]  # it has no records
         assert all("cannot be read" in problem for problem in broken.values())

@@ -115,7 +115,7 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
         assert seal_block(home, store, block) == []
         assert store.blocks_to_seal() == []
     for match in matches[:-1]:
-        assert read_lines(home.sealed_record(match.match_id))[-1].data["seed"] == match.seed
+        assert revealed(home, match.match_id) == match.seed
         assert not home.record(match.match_id).exists()
 
 
@@ -126,18 +126,26 @@ def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: D
         first, *others = store.records_of(block)
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
         database.execute("update blocks set sealed_at = null")
+        database.execute("delete from audit_log where kind = 'seed'")
     for match_id, _, _ in others:
         lines = [line.data | {"hash": line.hash} for line in read_lines(home.sealed_record(match_id))]
         whole = home.sealed_record(match_id)
-        text = "".join(_encoded(line) for line in lines[:-1])
+        text = "".join(_encoded(line) for line in lines[:-2])
         home.record(match_id).write_text(text)
         whole.unlink()
     with Store(home.database, create=False) as store:
         assert list(seal_blocks(home, store)) == []
         assert store.blocks_to_seal() == []
     for match_id, seed, _ in (first, *others):
-        assert read_lines(home.sealed_record(match_id))[-1].data["seed"] == seed
+        assert revealed(home, match_id) == seed
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
+
+
+def revealed(home: Home, match_id: str) -> object:
+    """The seed in a sealed record; the signature comes after it."""
+    seed, signature = read_lines(home.sealed_record(match_id))[-2:]
+    assert signature.data["type"] == "signature"
+    return seed.data["seed"]
 
 
 def _encoded(line: dict[str, object]) -> str:
@@ -175,7 +183,7 @@ def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_
         assert list(seal_blocks(home, store)) == []
         assert store.blocks_to_seal() == []
     for match in matches[1:]:
-        assert read_lines(home.sealed_record(match.match_id))[-1].data["seed"] == match.seed
+        assert revealed(home, match.match_id) == match.seed
 
 
 def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back(

@@ -15,8 +15,9 @@ import pytest
 from referee.kit.chance import ChanceError, ReplayChance, commitment
 from referee.kit.document import MAX_UNKNOWN, Document, parse_json
 from referee.match.result import Fault, Outcome
+from referee.records.chain import FIRST_HASH
 from referee.records.position import PositionError, read_position
-from referee.records.record import FIRST_HASH, MAX_LINE_BYTES, MAX_LINES, RecordError, header
+from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, header
 from referee.records.verify import Replay, verify
 from referee.registry import find
 from tests.referee.test_forged_claims import played

@@ -20,7 +20,8 @@ from referee.game import Game
 from referee.live.play import House, play_match
 from referee.match.effects import Finish
 from referee.match.plan import MatchPlan, canonical
-from referee.records.record import FIRST_HASH, RecordError, RecordWriter, read_lines
+from referee.records.chain import FIRST_HASH
+from referee.records.record import RecordError, RecordWriter, read_lines
 from referee.records.verify import Replay, verify
 from referee.registry import BoardFileError, find, read_board_file
 from tests.tables import Table, plan_of, sealed
@@ -226,12 +227,12 @@ def test_chance_that_the_seed_does_not_give_is_found_out(tmp_path: Path) -> None
     ("data", "reason"),
     [
         (b"", "is empty"),
-        (b"hello\n", "this is no record"),
-        (b"{}\n", "this is no record"),
-        (b"\xff\xfe\x00\n", "this is no record"),
-        (b"\x7fELF\n\x00\x01\n\x02", "line 1: .*this is no record"),
+        (b"hello\n", "this is another kind of file"),
+        (b"{}\n", "this is another kind of file"),
+        (b"\xff\xfe\x00\n", "this is another kind of file"),
+        (b"\x7fELF\n\x00\x01\n\x02", "line 1: .*this is another kind of file"),
         (b"\x7fELF", "line 1: .*this is no record"),
-        (b"[" * 100_000 + b"\n", "this is no record"),
+        (b"[" * 100_000 + b"\n", "this is another kind of file"),
         (chained([{"type": "header"}]), "format"),
         (chained([{"a": 1}]), "type header"),
     ],

@@ -16,7 +16,8 @@ from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import plan, setup
 from referee.kit.document import Document
 from referee.live.play import House, play_match
-from referee.records.record import FIRST_HASH, RecordError
+from referee.records.chain import FIRST_HASH
+from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find
 from tests.tables import example_position, plan_of

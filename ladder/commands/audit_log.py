@@ -1,0 +1,42 @@
+"""`dogana ladder audit-log`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.audit_log import write
+from ladder.commands.options import AsJson, HomeOption
+from ladder.home import Home
+from ladder.store import Store
+from referee.commands.output import out, print_json, target
+
+
+def audit_log(
+    file: Annotated[Path, typer.Argument(help="The file to write.", parser=target, metavar="FILE")],
+    home: HomeOption,
+    previous: Annotated[
+        Path | None, typer.Option(help="An earlier log of this ladder: check that it is a beginning of this one.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write all that the ladder has done, in its order, into a file that others can keep and check. A run may go on meanwhile.
+
+    Publish it often: nobody can change or drop afterwards what somebody else has a copy of. An earlier log of the name FILE
+    is replaced only if it is a beginning of the new one. `dogana verify-log` checks such a file, without the ladder.
+
+    Examples:
+
+      dogana ladder audit-log public/audit-log.jsonl
+
+      dogana ladder audit-log monday.jsonl --previous sunday.jsonl
+    """
+    with Store(Home(home).database, create=False) as store:
+        entries, added = write(Home(home), store, file, previous)
+    if as_json:
+        print_json({"file": str(file), "entries": entries, "added": added})
+    else:
+        since = "" if added is None else f", {added:,} of them new"
+        out.print(f"{file} has {entries:,} entries{since}; check it: dogana verify-log", soft_wrap=True)

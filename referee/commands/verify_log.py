@@ -1,0 +1,93 @@
+"""`dogana verify-log`: check the audit log of a ladder, without the ladder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.commands.options import KeyOption
+from referee.commands.output import out, print_json, styled
+from referee.records.audit_log import AuditError, Checked, check, compare
+from referee.records.signature import read_key
+
+MAX_NAMED = 20
+"""How many unfinished blocks are named; `--json` names all."""
+
+
+def verify_log(
+    file: Annotated[Path, typer.Argument(help="An audit log.", metavar="LOG")],
+    key: KeyOption,
+    previous: Annotated[
+        Path | None, typer.Option(help="An earlier log that you have kept: check that nothing in it was changed.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check that an audit log is whole and signed, and that each result in it was scheduled before.
+
+    Each block commits to its seed before its first match; where the seed is revealed, it must be that one. Blocks that are
+    scheduled and not finished are named: the ladder owes their results. Whether anything was changed or dropped since shows only
+    beside an earlier log: keep one.
+
+    The exit status is 1 if the log does not hold; the first entry that is wrong is named.
+
+    Examples:
+
+      dogana verify-log audit-log.jsonl --key key.pub
+
+      dogana verify-log monday.jsonl --key key.pub --previous sunday.jsonl
+    """
+    trusted = read_key(key)
+    try:
+        found = check(file, trusted)
+        added = None
+        if previous is not None:
+            check(previous, None)
+            added = compare(previous, file)
+    except AuditError as error:
+        if as_json:
+            print_json({"file": str(file), "holds": False, "reason": str(error)})
+        else:
+            out.print(styled(("broken", "red"), f" {error}"), soft_wrap=True)
+        raise typer.Exit(1) from error
+    if as_json:
+        print_json(_document(file, found, added))
+    else:
+        _print(file, found, added, previous)
+
+
+def _document(file: Path, found: Checked, added: int | None) -> dict[str, object]:
+    return {
+        "file": str(file),
+        "holds": True,
+        "signed_by": found.keys[-1].text,
+        "fingerprint": found.keys[-1].fingerprint,
+        "at": found.at,
+        "entries": found.entries,
+        "added": added,
+        "results_before": found.before,
+        "results": found.results,
+        "voids": found.voids,
+        "given_up": found.given_up,
+        "seeds": found.seeds,
+        "unfinished": found.unfinished,
+    }
+
+
+def _print(file: Path, found: Checked, added: int | None, previous: Path | None) -> None:
+    signed = f"signed by ladder {found.keys[-1].fingerprint} at {found.at}"
+    out.print(styled(("holds", "green"), f"  {file}: {found.entries:,} entries, {signed}"), soft_wrap=True)
+    if added is not None:
+        out.print(f"       {previous} is a beginning of it; {added:,} entries were added", soft_wrap=True)
+    if found.before:
+        out.print(f"       it says nothing about {found.before:,} matches that counted before it began", soft_wrap=True)
+    out.print(
+        f"       {found.results:,} results, {found.voids:,} void attempts, {found.given_up:,} matches given up,"
+        f" {found.seeds:,} seeds as they were committed to",
+        soft_wrap=True,
+    )
+    for line in found.unfinished[:MAX_NAMED]:
+        out.print(f"       unfinished: {line}", style="yellow", soft_wrap=True)
+    if len(found.unfinished) > MAX_NAMED:
+        out.print(f"       and {len(found.unfinished) - MAX_NAMED:,} more blocks", style="yellow")

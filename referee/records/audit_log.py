@@ -1,0 +1,396 @@
+"""Audit logs: all that a ladder has done, in the order in which it did it, chained by hash and signed.
+
+A log is read line by line and checked by itself, without the ladder. Only what is open is kept in memory, so
+the time that a check takes grows with the length of the log, and nothing else. `docs/audit_log.md` lists the entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from referee.errors import DoganaError
+from referee.files import check_regular
+from referee.kit.chance import commitment
+from referee.kit.document import parse_json
+from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link
+from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
+from referee.terminal import visible
+
+FORMAT = 1
+"""The version of the format of audit logs."""
+MAX_LINE_BYTES = 256 * 1024
+"""No line of an audit log is longer; a block with many seats has about 10 kB, any other entry less than 1 kB."""
+_CHECKPOINT = b'{"type":"checkpoint",'
+_MAX_REASON_CHARACTERS = 300
+_MAX_TIME_CHARACTERS = 40
+_MAX_SEED = 1 << 63
+ENTRIES: dict[str, dict[str, type]] = {
+    "begin": {"format": int, "dogana": str, "at": str, "before": dict},
+    "key": {"at": str, "key": str, "signature": str},
+    "version": {"at": str, "bot": str, "number": int, "author": str, "content": str},
+    "block": {"at": str, "block": int, "game": str, "options": dict, "clock": str, "matches": list},
+    "result": {"at": str, "match": str, "record": str, "digest": str, "ranks": list},
+    "void": {"at": str, "match": str, "attempt": int, "given_up": bool, "reason": str},
+    "seed": {"at": str, "block": int, "seed": int},
+    "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
+}
+"""What a line of each type has besides its type and its hash; `docs/audit_log.md` says what it means."""
+_OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
+
+
+class AuditError(DoganaError):
+    """An audit log does not hold; the text names the file, the entry and the reason."""
+
+    def __init__(self, path: Path, entry: int, reason: str) -> None:
+        """Say what is wrong with an entry, counted from 1; 0 is the file as a whole."""
+        reason = visible(reason, _MAX_REASON_CHARACTERS)
+        super().__init__(f"{path}: entry {entry}: {reason}" if entry else f"{path}: {reason}")
+        self.entry = entry
+        self.reason = reason
+
+
+def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
+    """Return what is signed of a log that has so many entries, whose last one has this hash, at a time in ISO 8601."""
+    return f"dogana audit log\n{entries}\n{last_hash}\n{at}\n"
+
+
+def handover_text(old: PublicKey, new: PublicKey) -> str:
+    """Return what the old key of a ladder signs when a new one takes its place."""
+    return f"dogana next key\n{old.text}\n{new.text}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a match stands in a log."""
+
+    scheduled: int
+    """The entry that scheduled it, before it was played."""
+    seed_commitment: str
+    """The commitment to its seed in that entry."""
+    seats: tuple[str, ...]
+    """Who was to sit where, in that entry."""
+    counted: int = 0
+    """The entry with its result; 0 if there is none."""
+    record: str = ""
+    """The hash of its record, as that entry has it."""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a log that holds says."""
+
+    entries: int = 0
+    at: str = ""
+    """When the ladder signed it, by its own word: ISO 8601."""
+    keys: list[PublicKey] = field(default_factory=list)
+    """The keys of the ladder from the one that is trusted to the one that has signed the log, each named by the one before it."""
+    before: int = 0
+    """How many matches counted before the log began; it says nothing about them."""
+    results: int = 0
+    voids: int = 0
+    """Attempts at matches that came to no result."""
+    given_up: int = 0
+    """Matches that were void too often."""
+    seeds: int = 0
+    """Blocks whose seed is revealed, and fits its commitments."""
+    unfinished: list[str] = field(default_factory=list)
+    """What the ladder owes, a line for each block: matches without an end, or a seed that is not revealed."""
+    standings: dict[str, Standing] = field(default_factory=dict)
+    """Where the matches stand that were looked for, by match id."""
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block whose seed is not revealed yet."""
+
+    entry: int
+    at: str
+    commitments: dict[str, str]
+    """By match id."""
+    seats: int
+    open: dict[str, int]
+    """How often each match was void that is not over, by match id."""
+
+
+def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -> Checked:
+    """Check a whole log: its chain, its signature, and that what it says can have happened in this order.
+
+    Args:
+        path: the log.
+        trusted: the key that must have signed it, or handed over to the one that has; None for the key that the log
+            itself names last: then it only agrees with itself.
+        wanted: ids of matches whose standings are to be found.
+
+    Raises:
+        AuditError: at the first entry that does not hold.
+        OSError: if the file cannot be read, with its name.
+    """
+    book = _Book(wanted)
+    number, previous = 0, FIRST_HASH
+    for number, line in _lines(path):
+        try:
+            if line.startswith(_CHECKPOINT):
+                data = _parsed(line, ("checkpoint",))
+                if (data["entries"], data["hash"]) != (number - 1, previous):
+                    raise _Wrong("the checkpoint is of another log: entries were left out or added after it was signed")
+                book.close(data, trusted)
+                return book.found
+            previous = check_link(previous, line)
+            book.take(number, _parsed(body(line), tuple(ENTRIES)[:-1]))
+        except (_Wrong, ChainBroken) as error:
+            raise AuditError(path, number, str(error)) from error
+    raise AuditError(path, number + 1, "is missing: the log is cut off (its signed checkpoint comes last)")
+
+
+def compare(old: Path, new: Path) -> int:
+    """Check that an earlier log is a beginning of a later one; return how many entries were added.
+
+    Both must hold by themselves.
+
+    Raises:
+        AuditError: at the first entry of the later one that differs.
+        OSError: if a file cannot be read, with its name.
+    """
+    return must_begin_with(old, (line for _, line in entries(new)), str(new))
+
+
+def must_begin_with(old: Path, lines: Iterator[bytes], name: str) -> int:
+    """Check that an earlier log is a beginning of the lines of a later one; return how many lines were added.
+
+    Raises:
+        AuditError: at the first entry that differs.
+    """
+    added = 0
+    for number, (before, now) in enumerate(zip_longest((line for _, line in entries(old)), lines), start=1):
+        if before is None:
+            added += 1
+        elif now is None:
+            raise AuditError(old, number, f"is missing in {name}: entries were taken back")
+        elif before != now:
+            raise AuditError(old, number, f"is another one in {name}: the past was changed")
+    return added
+
+
+def entries(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the line of each entry of a log, without checking them; nothing after the checkpoint.
+
+    Raises:
+        AuditError: if the file is cut off, or something follows the checkpoint.
+    """
+    number = 0
+    for number, line in _lines(path):
+        if line.startswith(_CHECKPOINT):
+            return
+        yield number, line
+    raise AuditError(path, number + 1, "is missing: the log is cut off (its signed checkpoint comes last)")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line, up to the checkpoint, which must be the last."""
+    check_regular(path)
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MAX_LINE_BYTES:
+                    raise AuditError(path, number, f"has more than {MAX_LINE_BYTES} bytes; no entry has")
+                if not line.endswith(b"\n"):
+                    raise AuditError(path, number, "is cut off in the middle")
+                if line.startswith(_CHECKPOINT) and file.read(1):
+                    raise AuditError(path, number + 1, "comes after the checkpoint, which is the end of a log")
+                yield number, line[:-1]
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+class _Wrong(Exception):
+    """An entry does not hold; the text says why."""
+
+
+def _parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
+    """Read the object of a line; it must be of one of these types, with the entries of that type and no others."""
+    try:
+        found = parse_json(data)
+    except ValueError as error:
+        raise _Wrong(f"is not JSON: {error}") from error
+    kind = found.get("type") if isinstance(found, dict) else None
+    if kind not in kinds:
+        raise _Wrong(f"is of type {kind!r}; an entry is of type {', '.join(kinds)}")
+    assert isinstance(found, dict)  # noqa: S101 or it had no type
+    _check_form({key: value for key, value in found.items() if key != "type"}, ENTRIES[kind], kind)
+    return found
+
+
+def _check_form(found: Any, form: dict[str, type], what: str) -> None:
+    if not isinstance(found, dict) or {key: type(value) for key, value in found.items()} != form:
+        wanted = ", ".join(f"{key} ({_JSON[value]})" for key, value in form.items())
+        raise _Wrong(f"does not have what belongs to {what}: {wanted}")
+
+
+_JSON = {int: "integer", str: "text", bool: "true or false", dict: "object", list: "list"}
+
+
+class _Book:
+    """What is known of a ladder from the entries so far."""
+
+    def __init__(self, wanted: Collection[str]) -> None:
+        self.found = Checked()
+        self._wanted = wanted
+        self._versions: set[str] = set()
+        self._blocks: dict[int, _Block] = {}
+        self._block_of: dict[str, int] = {}
+        """The block of each match of `_blocks`."""
+        self._last_block = 0
+        self._keys: list[tuple[PublicKey, bool]] = []
+        """Each key, and whether the one before it has signed it."""
+
+    def take(self, number: int, entry: dict[str, Any]) -> None:
+        """Take in an entry.
+
+        Raises:
+            _Wrong: if it cannot come here.
+        """
+        if (entry["type"] == "begin") != (number == 1):
+            raise _Wrong("a log has one entry of type begin, and it is the first")
+        self.found.entries = number
+        match entry["type"]:
+            case "begin":
+                self._begin(entry)
+            case "key":
+                self._key(entry)
+            case "version":
+                self._version(entry)
+            case "block":
+                self._block(number, entry)
+            case "result":
+                self._result(number, entry)
+            case "void":
+                self._void(entry)
+            case "seed":
+                self._seed(entry)
+
+    def _begin(self, entry: dict[str, Any]) -> None:
+        if entry["format"] != FORMAT:
+            raise _Wrong(f"is in format {entry['format']}, written by Dogana {entry['dogana']}; update this one")
+        before: dict[str, type] = {"versions": int, "blocks": int, "results": int, "voids": int, "hash": str}
+        _check_form(entry["before"], before, "what was before the log")
+        self.found.before = entry["before"]["results"]
+
+    def _key(self, entry: dict[str, Any]) -> None:
+        try:
+            key = parse_key(entry["key"])
+        except BadKey as error:
+            raise _Wrong(f"its key {error}") from error
+        handed_over = bool(entry["signature"])
+        if handed_over:
+            old = self._keys[-1][0] if self._keys else key
+            text = handover_text(old, key)
+            if old == key or not is_signature(entry["signature"]) or not old.has_signed(text, entry["signature"]):
+                raise _Wrong("the key before it has not signed it")
+        self._keys.append((key, handed_over))
+
+    def _version(self, entry: dict[str, Any]) -> None:
+        label = f"{entry['bot']} v{entry['number']}"
+        if label in self._versions:
+            raise _Wrong(f"{label} is taken in a second time")
+        self._versions.add(label)
+
+    def _block(self, number: int, entry: dict[str, Any]) -> None:
+        if entry["block"] <= self._last_block:
+            raise _Wrong(f"block {entry['block']} is scheduled, but the last one was {self._last_block}")
+        self._last_block = entry["block"]
+        commitments = {}
+        seats = 0
+        for match in entry["matches"]:
+            _check_form(match, _OF_MATCH, "a match")
+            strangers = [seat for seat in match["seats"] if not isinstance(seat, str) or seat not in self._versions]
+            if strangers:
+                raise _Wrong(f"match {match['match']} has {strangers[0]!r}, which was never taken in")
+            seats = seats or len(match["seats"])
+            if not seats or len(match["seats"]) != seats or match["match"] in self._block_of:
+                raise _Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
+            self._block_of[match["match"]] = entry["block"]
+            commitments[match["match"]] = match["seed_commitment"]
+            if match["match"] in self._wanted:
+                self.found.standings[match["match"]] = Standing(number, match["seed_commitment"], tuple(match["seats"]))
+        self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
+
+    def _open_block(self, match_id: str) -> _Block:
+        block = self._blocks.get(self._block_of.get(match_id, 0))
+        if block is None or match_id not in block.open:
+            raise _Wrong(f"match {match_id} was not scheduled before, or is over")
+        return block
+
+    def _result(self, number: int, entry: dict[str, Any]) -> None:
+        block = self._open_block(entry["match"])
+        ranks = entry["ranks"]
+        if len(ranks) != block.seats or not all(type(rank) is int and 1 <= rank <= block.seats for rank in ranks):
+            raise _Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a rank")
+        del block.open[entry["match"]]
+        self.found.results += 1
+        known = self.found.standings.get(entry["match"])
+        if known is not None:
+            self.found.standings[entry["match"]] = Standing(
+                known.scheduled, known.seed_commitment, known.seats, number, entry["record"]
+            )
+
+    def _void(self, entry: dict[str, Any]) -> None:
+        block = self._open_block(entry["match"])
+        block.open[entry["match"]] += 1
+        if entry["attempt"] != block.open[entry["match"]]:
+            raise _Wrong(f"is attempt {entry['attempt']}, but attempt {block.open[entry['match']]} comes here")
+        self.found.voids += 1
+        if entry["given_up"]:
+            del block.open[entry["match"]]
+            self.found.given_up += 1
+
+    def _seed(self, entry: dict[str, Any]) -> None:
+        block = self._blocks.get(entry["block"])
+        if block is None:
+            raise _Wrong(f"reveals the seed of block {entry['block']}, which was not scheduled, or has revealed it")
+        if block.open:
+            raise _Wrong(f"reveals the seed of block {entry['block']} while match {next(iter(block.open))} is not over")
+        if not 0 <= entry["seed"] < _MAX_SEED:
+            raise _Wrong("is no seed")
+        for match_id, committed in block.commitments.items():
+            if commitment(match_id, entry["seed"]) != committed:
+                raise _Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
+            del self._block_of[match_id]
+        del self._blocks[entry["block"]]
+        self.found.seeds += 1
+
+    def close(self, checkpoint: dict[str, Any], trusted: PublicKey | None) -> None:
+        """Check the signature under the log, and note what the ladder owes.
+
+        Raises:
+            _Wrong: if the log is not signed by the key that is trusted, or by one that it has handed over to.
+        """
+        if not self._keys:
+            raise _Wrong("the log names no key that could have signed it")
+        last = self._keys[-1][0]
+        signed = checkpoint_text(checkpoint["entries"], checkpoint["hash"], checkpoint["at"])
+        if not is_signature(checkpoint["signature"]) or not last.has_signed(signed, checkpoint["signature"]):
+            raise _Wrong(f"ladder {last.fingerprint}, whose log it claims to be, has not signed it")
+        chain: list[PublicKey] = []
+        for key, handed_over in self._keys:
+            if chain and handed_over:
+                chain.append(key)
+            else:
+                chain = [key] if key == (trusted or last) else []
+        if not chain:
+            assert trusted is not None  # noqa: S101 the last key is in the log
+            raise _Wrong(f"is signed by ladder {last.fingerprint}, not by {trusted.fingerprint}")
+        self.found.keys = chain
+        self.found.at = visible(checkpoint["at"], _MAX_TIME_CHARACTERS)
+        for number, block in self._blocks.items():
+            at = visible(block.at, _MAX_TIME_CHARACTERS)
+            if block.open:
+                text = f"{len(block.open)} of {len(block.commitments)} matches have neither a result nor been given up"
+            else:
+                text = "all matches are over, but its seed is not revealed"
+            self.found.unfinished.append(f"block {number}, scheduled at {at} (entry {block.entry}): {text}")

@@ -1,0 +1,52 @@
+"""Lines that are chained by hash, in records and in audit logs: JSON objects whose last entry is `hash`.
+
+It is SHA-256 of the hash before it (64 zeros for the first line) and the line's own bytes without that entry.
+So a line cannot be changed, left out, added or moved without breaking the chain.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+FIRST_HASH = "0" * 64
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+_TAIL_BYTES = len(',"hash":""}') + 64
+_TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
+
+
+class ChainBroken(ValueError):
+    """A line is not the one that was written after the line before it; the text says why."""
+
+
+def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
+    """Return the line of an object that follows a hash, without a line break, and its own hash."""
+    body = _encode(data).encode()
+    own_hash = _hash(previous, body)
+    return b'%s,"hash":"%s"}' % (body[:-1], own_hash.encode()), own_hash
+
+
+def check_link(previous: str, line: bytes) -> str:
+    """Return the hash of a line, after checking that the line follows `previous`.
+
+    Raises:
+        ChainBroken: if it does not.
+    """
+    tail = _TAIL.search(line, max(0, len(line) - _TAIL_BYTES))
+    if tail is None:
+        raise ChainBroken("does not end with its hash: the line is damaged, or this is another kind of file")
+    if _hash(previous, body(line)) != tail[1].decode():
+        raise ChainBroken("was changed, or does not follow the line before it (its hash does not fit)")
+    return tail[1].decode()
+
+
+def body(line: bytes) -> bytes:
+    """Return the JSON of a line without its hash; the line must end with one."""
+    return line[:-_TAIL_BYTES] + b"}"
+
+
+def _hash(previous: str, data: bytes) -> str:
+    return hashlib.sha256(previous.encode() + data).hexdigest()

@@ -1,0 +1,768 @@
+"""The audit log of a ladder: what is done stands in it, and whoever changes, drops, adds or moves anything is seen."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import multiprocessing
+import random
+import re
+import sqlite3
+import stat
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ladder import audit_log
+from ladder import key as keys
+from ladder.audit_log import write
+from ladder.chronicle import Chronicle
+from ladder.entries import note
+from ladder.errors import LadderError
+from ladder.home import Home
+from ladder.key import LadderKey, ladder_key, new_key
+from ladder.match import Match
+from ladder.recompute import compare, repair
+from ladder.sealing import seal_block
+from ladder.store import Store
+from referee.kit.chance import commitment
+from referee.records import audit_log as audit_logs
+from referee.records.audit_log import AuditError, check, checkpoint_text
+from referee.records.audit_log import compare as compare_logs
+from referee.records.chain import FIRST_HASH, link
+from referee.records.signature import PublicKey
+from tests.commands.conftest import Dogana, dogana
+from tests.ladder.made import ladder, next_matches, play
+from tests.ladder.test_store import make_old
+from tests.ladder.told import play_really
+
+__all__ = ["dogana"]
+
+Entries = list[dict[str, Any]]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    """A ladder that has played two blocks, given up a match, and begun a third block."""
+    home = Home(tmp_path / "home")
+    home.make()
+    with ladder(home.folder) as store:
+        ladder_key(home, store)
+        for number in range(2):
+            play_block(store, number)
+        third = next_matches(store, 2)
+        play(store, third[0], random.Random(3))
+        store.give_up(third[1], "the worker was killed")
+    return home
+
+
+def play_block(store: Store, number: int) -> None:
+    matches = next_matches(store, number)
+    for match in matches:
+        play(store, match, random.Random(number))
+    assert matches[0].block is not None
+    store.note_sealed(matches[0].block)
+
+
+@pytest.fixture
+def log(home: Home, tmp_path: Path) -> Path:
+    return written(home, tmp_path / "log.jsonl")
+
+
+def written(home: Home, path: Path, previous: Path | None = None) -> Path:
+    with Store(home.database, create=False) as store:
+        write(home, store, path, previous)
+    return path
+
+
+def key_of(home: Home) -> LadderKey:
+    with Store(home.database, create=False) as store:
+        return ladder_key(home, store)
+
+
+def entries_of(path: Path) -> Entries:
+    """The entries of a log, without their hashes and without the checkpoint."""
+    found = [json.loads(line) for line in path.read_text().splitlines()[:-1]]
+    return [{name: value for name, value in entry.items() if name != "hash"} for entry in found]
+
+
+def forge(path: Path, entries: Entries, key: LadderKey) -> Path:
+    """A log of these entries, with a chain that is right, signed with a key."""
+    previous, lines = FIRST_HASH, []
+    for entry in entries:
+        line, previous = link(previous, entry)
+        lines.append(line)
+    at = "2026-01-01T00:00:00.000+00:00"
+    signature = key.sign(checkpoint_text(len(entries), previous, at))
+    checkpoint = {"type": "checkpoint", "at": at, "entries": len(entries), "hash": previous, "signature": signature}
+    path.write_bytes(
+        b"".join(line + b"\n" for line in [*lines, json.dumps(checkpoint, separators=(",", ":")).encode()])
+    )
+    return path
+
+
+def first(entries: Entries, kind: str) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["type"] == kind)
+
+
+# --- what is in it --------------------------------------------------------------------------------------
+
+
+def test_all_that_a_ladder_has_done_stands_in_its_log_and_holds_without_the_ladder(home: Home, log: Path) -> None:
+    entries = entries_of(log)
+    assert [entry["type"] for entry in entries[:3]] == ["begin", "version", "version"]
+    found = check(log, key_of(home).public)
+    with Store(home.database, create=False) as store:
+        counted = list(store.counted())
+        assert [entry["record"] for entry in entries if entry["type"] == "result"] == [
+            match.count.record_hash for match in counted if match.count
+        ]
+    assert (found.entries, found.results, found.voids, found.given_up) == (len(entries), len(counted), 3, 1)
+    assert (found.seeds, found.before) == (2, 0)
+    [unfinished] = found.unfinished
+    assert unfinished.startswith("block 3, scheduled at 20")
+
+
+def test_a_block_commits_to_its_seed_for_every_match_and_does_not_tell_it(home: Home, log: Path) -> None:
+    *_, last = [entry for entry in entries_of(log) if entry["type"] == "block"]
+    with Store(home.database, create=False) as store:
+        for match in last["matches"]:
+            found = store.match(match["match"])
+            assert found is not None
+            assert match["seed_commitment"] == commitment(found.match_id, found.seed)
+            assert match["seats"] == found.labels
+            assert str(found.seed) not in log.read_text()
+
+
+def test_a_log_tells_where_a_match_stands(home: Home, log: Path) -> None:
+    entries = entries_of(log)
+    number, entry = next((number, entry) for number, entry in enumerate(entries, 1) if entry["type"] == "result")
+    standing = check(log, None, {entry["match"]}).standings[entry["match"]]
+    assert (standing.counted, standing.record) == (number, entry["record"])
+    assert entries[standing.scheduled - 1]["type"] == "block"
+    assert standing.scheduled < standing.counted
+    assert check(log, None, {"nothing"}).standings == {}
+
+
+# --- by somebody who does not have the key ------------------------------------------------------------------
+
+
+def changed(lines: list[bytes]) -> list[bytes]:
+    place = next(number for number, line in enumerate(lines) if b'"type":"result"' in line)
+    return [*lines[:place], lines[place].replace(b'"digest":"', b'"digest":"0'), *lines[place + 1 :]]
+
+
+def new_chain(lines: list[bytes]) -> list[bytes]:
+    """Somebody makes the chain right again, and corrects the checkpoint, but cannot sign it."""
+    found = [json.loads(line) for line in changed(lines)]
+    previous, made = FIRST_HASH, []
+    for entry in found[:-1]:
+        del entry["hash"]
+        line, previous = link(previous, entry)
+        made.append(line)
+    return [*made, json.dumps({**found[-1], "hash": previous}, separators=(",", ":")).encode()]
+
+
+TAMPERINGS: dict[str, tuple[Callable[[list[bytes]], list[bytes]], str]] = {
+    "an entry is changed": (changed, "was changed, or does not follow"),
+    "an entry is dropped": (lambda lines: [*lines[:5], *lines[6:]], r"entry 6: was changed, or does not follow"),
+    "two entries change places": (lambda lines: [*lines[:5], lines[6], lines[5], *lines[7:]], "entry 6: was changed"),
+    "an entry is inserted": (lambda lines: [*lines[:5], lines[4], *lines[5:]], "entry 6: was changed"),
+    "the chain is made right again": (new_chain, "has not signed it"),
+    "the end is cut off, the checkpoint left": (lambda lines: [*lines[:-3], lines[-1]], "the checkpoint is of another"),
+    "the checkpoint is cut off": (lambda lines: lines[:-1], "is missing: the log is cut off"),
+    "a line is cut off": (lambda lines: [*lines[:-1], lines[-1][:50] + b"\0"], "is not JSON"),
+    "something follows the checkpoint": (lambda lines: [*lines, lines[0]], "comes after the checkpoint"),
+    "the signature is made up": (
+        lambda lines: [*lines[:-1], lines[-1].replace(b'"signature":"', b'"signature":"' + b"0" * 64)[:-66] + b'"}'],
+        "has not signed it",
+    ),
+    "the time of the checkpoint is changed": (
+        lambda lines: [*lines[:-1], lines[-1].replace(b'"at":"20', b'"at":"19')],
+        "has not signed it",
+    ),
+    "the file is empty": (lambda lines: [], "entry 1: is missing"),
+}
+
+
+@pytest.mark.parametrize("tampering", TAMPERINGS)
+def test_whoever_does_not_have_the_key_can_change_nothing(home: Home, log: Path, tampering: str) -> None:
+    tamper, reason = TAMPERINGS[tampering]
+    log.write_bytes(b"".join(line + b"\n" for line in tamper(log.read_bytes().splitlines())))
+    with pytest.raises(AuditError, match=reason) as told:
+        check(log, key_of(home).public)
+    assert len(str(told.value).splitlines()) == 1
+
+
+def test_every_line_that_is_cut_off_is_noticed(home: Home, log: Path) -> None:
+    whole = log.read_bytes()
+    for end in range(0, len(whole) - 1, 97):
+        log.write_bytes(whole[:end])
+        with pytest.raises(AuditError, match="cut off"):
+            check(log, None)
+
+
+def test_a_log_that_somebody_else_has_signed_is_not_that_of_the_ladder(home: Home, log: Path, tmp_path: Path) -> None:
+    stranger = Home(tmp_path / "stranger")
+    stranger.make()
+    with ladder(stranger.folder) as store:
+        other = ladder_key(stranger, store)
+    entries = entries_of(log)
+    first(entries, "key")["key"] = other.public.text
+    forge(log, entries, other)
+    with pytest.raises(
+        AuditError, match=rf"is signed by ladder {other.public.fingerprint}, not by {key_of(home).public.fingerprint}"
+    ):
+        check(log, key_of(home).public)
+    assert check(log, None).keys == [other.public]  # it agrees with itself
+
+
+# --- by the organiser, who has the key ----------------------------------------------------------------------
+
+
+def drop(kind: str) -> Callable[[Entries], object]:
+    return lambda entries: entries.remove(first(entries, kind))
+
+
+def twice(kind: str) -> Callable[[Entries], object]:
+    return lambda entries: entries.insert(entries.index(first(entries, kind)) + 1, dict(first(entries, kind)))
+
+
+def other_seed(entries: Entries) -> None:
+    first(entries, "seed")["seed"] += 1
+
+
+def other_commitment(entries: Entries) -> None:
+    match = first(entries, "block")["matches"][1]
+    match["seed_commitment"] = commitment(match["match"], 7)
+
+
+def result_first(entries: Entries) -> None:
+    result = first(entries, "result")
+    entries.remove(result)
+    entries.insert(entries.index(first(entries, "block")), result)
+
+
+def seed_first(entries: Entries) -> None:
+    seed = first(entries, "seed")
+    entries.remove(seed)
+    entries.insert(entries.index(first(entries, "result")), seed)
+
+
+CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
+    "the seed is another one than was committed to": (other_seed, r"is not the seed that entry \d+ committed to"),
+    "the commitment is another one": (other_commitment, r"is not the seed that entry \d+ committed to for match"),
+    "a match was never scheduled": (drop("block"), r"match \w+ was not scheduled before, or is over"),
+    "a match is scheduled after it was played": (result_first, r"match \w+ was not scheduled before, or is over"),
+    "a match has a second result": (twice("result"), r"match \w+ was not scheduled before, or is over"),
+    "a result is dropped, and the seed revealed": (drop("result"), r"reveals the seed of block 1 while match \w+ is not over"),
+    "the seed is revealed before the last match": (seed_first, r"reveals the seed of block 1 while match"),
+    "a seed is revealed twice": (twice("seed"), "was not scheduled, or has revealed it"),
+    "a block is scheduled twice": (twice("block"), "block 1 is scheduled, but the last one was 1"),
+    "a version is taken in twice": (twice("version"), "bot0 v1 is taken in a second time"),
+    "a version is missing": (drop("version"), "has 'bot0 v1', which was never taken in"),
+    "a void attempt is dropped": (drop("void"), "is attempt 2, but attempt 1 comes here"),
+    "the beginning is missing": (drop("begin"), "a log has one entry of type begin, and it is the first"),
+    "the key is missing": (drop("key"), "names no key that could have signed it"),
+    "a key that nobody has handed over to": (
+        lambda entries: first(entries, "key").update(signature="00" * 64),
+        "the key before it has not signed it",
+    ),
+    "more seats than the match has": (
+        lambda entries: first(entries, "result")["ranks"].append(1),
+        "seats, and each needs a rank",
+    ),
+    "an entry of an unknown type": (lambda entries: entries.append({"type": "joke"}), "is of type 'joke'; an entry is of"),
+    "an entry with more than belongs to it": (
+        lambda entries: first(entries, "seed").update(more=1),
+        "does not have what belongs to seed",
+    ),
+    "true for a number": (lambda entries: first(entries, "version").update(number=True), "what belongs to version"),
+    "a newer format": (lambda entries: first(entries, "begin").update(format=2), "is in format 2, written by Dogana"),
+    "escapes for the terminal": (
+        lambda entries: first(entries, "version").update(type="\x1b[2J\n\u202e"),
+        r"is of type '\\x1b\[2J\\n\\u202e'",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cheat", CHEATS)
+def test_even_with_the_key_nobody_writes_a_history_that_cannot_have_happened(home: Home, log: Path, cheat: str) -> None:
+    change, reason = CHEATS[cheat]
+    entries = entries_of(log)
+    change(entries)
+    forge(log, entries, key_of(home))
+    with pytest.raises(AuditError, match=reason):
+        check(log, None if cheat == "the key is missing" else key_of(home).public)
+
+
+def cut(entries: Entries) -> None:
+    del entries[-3:]
+
+
+def another_winner(entries: Entries) -> None:
+    first(entries, "result")["ranks"].reverse()
+
+
+def another_author(entries: Entries) -> None:
+    first(entries, "version")["author"] = "somebody"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (cut, r"entry \d+: is missing in .*later\.jsonl: entries were taken back"),
+        (another_winner, r"entry \d+: is another one in .*later\.jsonl: the past was changed"),
+        (another_author, r"entry \d+: is another one in .*later\.jsonl: the past was changed"),
+    ],
+    ids=["the end is cut off", "a result is changed", "a version is changed"],
+)
+def test_a_history_that_the_organiser_has_rewritten_shows_only_beside_an_earlier_log(
+    home: Home, log: Path, tmp_path: Path, change: Callable[[Entries], object], reason: str
+) -> None:
+    entries = entries_of(log)
+    change(entries)
+    later = forge(tmp_path / "later.jsonl", entries, key_of(home))
+    check(later, key_of(home).public)  # it holds by itself
+    with pytest.raises(AuditError, match=reason):
+        compare_logs(log, later)
+
+
+def test_an_earlier_log_is_a_beginning_of_every_later_one(home: Home, log: Path, tmp_path: Path) -> None:
+    before = len(entries_of(log))
+    with Store(home.database, create=False) as store:
+        play_block(store, 5)
+    later = written(home, tmp_path / "later.jsonl", previous=log)
+    assert compare_logs(log, later) == len(entries_of(later)) - before > 0
+    assert compare_logs(log, log) == 0
+
+
+def test_a_block_that_is_played_and_never_told_is_named(home: Home, log: Path) -> None:
+    entries = entries_of(log)
+    seeds = [entry for entry in entries if entry["type"] == "seed"]
+    block = seeds[-1]["block"]
+    matches = {match["match"] for entry in entries if entry.get("block") == block for match in entry.get("matches", [])}
+    hidden = [entry for entry in entries if entry.get("match") not in matches and entry is not seeds[-1]]
+    found = check(forge(log, hidden, key_of(home)), None)
+    assert f"{len(matches)} of {len(matches)} matches have neither a result nor been given up" in found.unfinished[0]
+    untold = check(forge(log, [entry for entry in entries if entry is not seeds[-1]], key_of(home)), None)
+    assert "all matches are over, but its seed is not revealed" in untold.unfinished[0]
+
+
+# --- hostile files --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"x" * (audit_logs.MAX_LINE_BYTES + 1), "entry 1: has more than 262144 bytes"),
+        (b"\x7fELF\n", "entry 1: does not end with its hash"),
+        (link(FIRST_HASH, {"a": 1})[0] + b"\n", "entry 1: is of type None"),
+        (link(FIRST_HASH, {"type": ["begin"]})[0] + b"\n", r"entry 1: is of type \['begin'\]"),
+        (link(FIRST_HASH, {"type": "checkpoint"})[0] + b"\n", "entry 1: does not have what belongs to checkpoint"),
+        (b'{"type":"checkpoint","at":' + b"[" * 100_000 + b"\n", "entry 1: is not JSON: .*nested too deeply"),
+        (b'{"type":"checkpoint","at":NaN}\n', "entry 1: is not JSON: NaN"),
+        (b'{"type":"checkpoint","type":"checkpoint"}\n', "entry 1: is not JSON: the name 'type' is there twice"),
+        (b'{"type":"checkpoint","entries":' + b"9" * 10_000 + b"}\n", "entry 1: is not JSON"),
+    ],
+)
+def test_a_file_that_is_no_log_is_refused_in_one_short_line(tmp_path: Path, data: bytes, reason: str) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(AuditError, match=reason) as told:
+        check(path, None)
+    assert len(told.value.reason) < 500
+
+
+def test_a_folder_or_a_device_is_no_log(tmp_path: Path) -> None:
+    for path in (tmp_path, Path("/dev/zero"), tmp_path / "nowhere"):
+        with pytest.raises(OSError, match=str(path)):
+            check(path, None)
+
+
+def long_log(path: Path, blocks: int, key: LadderKey) -> None:
+    """A log of four entries for each block, two of which are results."""
+    entries: Entries = [
+        {"type": "begin", "at": "", "format": 1, "dogana": "", "before": {"versions": 0, "blocks": 0, "results": 0, "voids": 0, "hash": ""}},
+        {"type": "key", "at": "", "key": key.public.text, "signature": ""},
+        {"type": "version", "at": "", "bot": "a", "number": 1, "author": "a", "content": ""},
+    ]  # fmt: skip
+    for block in range(1, blocks + 1):
+        ids = [f"{block}a", f"{block}b"]
+        matches = [{"match": one, "seed_commitment": commitment(one, block), "seats": ["a v1"]} for one in ids]
+        entries.append(
+            {"type": "block", "at": "", "block": block, "game": "", "options": {}, "clock": "", "matches": matches}
+        )
+        entries += [
+            {"type": "result", "at": "", "match": one, "record": one, "digest": "", "ranks": [1]} for one in ids
+        ]
+        entries.append({"type": "seed", "at": "", "block": block, "seed": block})
+    forge(path, entries, key)
+
+
+def test_a_log_is_checked_in_time_in_proportion_to_its_length(home: Home, tmp_path: Path) -> None:
+    key = key_of(home)
+
+    def seconds(blocks: int) -> float:
+        path = tmp_path / f"{blocks}.jsonl"
+        long_log(path, blocks, key)
+        tries = []
+        for _ in range(3):
+            start = time.process_time()
+            assert check(path, key.public).results == 2 * blocks
+            compare_logs(path, path)
+            tries.append(time.process_time() - start)
+        return min(tries)
+
+    assert seconds(4000) / seconds(2000) < 3
+
+
+# --- beside the facts ---------------------------------------------------------------------------------------
+
+
+def test_a_block_is_on_the_disk_before_anybody_acts_on_it(home: Home) -> None:
+    with Store(home.database, create=False) as store:
+        full, wal = 2, "wal"
+        assert store._db.conn.execute("pragma synchronous").fetchone() == (full,)
+        assert store._db.conn.execute("pragma journal_mode").fetchone() == (wal,)
+
+
+def test_a_transaction_that_is_killed_leaves_neither_a_fact_nor_its_entry(home: Home) -> None:
+    with Store(home.database, create=False) as store:
+        before = list(store.log_lines())
+        with contextlib.suppress(ZeroDivisionError), store.writing():
+            play_block(store, 7)
+            assert len(list(store.log_lines())) > len(before)
+            raise ZeroDivisionError
+        assert list(store.log_lines()) == before
+        assert store.log_disagreement() == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ("update results set record_hash = 'x' where number = 2", r"entry \d+ \(result\) does not follow"),
+        ("update seat_results set rank = 3 - rank where match = (select match from results where number = 1)", r"\(result\)"),
+        ("update blocks set seed = seed + 1 where id = 1", r"entry \d+ \(block\) does not follow"),
+        ("update bots set author = 'x' where id = 1", r"entry \d+ \(version\) does not follow"),
+        ("update voids set reason = 'x'", r"entry \d+ \(void\) does not follow"),
+        ("delete from audit_log where number = 5", "entry 5 is missing"),
+        ("delete from audit_log where kind = 'seed' and number > 3", r"audit log: (seed 1|entry \d+ is missing)"),
+        ("delete from audit_log where number > (select max(number) - 3 from audit_log)", r"void \d+ of the ladder is not"),
+        ("delete from audit_log", "1 of the ladder is not in it"),
+        ("update audit_log set line = replace(line, 'bot1', 'bot2') where kind = 'version'", r"entry \d+ \(version\)"),
+        ("update audit_log set line = '{}' where number = 1", r"entry 1 \(begin\) does not follow"),
+        ("update audit_log set kind = 'joke' where number = 4", r"entry 4 \(joke\) does not follow"),
+    ],
+)  # fmt: skip
+def test_a_recomputation_finds_the_first_entry_that_does_not_agree_with_the_facts(
+    home: Home, change: str, reason: str
+) -> None:
+    with Store(home.database, create=False) as store:
+        assert compare(home, store).log == ""
+        with sqlite3.connect(home.database) as database:
+            database.execute(change)
+        found = compare(home, store)
+        assert found.log in found.problems
+        assert re.search(reason, found.log)
+
+
+def test_a_log_is_never_repaired(home: Home) -> None:
+    with sqlite3.connect(home.database) as database:
+        database.execute("update audit_log set line = replace(line, 'bot1', 'bot2') where kind = 'version'")
+        database.execute("update tallies set wins = wins + 1")
+    with Store(home.database, create=False) as store:
+        told = list(store.log_lines())
+        assert repair(home, store, count_lost=True).repaired
+        assert list(store.log_lines()) == told
+        assert compare(home, store).log != ""
+
+
+def _add(folder: Path, number: int, barrier: Barrier) -> None:
+    home = Home(folder)
+    barrier.wait()
+    with Store(home.database, create=True) as store:
+        for version in range(10):
+            ladder_key(home, store)
+            store.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], ["cargo_noir"])
+
+
+def test_processes_that_write_at_once_have_one_key_and_one_log(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(4)
+    processes = [context.Process(target=_add, args=(home.folder, number, barrier)) for number in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * 4
+    log = written(home, tmp_path / "log.jsonl")
+    assert check(log, key_of(home).public).entries == 1 + 1 + 40
+    with Store(home.database, create=False) as store:
+        assert store.log_disagreement() == ""
+
+
+def test_the_log_of_an_older_ladder_begins_with_a_hash_of_what_was_before(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    with ladder(tmp_path / "new") as store:
+        play_block(store, 1)
+        matches = next_matches(store, 2)
+        play(store, matches[0], random.Random(1))
+        store.void(matches[1], "x")
+    home = Home(tmp_path / "home")
+    home.make()
+    make_old(home.database, tmp_path / "new" / "ladder.db")
+    with Store(home.database, create=False) as store:
+        before = len(list(store.counted()))
+        play(store, matches[1], random.Random(1))
+        assert compare(home, store).log == ""
+        log = tmp_path / "log.jsonl"
+        write(home, store, log)
+        found = check(log, None)
+        assert (found.before, found.voids) == (before, 1)
+        assert any(line.startswith("block 2,") for line in found.unfinished)
+        with sqlite3.connect(home.database) as database:
+            database.execute("update results set record_hash = 'x' where number = 1")
+        assert "entry 1 (begin) does not follow" in compare(home, store).log
+
+
+# --- the file ---------------------------------------------------------------------------------------------------
+
+
+def test_a_log_replaces_its_own_beginning_and_nothing_else(home: Home, log: Path, tmp_path: Path) -> None:
+    with Store(home.database, create=False) as store:
+        store.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
+        assert write(home, store, log)[1] == 1
+        whole = log.read_bytes()
+        for other in (b"mine\n", b"", whole[:-5], whole.replace(b"ann", b"eve")):
+            log.write_bytes(other)
+            with pytest.raises(AuditError):
+                write(home, store, log)
+            assert log.read_bytes() == other
+        with pytest.raises(OSError, match="is not a regular file"):
+            write(home, store, tmp_path)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_ladder_that_was_set_back_does_not_take_the_place_of_its_later_log(home: Home, log: Path) -> None:
+    with sqlite3.connect(home.database) as database:  # as if an older copy were restored
+        database.execute("delete from audit_log where number > 8")
+    with pytest.raises(
+        AuditError, match=r"log\.jsonl: entry 9: is missing in the log of this ladder: entries were taken"
+    ):
+        written(home, log)
+
+
+def test_whoever_may_only_read_a_ladder_writes_its_log_if_they_may_read_its_key(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = key_of(home)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    check(written(home, tmp_path / "log.jsonl"), key.public)
+
+
+def test_a_log_that_was_begun_earlier_does_not_take_the_place_of_a_later_one(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second command begins while the first one writes, and waits for it."""
+    log = tmp_path / "log.jsonl"
+    with ThreadPoolExecutor() as pool, Store(home.database, create=False) as store:
+        second: list[Future[tuple[int, int | None]]] = []
+
+        def write_later() -> tuple[int, int | None]:
+            with Store(home.database, create=False) as other:
+                other.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
+                return write(home, other, log)
+
+        def meanwhile(*arguments: Any) -> str:
+            if not second:
+                second.append(pool.submit(write_later))
+                with contextlib.suppress(TimeoutError):  # it would soon be done if it did not wait
+                    second[0].result(timeout=1)
+                assert not log.exists()
+            return checkpoint_text(*arguments)
+
+        monkeypatch.setattr(audit_log, "checkpoint_text", meanwhile)
+        count, _ = write(home, store, log)
+        assert second[0].result() == (count + 1, 1)
+    assert len(entries_of(log)) == count + 1
+
+
+def test_a_log_that_finds_no_room_says_so_in_one_line_and_leaves_the_earlier_one(
+    dogana: Dogana, home: Home, log: Path
+) -> None:
+    before = log.read_bytes()
+    with Store(home.database, create=False) as store:
+        for number in range(100):
+            next_matches(store, number)
+    ended = dogana("ladder", "audit-log", log.name, "--home", "home", status=1, max_bytes=40_000)
+    assert [line.split(": ")[1] for line in ended.stderr.splitlines()] == [log.name]
+    assert log.read_bytes() == before
+    assert not list(log.parent.glob("*.part"))
+
+
+# --- the key -----------------------------------------------------------------------------------------------------
+
+
+def test_only_its_owner_reads_the_private_key_and_anybody_the_public_one(home: Home) -> None:
+    assert stat.S_IMODE(home.key.stat().st_mode) == 0o600
+    public = key_of(home).public
+    assert home.public_key.read_text() == f"{public.text} {public.fingerprint}\n"
+    assert {path.name for path in home.folder.glob("key*")} == {"key.pem", "key.pub"}
+
+
+@pytest.mark.parametrize("content", [None, b"", b"x", b"\xff" * 5000, b"x" * 20_000])
+def test_a_key_that_is_lost_or_damaged_is_told_in_one_line(home: Home, content: bytes | None) -> None:
+    home.key.unlink()
+    if content is not None:
+        home.key.write_bytes(content)
+    with Store(home.database, create=False) as store, pytest.raises((LadderError, OSError), match=r"key\.pem"):
+        ladder_key(home, store)
+
+
+def test_the_key_of_another_ladder_signs_nothing(home: Home, tmp_path: Path) -> None:
+    stranger = Home(tmp_path / "stranger")
+    stranger.make()
+    with ladder(stranger.folder) as store:
+        ladder_key(stranger, store)
+    home.key.write_bytes(stranger.key.read_bytes())
+    with pytest.raises(LadderError, match=r"is not the key of this ladder"):
+        key_of(home)
+
+
+def test_a_key_that_is_there_already_is_taken_and_never_replaced_unasked(home: Home, tmp_path: Path) -> None:
+    second = Home(tmp_path / "second")
+    second.make()
+    second.key.write_bytes(home.key.read_bytes())
+    with ladder(second.folder) as store:
+        assert ladder_key(second, store).public == key_of(home).public
+        assert store.log_disagreement() == ""
+    assert second.public_key.read_text() == home.public_key.read_text()
+
+
+def test_a_key_hands_over_to_the_next_one(home: Home, log: Path, tmp_path: Path) -> None:
+    old = key_of(home).public
+    with Store(home.database, create=False) as store:
+        new_key(home, store, replace=True)
+    new = key_of(home).public
+    assert new != old
+    later = written(home, tmp_path / "later.jsonl")
+    assert check(later, old).keys == [old, new]  # whoever trusts the old key is led to the new one
+    assert check(later, new).keys == [new]
+    assert compare_logs(log, later) == 1
+
+
+def test_a_key_that_is_lost_hands_over_to_nobody(home: Home, tmp_path: Path) -> None:
+    old = key_of(home).public
+    home.key.unlink()
+    with Store(home.database, create=False) as store:
+        new_key(home, store, replace=True)
+    later = written(home, tmp_path / "later.jsonl")
+    assert check(later, key_of(home).public).keys == [key_of(home).public]
+    with pytest.raises(AuditError, match=f"not by {old.fingerprint}"):
+        check(later, old)
+
+
+@pytest.mark.parametrize("step", ["write_private", "write_file", "sync_folder"])
+def test_a_key_is_never_lost_whenever_its_making_is_interrupted(
+    home: Home, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    known = key_of(home).public
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with Store(home.database, create=False) as store:
+        with monkeypatch.context() as patch:
+            patch.setattr(keys, step, killed)
+            with pytest.raises(KeyboardInterrupt):
+                new_key(home, store, replace=True)
+        assert (store.key() == known.text) == (step == "write_private")
+        assert ladder_key(home, store).public == PublicKey(store.key())
+        assert home.public_key.read_text().startswith(store.key())
+        assert store.log_disagreement() == ""
+
+
+# --- commands ------------------------------------------------------------------------------------------------------
+
+
+def test_a_log_is_written_and_checked_by_commands(dogana: Dogana, home: Home, log: Path, tmp_path: Path) -> None:
+    public = key_of(home).public
+    assert dogana("ladder", "key", "--home", "home").stdout == f"{public.text} {public.fingerprint}\n"
+    with Store(home.database, create=False) as store:
+        store.add_version("late", "ann", "x", ["./bot"], ["cargo_noir"])
+    said = dogana("ladder", "audit-log", "later.jsonl", "--previous", "log.jsonl", "--home", "home").stdout
+    assert "1 of them new" in said
+    told = dogana("verify-log", "later.jsonl", "--key", public.text, "--previous", "log.jsonl").stdout
+    assert f"signed by ladder {public.fingerprint}" in told
+    assert "log.jsonl is a beginning of it; 1 entries were added" in told
+    assert "unfinished: block 3" in told
+    document = json.loads(dogana("verify-log", "later.jsonl", "--key", "home/key.pub", "--json").stdout)
+    assert (document["holds"], document["fingerprint"], document["seeds"]) == (True, public.fingerprint, 2)
+    ended = dogana("verify-log", "log.jsonl", "--key", "home/key.pub", "--previous", "later.jsonl", status=1)
+    assert ended.stdout.startswith("broken later.jsonl: entry")
+    assert len(ended.stdout.splitlines()) == 1
+    for wrong, reason in {"ed25519:0": "is not a public key", "log.jsonl": "has more than 1000 bytes"}.items():
+        assert reason in dogana("verify-log", "log.jsonl", "--key", wrong, status=1).stderr
+
+
+def proved(home: Home, store: Chronicle, number: int) -> list[Match]:
+    """Play a block by the rules, with records, and seal it."""
+    matches = next_matches(store, number)
+    for match in matches:
+        play_really(home, store, match)
+    assert matches[0].block is not None
+    assert seal_block(home, store, matches[0].block) == []
+    return matches
+
+
+def test_a_record_is_checked_against_the_key_and_the_log_of_its_ladder(
+    dogana: Dogana, home: Home, log: Path, tmp_path: Path
+) -> None:
+    public = key_of(home).public
+    home.records.mkdir()
+    with Chronicle(home.database, create=False) as store:
+        one, other, *_ = proved(home, store, 5)
+        assert store.log_disagreement() == ""
+    later = written(home, tmp_path / "later.jsonl")
+    number = next(place for place, entry in enumerate(entries_of(later), 1) if one.match_id == entry.get("match"))
+    record, wrong = home.sealed_record(one.match_id), home.sealed_record(other.match_id)
+    said = dogana("verify", record, wrong, "--key", public.text, "--log", "later.jsonl").stdout
+    assert f"signed by ladder {public.fingerprint}; its result is entry {number} of later.jsonl" in said
+    for told, reason in {"log.jsonl": "was never scheduled by the log", "forged.jsonl": "has another record"}.items():
+        if told == "forged.jsonl":
+            entries = entries_of(later)
+            result = next(entry for entry in entries if entry.get("match") == one.match_id)
+            forge(tmp_path / told, [*entries[: entries.index(result)], {**result, "record": "0" * 64}], key_of(home))
+        ended = dogana("verify", record, "--key", public.text, "--log", told, status=1)
+        assert len(ended.stdout.splitlines()) == 1
+        assert ended.stdout.startswith("not proved ")
+        assert reason in ended.stdout
+    assert "--log needs --key" in dogana("verify", record, "--log", "later.jsonl", status=1).stderr
+
+
+def test_signing_and_logging_are_a_small_part_of_a_match(home: Home) -> None:
+    """Writing its record to the disk alone takes longer; a match takes some hundred milliseconds."""
+    key = key_of(home)
+    with Store(home.database, create=False) as store:
+        matches = [match for number in range(10) for match in next_matches(store, number)]
+        counts = [timed(lambda match=match: play(store, match, random.Random(1))) for match in matches]  # type: ignore[misc]
+        with store.writing():
+            [number] = store._db.conn.execute("select max(number) from results").fetchone()
+            store._db.conn.execute("delete from audit_log where kind = 'result'")
+            logged = [timed(lambda number=number: note(store._db, "result", number)) for number in range(1, number + 1)]  # type: ignore[misc]
+    signed = [timed(lambda: key.sign_record("0" * 64)) for _ in matches]
+    assert sorted(logged)[len(logged) // 2] + sorted(signed)[len(signed) // 2] < sorted(counts)[len(counts) // 2]
+
+
+def timed(step: Callable[[], object]) -> float:
+    start = time.process_time()
+    step()
+    return time.process_time() - start
