@@ -173,7 +173,7 @@ def test_a_bot_that_fails_does_not_qualify_and_its_author_is_told_where_its_log_
     log = Path(line.split("its log: ")[1].rstrip(")"))
     assert "ZeroDivisionError" in log.read_text()
     [entry] = [entry for entry in top(dogana) if entry["bot"] == "broken"]
-    assert (entry["matches"], entry["status"][:22]) == (0, "not qualified: crash: ")
+    assert (entry["matches"], entry["status"], entry["reason"][:7]) == (0, "not qualified", "crash: ")
 
 
 def test_a_bot_that_is_out_in_match_after_match_is_suspended(dogana: Dogana, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_bot_that_is_out_in_match_after_match_is_suspended(dogana: Dogana, tmp
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 30)
     [entry] = [entry for entry in top(dogana) if entry["bot"] == "flaky"]
-    assert entry["status"] == f"suspended: out in its last {SUSPENDED_AFTER} matches"
+    assert (entry["status"], entry["reason"]) == ("suspended", f"out in its last {SUSPENDED_AFTER} matches")
     assert SUSPENDED_AFTER <= entry["out"] == entry["matches"] < 15
     recompute(dogana)
 
