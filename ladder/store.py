@@ -1,25 +1,24 @@
 """What a ladder knows, in one SQLite file. `schema.py` says what is a fact and what follows from facts.
 
+Who takes part is in `register.py`.
+
 Whatever changes a fact changes all tallies that follow from it in the same transaction (`database.py`).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby, permutations
 from operator import itemgetter
 from typing import Any
 
 from ladder.condition import Condition
-from ladder.database import LadderFile
-from ladder.errors import LadderError
+from ladder.database import among_ids, now
 from ladder.match import Count, Match, Version
 from ladder.rating import History, Rating
+from ladder.register import Register
 from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
-from referee.game import OptionValue
 from referee.match.result import Outcome, Result
 
 
@@ -39,128 +38,12 @@ class Tally:
     """How many of its last matches that was, without one that it played to the end."""
     last_block: int = 0
     """The id of the last block in which it was scheduled; 0 if it never was."""
+    blocks: int = 0
+    """In how many blocks it was scheduled."""
 
 
-class Store(LadderFile):
-    """What can be asked of the file, and written to it."""
-
-    # bots and versions
-
-    def add_version(
-        self, bot: str, author: str, content_hash: str, run: Sequence[str], games: Sequence[str]
-    ) -> tuple[Version, bool]:
-        """Add a version, and the bot if it is new; return it, and whether it is new.
-
-        Raises:
-            LadderError: if the bot belongs to another author.
-        """
-        with self.writing():
-            self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, _now()])
-            [owner] = self._rows("select * from bots where name = ?", [bot])
-            if owner["author"] != author:
-                raise LadderError(f"bot {bot} belongs to {owner['author']}, not to {author}; choose another name")
-            key = [owner["id"], content_hash]
-            known = self._rows("select id from versions where bot = ? and content_hash = ?", key)
-            if not known:
-                self._write(
-                    """
-                    insert into versions (bot, number, content_hash, run, games, submitted_at)
-                    values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5)
-                    """,
-                    [*key, json.dumps(list(run)), json.dumps(list(games)), _now()],
-                )
-            [row] = self._rows("select id from versions where bot = ? and content_hash = ?", key)
-            return self.versions()[row["id"]], not known
-
-    def versions(self) -> dict[int, Version]:
-        """Return all versions by id."""
-        found: dict[int, Version] = {}
-        latest: dict[str, int] = {}
-        for row in self._rows(
-            "select versions.*, bots.name, bots.author from versions join bots on bots.id = versions.bot order by versions.id"
-        ):
-            found[row["id"]] = Version(
-                id=row["id"],
-                bot=row["name"],
-                author=row["author"],
-                number=row["number"],
-                content_hash=row["content_hash"],
-                run=tuple(json.loads(row["run"])),
-                games=tuple(json.loads(row["games"])),
-                parent=latest.get(row["name"]),
-            )
-            latest[row["name"]] = row["id"]
-        return found
-
-    # conditions
-
-    def condition(self, game: str, options: Mapping[str, OptionValue], clock: str) -> Condition:
-        """Return a condition; add it if nothing was ever played under it.
-
-        Args:
-            game: the name of the game.
-            options: those that are not the game's defaults, in the order of their names.
-            clock: the time control, as `TimeControl` writes it.
-        """
-        with self.writing():
-            key = [game, json.dumps(dict(options)), clock]
-            self._write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
-            [row] = self._rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
-            return self.conditions()[row["id"]]
-
-    def conditions(self) -> dict[int, Condition]:
-        """Return all conditions by id, the oldest first."""
-        return {
-            row["id"]: Condition(row["id"], row["game"], json.loads(row["options"]), row["clock"])
-            for row in self._rows("select id, game, options, clock from conditions order by id")
-        }
-
-    def conditions_of(self, game: str) -> list[Condition]:
-        """Return the conditions of a game, the oldest first."""
-        return [condition for condition in self.conditions().values() if condition.game == game]
-
-    # qualifications
-
-    def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
-        """Note whether a version got through its qualification."""
-        with self.writing():
-            self._note_qualification(version, condition, passed, reason)
-
-    def let_qualify_again(self, version: int, condition: Condition) -> None:
-        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
-        with self.writing():
-            self._note_qualification(version, condition, None, "")
-            self._write(
-                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
-            )
-
-    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
-        self._write(
-            """
-            insert into qualifications (condition, version, passed, reason, at, after_number)
-            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
-            """,
-            [condition.id, version, passed, reason, _now()],
-        )
-
-    def qualifications(self, condition: Condition) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
-        rows = self._rows(
-            # SQLite takes the other columns from the row that has the greatest id.
-            "select version, passed, reason, max(id) from qualifications where condition = ? group by version",
-            [condition.id],
-        )
-        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
-
-    def retire(self, version: int, *, retired: bool) -> None:
-        """Note that a version is taken out, or brought back."""
-        with self.writing():
-            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, _now()])
-
-    def retired(self) -> set[int]:
-        """Return the versions that are taken out."""
-        rows = self._rows("select version, retired, max(id) from retirements group by version")
-        return {row["version"] for row in rows if row["retired"]}
+class Store(Register):
+    """What was scheduled, what came out, and what follows from it."""
 
     # scheduling
 
@@ -170,6 +53,8 @@ class Store(LadderFile):
         seed: int,
         tables: Mapping[str, Sequence[int]],
         schedule_seed: int,
+        lowest: int,
+        due: Mapping[int, int],
     ) -> list[Match]:
         """Schedule a block; return its matches.
 
@@ -178,15 +63,17 @@ class Store(LadderFile):
             seed: the seed of all its matches.
             tables: for each match id the version in each seat, in the order of the rotations.
             schedule_seed: the seed from which it was drawn who meets whom.
+            lowest: the lowest round in which any version was due.
+            due: when the versions in it are due again, and those that have joined, for the first time.
         """
         first = next(iter(tables.values()))
         with self.writing():
             self._write(
                 """
-                insert into blocks (condition, seats, seed, created_at, schedule_seed, after_number)
-                values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+                insert into blocks (condition, seats, seed, created_at, schedule_seed, round, after_number)
+                values (?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
                 """,
-                [condition.id, len(first), seed, _now(), schedule_seed],
+                [condition.id, len(first), seed, now(), schedule_seed, lowest],
             )
             [row] = self._rows("select max(id) as id from blocks")
             block = row["id"]
@@ -199,10 +86,21 @@ class Store(LadderFile):
                 )
             self._write_each(
                 """
-                insert into tallies (condition, version, last_block) values (?, ?, ?)
-                on conflict do update set last_block = excluded.last_block
+                insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
+                on conflict do update set last_block = excluded.last_block, blocks = blocks + 1
                 """,
                 ([condition.id, version, block] for version in first),
+            )
+            self._write_each(
+                "insert into turns (block, version, due) values (?, ?, ?)",
+                ([block, version, moment] for version, moment in due.items()),
+            )
+            self._write_each(
+                """
+                insert into dues (condition, version, due) values (?, ?, ?)
+                on conflict do update set due = excluded.due
+                """,
+                ([condition.id, version, moment] for version, moment in due.items()),
             )
             self._write_each(
                 """
@@ -235,8 +133,32 @@ class Store(LadderFile):
             """,  # noqa: S608
             [condition.id],
         )
-        conditions, versions = self.conditions(), self.versions()
+        conditions, versions = self.conditions(), self.versions({row["version"] for row in rows})
         return [_match(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
+
+    def playing(self, condition: Condition) -> set[int]:
+        """Return the versions in matches under a condition that are still to be played."""
+        rows = self._rows(
+            "select version from open_matches cross join seats using (match) where condition = ?", [condition.id]
+        )
+        return {row["version"] for row in rows}
+
+    def blocks_of(self, condition: Condition) -> list[int]:
+        """Return the blocks under a condition, in their order."""
+        return [
+            row["id"] for row in self._rows("select id from blocks where condition = ? order by id", [condition.id])
+        ]
+
+    def last_round(self, condition: Condition) -> int:
+        """Return the round of the last block under a condition; 0 if there was none."""
+        [row] = self._rows("select max(round) as round from blocks where condition = ?", [condition.id])
+        return row["round"] or 0
+
+    def dues(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, int]:
+        """Return when versions are due, for those that ever were in the queue."""
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
+        return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
         """Return a match that was scheduled, without its count; None if it was not."""
@@ -248,7 +170,7 @@ class Store(LadderFile):
             """,  # noqa: S608
             [match_id],
         )
-        return _match(rows, self.conditions(), self.versions()) if rows else None
+        return _match(rows, self.conditions(), self.versions({row["version"] for row in rows})) if rows else None
 
     def open_matches(self) -> dict[Condition, int]:
         """Return how many matches are unfinished, for each condition that has any."""
@@ -307,7 +229,7 @@ class Store(LadderFile):
                 insert into results (match, digest, record_hash, decisions, finished_at, rated)
                 values (?, ?, ?, ?, ?, ?)
                 """,
-                [match.match_id, result.digest, record_hash, result.decisions, _now(), rated],
+                [match.match_id, result.digest, record_hash, result.decisions, now(), rated],
             )
             self._write_each(
                 """
@@ -375,7 +297,7 @@ class Store(LadderFile):
     def void(self, match: Match, reason: str) -> int:
         """Note that an attempt at a match was void; return how often by now."""
         with self.writing():
-            self._write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, _now()])
+            self._write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, now()])
             [row] = self._rows("select count(*) as n from voids where match = ?", [match.match_id])
             if row["n"] >= MAX_VOIDS:
                 self._write("delete from open_matches where match = ?", [match.match_id])
@@ -393,7 +315,7 @@ class Store(LadderFile):
         """Note that a version was tried because the workers of a match had died."""
         with self.writing():
             self._write(
-                "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, _now()]
+                "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, now()]
             )
 
     def guilty(self) -> set[int]:
@@ -410,7 +332,7 @@ class Store(LadderFile):
                 insert into trials (cause, version, guilty, at)
                 select cause, version, 0, ? from trials where version = ? order by id desc limit 1
                 """,
-                [_now(), version],
+                [now(), version],
             )
 
     # sealing
@@ -442,7 +364,7 @@ class Store(LadderFile):
     def note_sealed(self, block: int) -> None:
         """Note that the seed of a block has been revealed."""
         with self.writing():
-            self._write("update blocks set sealed_at = ? where id = ?", [_now(), block])
+            self._write("update blocks set sealed_at = ? where id = ?", [now(), block])
 
     # lost records
 
@@ -450,7 +372,7 @@ class Store(LadderFile):
         """Note matches whose records are lost for good."""
         with self.writing():
             self._write_each(
-                "insert into lost_records (match, at) values (?, ?)", ([match_id, _now()] for match_id in match_ids)
+                "insert into lost_records (match, at) values (?, ?)", ([match_id, now()] for match_id in match_ids)
             )
 
     def lost(self) -> dict[str, str]:
@@ -477,16 +399,21 @@ class Store(LadderFile):
 
     # what follows from it
 
-    def tallies(self, condition: Condition) -> dict[int, Tally]:
+    def tallies(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Tally]:
         """Return what is kept of every version that was ever scheduled."""
-        rows = self._rows("select * from tallies where condition = ?", [condition.id])
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(f"select * from tallies where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {
             row["version"]: Tally(**{key: row[key] for key in row.keys() - {"condition", "version"}}) for row in rows
         }
 
-    def ratings(self, condition: Condition) -> dict[int, Rating]:
+    def ratings(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Rating]:
         """Return the rating of every version that has a match that counts."""
-        rows = self._rows("select version, mu, sigma from ratings where condition = ?", [condition.id])
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(
+            f"select version, mu, sigma from ratings where condition = ? and {which}",  # noqa: S608
+            [condition.id, *ids],
+        )
         return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
 
     def block_ratings(self) -> dict[tuple[int, int], Rating]:
@@ -555,7 +482,3 @@ def _match(
         voids=first.get("voids", 0),
         count=count,
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
