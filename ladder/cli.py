@@ -19,6 +19,7 @@ from ladder.commands.export import export
 from ladder.commands.log import log
 from ladder.commands.match import match
 from ladder.commands.matches import matches
+from ladder.commands.queue import queue
 from ladder.commands.recompute import recompute
 from ladder.commands.requalify import requalify
 from ladder.commands.retire import retire
@@ -70,6 +71,7 @@ for ladder_command in (
     submit,
     run,
     top,
+    queue,
     bots,
     show,
     matches,

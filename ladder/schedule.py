@@ -59,7 +59,7 @@ _JOIN = 2
 """How many rounds after the lowest a version is due that joins."""
 _AHEAD = 2
 """Who is so many rounds ahead of the lowest is not drawn, if a table can be filled without."""
-_REACH = 16
+_REACH = 32
 """From how many versions opponents are drawn, half of them above and half below."""
 _AHEAD_WEIGHT = 0.25
 """How the chance to be drawn falls with each round by which a version is ahead."""
