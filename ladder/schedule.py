@@ -1,34 +1,36 @@
 """Who plays next. Pure: what is known of the versions in, a block out; all chance comes from the caller's generator.
 
-Time is counted in *rounds*. In a round each author is due for five matches. `due` says, for each version, how much it has had:
+Time is counted in *rounds*. In a round each author is due for two matches. `due` says, for each version, how much it has had:
 each match moves it by `_step`, and whoever is due in the lowest round plays next. So a share is owed and paid, and never drawn.
 
 1. The number of seats is the one with the fewest blocks so far, of those that can be filled.
 2. The first player is due in the lowest round of all. Among those it is the least certain (highest sigma), then the one that has
    waited longest, then one by a hash, so that no id is ever an advantage.
-3. An author has one share, however many bots share it. A new version has twice its part in its first `NEW_BLOCKS` blocks,
-   whatever its sigma is. House bots are anchors: each has a quarter of an author's share.
-4. The others are drawn from the nearest in mu, half of them above the first player and half below. The chance falls with how uneven
+3. An author has one share, however many bots share it. House bots are anchors: each has a quarter of an author's share.
+4. A version is new in its first `NEW_BLOCKS` blocks, whatever its sigma is. It has twice its part, and every second block at each
+   number of seats begins with the least certain new version, if there is one. Authors with fewer new versions come first.
+5. The others are drawn from the nearest in mu, half of them above the first player and half below. The chance falls with how uneven
    the match would be (TrueSkill's quality), with how often they have met, and with how much they are ahead of their due.
-5. Two bots of one author never meet, unless the organiser says so. House bots do not count as one author's. There is one
-   exception: a new version is accompanied by its predecessor in its first blocks, at tables of three or more, so that both play the
-   same opponents with the same seed. A predecessor plays for nothing else, and takes nobody's turn.
-6. A version that was out in its last matches sits out rounds: one after two matches, three after three, seven after four. The first
+6. Two bots of one author never meet, unless the organiser says so. House bots do not count as one author's. There is one
+   exception: in its first `ACCOMPANIED_BLOCKS` blocks a version is accompanied by its predecessor, at tables of three or more, so
+   that both play the same opponents with the same seed. A predecessor plays for nothing else, and takes nobody's turn.
+7. A version that was out in its last matches sits out rounds: one after two matches, three after three, seven after four. The first
    match that it plays to the end lifts that. (After five it is suspended; see `standings.py`.)
-7. A version in a match that is still to be played is left alone if others are due in this round or the next.
-8. A block is one seed, played in every rotation of the seats, so that chance and seat order cancel.
+8. A version in a match that is still to be played is left alone if others are due in this round or the next.
+9. A block is one seed, played in every rotation of the seats, so that chance and seat order cancel.
 
-**Nobody starves.** Let r be the lowest round when a version was last scheduled. What is charged to it then makes it due in round
-R <= r + W, where W = 2 + (step - 1) // ROUND: 2 for the only bot of an author. Until it plays, each first player comes before
-it in the order of rule 2, or is due in its round or below; so no other version is first while it is due later than R. Each time
-a version is first it is moved by at least its step at the smallest table, and it was not due before r; so it is first at most
-(W + 1) * ceil(ROUND / step) times. Whoever joins is due two rounds after the lowest, and the lowest round never falls: a round that
+**Nobody starves.** Let r be the lowest round when a version was last scheduled. It is then due in round R <= r + W, where
+W = 3 + (step - 1) // ROUND: 5 for the only bot of an author at a table of five. Take the blocks that rule 4 does not give to a new
+version. The first player of each comes before the waiting version in the order of rule 2, or is due in its round or below; so no
+other version is first while it is due later than R. Each time a version is first it is moved by at least its step at the smallest
+table, and it was not due before r; so it is first at most (W + 1) * ceil(ROUND / step) times. Of L blocks at c numbers of seats,
+rule 4 takes at most (L + c) / 2. Whoever joins is due two rounds after the lowest, and the lowest round never falls: a round that
 can be played already is joined by nobody. So the waiting version plays within
 
-    K = (W + 1) * (the sum of ceil(ROUND / step) over the other versions)
+    K = 2 * (W + 1) * (the sum of ceil(ROUND / step) over the other versions) + c
 
 blocks, however many join meanwhile: those that come before it are the ones that were there, and those that joined in time to be due
-by R. With n authors of one bot each, and tables of two, K = 9 (n - 1). `Queue.most_blocks` is this number.
+by R. With n authors of one bot each, and tables of two to five, K = 12 * (n - 1) + 4. `Queue.most_blocks` is this number.
 A version that is out of its matches waits longer by the rounds that it sits out.
 """
 
@@ -45,23 +47,25 @@ from itertools import combinations, islice
 from ladder.match import HOUSE
 from ladder.rating import Rating, quality
 
-NEW_BLOCKS = 10
+NEW_BLOCKS = 3
 """The number of blocks for which a version is new."""
+ACCOMPANIED_BLOCKS = 10
+"""The number of blocks in which a version is accompanied by its predecessor."""
 NEW_SHARE = 2
-"""How many parts a new version has for one of others."""
-ROUND = 10
-"""The length of a round, in half matches of the only bot of an author: five matches."""
+"""How many parts a new version has for one of others. With one, newcomers were placed worse (`bench/scheduling.py`)."""
+ROUND = 4
+"""The length of a round, in half matches of the only bot of an author: two matches."""
 _MATCH = 2
 """What a match moves the only bot of an author, in the same unit; a new version half as far."""
 _HOUSE_MATCH = 8
 """What a match moves a house bot: it has a quarter of an author's share."""
 _JOIN = 2
 """How many rounds after the lowest a version is due that joins."""
-_AHEAD = 2
+_AHEAD = 3
 """Who is so many rounds ahead of the lowest is not drawn, if a table can be filled without."""
 _REACH = 32
 """From how many versions opponents are drawn, half of them above and half below."""
-_AHEAD_WEIGHT = 0.25
+_AHEAD_WEIGHT = 0.5
 """How the chance to be drawn falls with each round by which a version is ahead."""
 
 
@@ -89,6 +93,11 @@ class Candidate:
         return self.blocks < NEW_BLOCKS and self.author != HOUSE
 
     @property
+    def is_accompanied(self) -> bool:
+        """Whether its predecessor plays beside it, if it has one that can."""
+        return self.blocks < ACCOMPANIED_BLOCKS and self.author != HOUSE
+
+    @property
     def sits_out(self) -> int:
         """How many rounds it sits out because it was out in its last matches."""
         return 0 if self.faults_in_a_row < 2 else int(2 ** (self.faults_in_a_row - 1)) - 1
@@ -108,6 +117,8 @@ class Block:
 
 _Place = tuple[int, float, int, bytes, int]
 """The place of a version in the order of rule 2: round, -sigma, last block, hash, version."""
+_Newcomer = tuple[int, float, bytes, int]
+"""The place of an author's newcomer in the order of rule 4: how many of the author's are new, -sigma, hash, version."""
 
 
 class Queue:
@@ -139,7 +150,11 @@ class Queue:
         self._places: dict[int, _Place] = {}
         self._order: list[_Place] = []
         self._by_mu: list[tuple[float, bytes, int]] = []
-        self._bots: Counter[str] = Counter()
+        self._bots: dict[str, set[int]] = {}
+        self._newcomers: list[_Newcomer] = []
+        """For each author with new versions the least certain of them, in the order of rule 4."""
+        self._newcomer_of: dict[str, _Newcomer] = {}
+        self._changed_authors: set[str] = set()
         self._joined: dict[int, int] = {}
         self._meetings = Counter(meetings)
         self._blocks_by_seats = Counter(blocks_by_seats)
@@ -173,7 +188,8 @@ class Queue:
             candidate = replace(candidate, due=due)
         version = candidate.version
         self._candidates[version] = candidate
-        self._bots[candidate.author] += 1
+        self._bots.setdefault(candidate.author, set()).add(version)
+        self._changed_authors.add(candidate.author)
         self._places[version] = self._place(candidate)
         insort(self._order, self._places[version])
         insort(self._by_mu, _by_mu(candidate))
@@ -183,9 +199,10 @@ class Queue:
         candidate = self._candidates.pop(version, None)
         if candidate is not None:
             self._joined.pop(version, None)
-            self._bots[candidate.author] -= 1
+            self._bots[candidate.author].remove(version)
             if not self._bots[candidate.author]:
                 del self._bots[candidate.author]
+            self._changed_authors.add(candidate.author)
             del self._order[bisect_left(self._order, self._places.pop(version))]
             del self._by_mu[bisect_left(self._by_mu, _by_mu(candidate))]
 
@@ -212,7 +229,8 @@ class Queue:
         seats = min(possible, key=lambda seats: (self._blocks_by_seats[seats], seats))
         lowest = self._order[0][0]
         table: list[int] = []
-        first = self._candidates[self._first(lowest, playing)]
+        newcomer = self._first_new(playing) if self._blocks_by_seats[seats] % 2 else None
+        first = self._candidates[self._first(lowest, playing) if newcomer is None else newcomer]
         self._sit(first, table, seats)
         reach, latest = _REACH, lowest + _AHEAD - 1
         near = self._near(first, reach, latest, playing)
@@ -250,16 +268,17 @@ class Queue:
 
     def bots_of(self, author: str) -> int:
         """Return how many bots an author has in the queue."""
-        return self._bots[author]
+        return len(self._bots[author])
 
     def most_blocks(self, version: int, seat_counts: Sequence[int]) -> int:
         """Return K: within how many blocks a version is scheduled again, if nobody joins and it sits out no rounds."""
         rounds = _AHEAD + (self._step(self._candidates[version], max(seat_counts)) - 1) // ROUND
-        return (rounds + 1) * self._turns_of_others(version, min(seat_counts))
+        return 2 * (rounds + 1) * self._turns_of_others(version, min(seat_counts)) + len(seat_counts)
 
     def most_blocks_now(self, version: int, seat_counts: Sequence[int]) -> int:
         """Return within how many blocks from now on a version is scheduled, if nobody joins."""
-        return (self.rounds_until(version) + 1) * self._turns_of_others(version, min(seat_counts)) + 1
+        rounds = self.rounds_until(version)
+        return 2 * (rounds + 1) * self._turns_of_others(version, min(seat_counts)) + len(seat_counts) + 1
 
     def _turns_of_others(self, version: int, seats: int) -> int:
         """Return how often all others can be first in a round."""
@@ -271,12 +290,13 @@ class Queue:
         """Return how far a block of so many seats moves a version: it plays as many matches."""
         if candidate.author == HOUSE:
             return _HOUSE_MATCH * seats
-        return self._bots[candidate.author] * seats * _MATCH // (NEW_SHARE if candidate.is_new else 1)
+        return len(self._bots[candidate.author]) * seats * _MATCH // (NEW_SHARE if candidate.is_new else 1)
 
     def _moved(self, candidate: Candidate, seats: int, lowest: int) -> int:
         """Return when a version is due after a block.
 
-        Only one without which a table could not be filled is moved by less than its step: it would have to wait too long.
+        Only one that is far ahead is moved by less than its step, or it would have to wait too long: a newcomer, or one without
+        which a table could not be filled.
         """
         due, step = candidate.due or 0, self._step(candidate, seats)
         return max(due, min(max(due, lowest * ROUND) + step, (lowest + _AHEAD) * ROUND + step - 1))
@@ -294,7 +314,7 @@ class Queue:
         """Return how many can sit at one table if no author may have two bots there; the house may."""
         if self._same_author:
             return len(self)
-        return len(self._bots) + max(0, self._bots[HOUSE] - 1)
+        return len(self._bots) + max(0, len(self._bots.get(HOUSE, ())) - 1)
 
     def _first(self, lowest: int, playing: Collection[int]) -> int:
         """Return the first player: who is due in the lowest round or, if all of those are playing, in the next."""
@@ -305,10 +325,24 @@ class Queue:
                 return place[-1]
         return self._order[0][-1]
 
+    def _first_new(self, playing: Collection[int]) -> int | None:
+        """Return the new version that is first in a block for newcomers; None if there is none that is not playing."""
+        for author in self._changed_authors:
+            if author in self._newcomer_of:
+                del self._newcomers[bisect_left(self._newcomers, self._newcomer_of.pop(author))]
+            new = [one for one in map(self._candidates.__getitem__, self._bots.get(author, ())) if one.is_new]
+            if free := [one for one in new if not one.sits_out]:
+                head = min(free, key=lambda one: (-one.rating.sigma, one.version))
+                place = len(new), -head.rating.sigma, _hash(head.version, 0), head.version
+                self._newcomer_of[author] = place
+                insort(self._newcomers, place)
+        self._changed_authors.clear()
+        return next((version for *_, version in self._newcomers if version not in playing), None)
+
     def _sit(self, candidate: Candidate, table: list[int], seats: int) -> None:
         """Seat a version, and its predecessor if it has one, is new, and there is a seat left beside an opponent."""
         table.append(candidate.version)
-        if candidate.is_new and candidate.predecessor is not None and 3 <= seats > len(table):
+        if candidate.predecessor is not None and candidate.is_accompanied and 3 <= seats > len(table):
             table.append(candidate.predecessor)
 
     def _near(self, first: Candidate, reach: int, latest: int, playing: Collection[int]) -> list[Candidate]:

@@ -34,7 +34,7 @@ def queue(
     A block begins with the version that is due first; the others in it are drawn from the nearest in skill. So the order is
     what is known now: whoever is drawn is due later, and results change who is least certain.
 
-    "due" counts rounds, in each of which every author is due for five matches. "waits" counts the blocks since a version
+    "due" counts rounds, in each of which every author is due for two matches. "waits" counts the blocks since a version
     was last in one, and "at most" those until it is in the next, if nobody joins.
 
     Examples:
@@ -113,7 +113,8 @@ def _standing_reasons(one: Candidate, waiting: Queue, versions: Mapping[int, Ver
         yield "house bot: a quarter of a share"
         return
     if one.is_new:
-        beside = "" if one.predecessor is None else f", beside {versions[one.predecessor].label}"
-        yield f"new: {one.blocks} of {NEW_BLOCKS} first blocks{beside}"
+        yield f"new: {one.blocks} of {NEW_BLOCKS} first blocks"
+    if one.is_accompanied and one.predecessor is not None:
+        yield f"accompanied by {versions[one.predecessor].label}"
     if waiting.bots_of(one.author) > 1:
         yield f"one of {waiting.bots_of(one.author)} bots that share the part of {one.author}"

@@ -88,15 +88,15 @@ def test_it_lists_the_next_ten_in_the_order_in_which_they_will_be_first(
 def test_each_reason_is_given_in_words(home: Path, listed: Callable[..., dict[str, Any]]) -> None:
     with Store(home / "ladder.db", create=False) as store:
         old = next(version.id for version in store.versions().values() if version.bot == "bot1")
-        add(store, "bot1", "author1", "second")
         faults = 0
-        failing = next_matches(store, 1)[0].versions[0]
+        failing = next(version for version in next_matches(store, 1)[0].versions if version != old)
         while faults < 3:
             fail(store, store.unfinished(CONDITION)[:1], failing)
             faults = store.tallies(CONDITION)[failing].faults_in_a_row
             if not store.unfinished(CONDITION):
                 next_matches(store, faults)
         assert faults < SUSPENDED_AFTER
+        add(store, "bot1", "author1", "second")
         for match in store.unfinished(CONDITION):
             store.give_up(match, "x")
         for name in ("bot0", "bot2", "bot3", "one", "two"):  # so that all that are left are listed
@@ -107,7 +107,7 @@ def test_each_reason_is_given_in_words(home: Path, listed: Callable[..., dict[st
         playing = {labels[version] for version in next_matches(store, 7)[0].versions}
     found = listed()
     assert "new: " in found["bot1"]["why"]
-    assert f"of {NEW_BLOCKS} first blocks, beside bot1 v1" in found["bot1"]["why"]
+    assert f"of {NEW_BLOCKS} first blocks; accompanied by bot1 v1" in found["bot1"]["why"]
     assert "house bot: a quarter of a share" in found["anchor"]["why"]
     assert "out in its last 3 matches: sits out 3 rounds" in found[labels[failing]]["why"]
     assert {bot for bot, entry in found.items() if "is playing" in entry["why"]} == playing
