@@ -273,13 +273,14 @@ def test_the_bound_holds_whoever_comes_and_goes(
                 waits[version] = (0, set(here)) if version in season.tables[-1] else (waited + 1, met)
 
 
-def test_nobody_starves_even_if_somebody_new_comes_before_each_block() -> None:
-    season = Season(settled(6, v3=Rating(25, 0.5)), (2,))
-    for number in range(400):
-        season.queue.put(Candidate(1000 + number, f"author{1000 + number}", Rating(25, 8)))
+def test_nobody_starves_even_if_two_newcomers_join_before_each_block() -> None:
+    """Those that are there are far from all newcomers, and more certain than they are."""
+    season = Season(settled(6, **{f"v{n}": Rating(90 + n, 0.5) for n in range(1, 7)}), (2,))
+    for number in range(1000, 1400, 2):
+        for version in (number, number + 1):
+            season.queue.put(Candidate(version, f"author{version}", Rating(25, 8)))
         season.play(1)
-    assert max(longest_waits(season)[version] for version in range(1, 7)) < 400
-    assert all(season.matches[version] > 0 for version in range(1, 7))
+    assert all(sum(version in table for table in season.tables) >= 3 for version in range(1, 7))
 
 
 # --- opponents --------------------------------------------------------------------------------------------
