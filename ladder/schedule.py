@@ -5,7 +5,7 @@ each match moves it by `_step`, and whoever is due in the lowest round plays nex
 
 1. The number of seats is the one with the fewest blocks so far, of those that can be filled.
 2. The first player is due in the lowest round of all. Among those it is the least certain (highest sigma), then the one that has
-   waited longest, then one by a hash, so that no id is ever an advantage.
+   waited longest, then one that somebody has submitted, then one by a hash, so that no id is ever an advantage.
 3. An author has one share, however many bots share it. House bots are anchors: each has a quarter of an author's share.
 4. A version is new in its first `NEW_BLOCKS` blocks, whatever its sigma is. It has twice its part, and every second block at each
    number of seats begins with the least certain new version, if there is one. Authors with fewer new versions come first.
@@ -52,7 +52,7 @@ NEW_BLOCKS = 3
 ACCOMPANIED_BLOCKS = 10
 """The number of blocks in which a version is accompanied by its predecessor."""
 NEW_SHARE = 2
-"""How many parts a new version has for one of others. With one, newcomers were placed worse (`bench/scheduling.py`)."""
+"""How many parts a new version has for one of others."""
 ROUND = 4
 """The length of a round, in half matches of the only bot of an author: two matches."""
 _MATCH = 2
@@ -116,7 +116,7 @@ class Block:
 
 
 _Place = tuple[int, float, int, bytes, int]
-"""The place of a version in the order of rule 2: round, -sigma, last block, hash, version."""
+"""The place of a version in the order of rule 2: round, -sigma, last block, house and hash, version."""
 _Newcomer = tuple[int, float, bytes, int]
 """The place of an author's newcomer in the order of rule 4: how many of the author's are new, -sigma, hash, version."""
 
@@ -306,7 +306,8 @@ class Queue:
 
     def _place(self, candidate: Candidate) -> _Place:
         due = self._round_of(candidate)
-        return due, -candidate.rating.sigma, candidate.last_block, _hash(candidate.version, due), candidate.version
+        tie = (b"1" if candidate.author == HOUSE else b"0") + _hash(candidate.version, due)
+        return due, -candidate.rating.sigma, candidate.last_block, tie, candidate.version
 
     # who sits where
 

@@ -139,6 +139,12 @@ def test_what_decides_at_last_is_no_id() -> None:
     assert max(firsts.values()) < 35
 
 
+@pytest.mark.parametrize("submitted", range(1, 20))
+def test_the_first_block_of_a_ladder_begins_with_a_bot_that_somebody_has_submitted(submitted: int) -> None:
+    entered = [Candidate(n, "ann" if n == submitted else HOUSE, Rating()) for n in (submitted, 50, 51)]
+    assert all(submitted in table for table in drawn(entered))
+
+
 # --- shares -----------------------------------------------------------------------------------------------
 
 
