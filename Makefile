@@ -74,4 +74,7 @@ bench: $(READY) ## measure speed against other programs, side by side
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-.PHONY: help setup proto demo test ladders wheel-test pages languages kits docs pictures soak check fmt bench games
+scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
+	$(BIN)/python -m bench.scheduling
+
+.PHONY: help setup proto demo test ladders wheel-test pages languages kits docs pictures soak check fmt bench games scheduling

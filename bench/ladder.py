@@ -20,9 +20,10 @@ from rich.console import Console
 from rich.table import Table
 from sqlite_utils import Database
 
+from ladder.blocks import Blocks
 from ladder.entries import note
 from ladder.match import Match
-from ladder.running import count, schedule
+from ladder.running import count
 from ladder.schedule import rotations
 from ladder.schema import DERIVED, MAX_VOIDS, derive
 from ladder.standings import scheduled, standings
@@ -129,17 +130,18 @@ def _result(match: Match) -> Result:
 def measure(store: Store) -> Iterator[dict[str, float]]:
     """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
     condition = store.conditions()[1]
-    seat_counts = list(find(condition.game).seat_counts)
+    blocks = Blocks(store, condition, list(find(condition.game).seat_counts))
     matches: list[Match] = []
 
     def count_all() -> None:
         for match in matches:
             count(store, match, _result(match), "hash")
+            blocks.touch(match.versions)
 
     for seed in range(ROUNDS):
         took = {
             "schedule a block": _timed(
-                lambda: matches.extend(schedule(store, condition, seat_counts, seed, same_author=False))  # noqa: B023
+                lambda: matches.extend(blocks.add(seed))  # noqa: B023
             ),
             "count its matches": _timed(count_all),
             "who is suspended": _timed(lambda: scheduled(store, condition)),

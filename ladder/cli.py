@@ -26,6 +26,7 @@ from ladder.commands.login import login, logout
 from ladder.commands.match import match
 from ladder.commands.matches import matches
 from ladder.commands.playing import playing
+from ladder.commands.queue import queue
 from ladder.commands.recompute import recompute
 from ladder.commands.record import record
 from ladder.commands.replay import replay
@@ -81,6 +82,7 @@ for ladder_command in (
     run,
     serve,
     top,
+    queue,
     bots,
     show,
     matches,

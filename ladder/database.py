@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -179,6 +180,11 @@ class LadderFile:
                 raise
             raise LadderError(f"{self._path}: {hint or error}") from error
 
+    def changes_of_others(self) -> int:
+        """Return a number that is another one whenever others have written meanwhile, in this process or another."""
+        [row] = self._rows("pragma data_version")
+        return int(row["data_version"])
+
     def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         return list(self._each(sql, parameters))
 
@@ -242,6 +248,16 @@ class LadderFile:
                 if _code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                     raise OSError(errno.ENOSPC, "cannot be written; is the disk full?", str(path)) from error
                 raise
+
+
+def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
+    """Return an SQL condition and its parameter: that something is one of these ids; for None, a condition that holds.
+
+    Args:
+        ids: the ids.
+        sql: the condition, with `{}` where they stand.
+    """
+    return ("true", []) if ids is None else (sql.format("(select value from json_each(?))"), [json.dumps(list(ids))])
 
 
 _RESTORE = "restore a backup (docs/running_a_ladder.md)"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-import random
 import secrets
 import time
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
+from ladder.blocks import Blocks
 from ladder.condition import Agreed, Condition
 from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
 from ladder.home import Home
@@ -20,12 +20,11 @@ from ladder.key import ladder_key
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
-from ladder.rating import current, rate
-from ladder.schedule import Candidate, next_block, rotations
+from ladder.rating import rate
 from ladder.schema import MAX_VOIDS
 from ladder.sealing import seal_block, seal_blocks, seal_match
 from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
-from ladder.store import Store, Tally
+from ladder.store import Store
 from ladder.trial import Trial
 from referee.files import private_folder
 from referee.match.clock import TimeControl
@@ -208,8 +207,12 @@ class _Play:
         self._chosen = chosen
         self._plan = plan
         self._inspector = Inspector(home.versions)
-        self._queue: deque[Match] = deque()
-        """Scheduled, and not handed out yet."""
+        self._blocks = {
+            condition: Blocks(store, condition, seat_counts, same_author=plan.same_author)
+            for condition, seat_counts in chosen.items()
+        }
+        self._scheduled: deque[Match] = deque()
+        """Not handed out yet."""
         self._again: deque[Match] = deque()
         """Void, and to be played again."""
         self._causes: deque[Match] = deque()
@@ -230,8 +233,8 @@ class _Play:
         """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
         for condition in self._chosen:
             self._add(self._store.unfinished(condition))
-        if self._queue:
-            yield Progress(f"finishing {len(self._queue)} matches of an earlier run", 0, 0)
+        if self._scheduled:
+            yield Progress(f"finishing {len(self._scheduled)} matches of an earlier run", 0, 0)
         while True:
             for match, end in self._pool.play(self._next()):
                 self._settle(match, end)
@@ -258,18 +261,18 @@ class _Play:
             yield Progress(text, self._counted, max(self._plan.matches or 0, self._planned))
 
     def _add(self, matches: Sequence[Match]) -> None:
-        self._queue.extend(matches)
+        self._scheduled.extend(matches)
         self._planned += len(matches)
 
     def _next(self) -> Iterator[Match]:
         """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial."""
         while not (self._causes or self._doubtful):
-            if not (self._again or self._queue):
-                self._fill_queue()
+            if not (self._again or self._scheduled):
+                self._fill()
             if self._again:
                 match = self._again.popleft()
-            elif self._queue:
-                match = self._queue.popleft()
+            elif self._scheduled:
+                match = self._scheduled.popleft()
                 self._handed_out[match.condition] += 1
             else:
                 return
@@ -284,11 +287,11 @@ class _Play:
             else:
                 yield match
 
-    def _fill_queue(self) -> None:
+    def _fill(self) -> None:
         """Add newcomers who are to qualify, or else a block, unless enough was played."""
         if self._plan.matches is None:
-            self._queue.extend(self._newcomers())
-            if not self._queue and self._is_worth_playing():
+            self._scheduled.extend(self._newcomers())
+            if not self._scheduled and self._is_worth_playing():
                 with contextlib.suppress(TooFew):  # others may come
                     self._schedule()
         elif sum(self._handed_out.values()) < self._plan.matches:
@@ -312,24 +315,16 @@ class _Play:
     def _schedule(self) -> None:
         """Schedule a block of the game that has had the fewest matches."""
         condition = min(self._chosen, key=lambda condition: self._handed_out[condition])
-        broken = set()
-        for version in scheduled(self._store, condition):
-            try:
-                self._inspector.check(version)
-            except CannotPlay as error:
-                broken.add(version.id)
-                self._remarks.append(str(error))
-        seed = secrets.randbits(62)
-        self._add(
-            schedule(
-                self._store,
-                condition,
-                self._chosen[condition],
-                seed,
-                same_author=self._plan.same_author,
-                left_out=broken,
-            )
-        )
+        self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
+
+    def _is_playable(self, version: Version) -> bool:
+        """Return whether the files of a version are those that were submitted; if not, that is said."""
+        try:
+            self._inspector.check(version)
+        except CannotPlay as error:
+            self._remarks.append(str(error))
+            return False
+        return True
 
     def _check(self, match: Match) -> None:
         """Check that a match that was scheduled can still be played.
@@ -387,6 +382,7 @@ class _Play:
         """Say that a match is over, and reveal the seed of its block if it was the last one."""
         if text:
             self._remarks.append(text)
+        self._blocks[match.condition].touch(match.versions)
         if match.block is not None and self._store.is_over(match.block):
             self._remarks += seal_block(self._home, self._store, match.block)
 
@@ -435,6 +431,8 @@ class _Play:
             yield from self._progress()
         for version in trial.suspects:
             self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
+        for blocks in self._blocks.values():
+            blocks.forget()
         self._remarks += [f"{version.label} is suspended: {KILLS_WORKERS}" for version in trial.guilty]
         if not trial.guilty:
             self._give_up(
@@ -453,62 +451,8 @@ def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
             return False
         ratings = None
         if not store.was_played(match, result.digest):
-            parents = {version.id: version.parent for version in store.versions().values()}
+            parents = {version.id: version.parent for version in store.versions(match.versions).values()}
             ranks = [seat.rank for seat in result.seats]
-            ratings = rate(store.ratings(match.condition), match.versions, ranks, parents)
+            ratings = rate(store.ratings(match.condition, parents), match.versions, ranks, parents)
         store.count(match, result, record_hash, ratings)
         return True
-
-
-def schedule(
-    store: Store,
-    condition: Condition,
-    seat_counts: Sequence[int],
-    schedule_seed: int,
-    *,
-    same_author: bool,
-    left_out: Collection[int] = (),
-) -> list[Match]:
-    """Draw who plays next, and add the block.
-
-    Args:
-        store: the ladder.
-        condition: what is played.
-        seat_counts: the numbers of seats that it may have.
-        schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
-        same_author: whether two bots of one author may meet.
-        left_out: versions that cannot be played now.
-
-    Raises:
-        TooFew: if too few versions can be scheduled.
-    """
-    with store.writing():
-        ratings, tallies = store.ratings(condition), store.tallies(condition)
-        sizes = store.blocks_by_seats(condition)
-        parents = {version.id: version.parent for version in store.versions().values()}
-        candidates = [
-            Candidate(
-                version.id,
-                version.author,
-                current(ratings, version.id, parents),
-                tallies.get(version.id, Tally()).last_block,
-            )
-            for version in sorted(scheduled(store, condition), key=lambda version: version.id)
-            if version.id not in left_out
-        ]
-        block = next_block(
-            candidates,
-            seat_counts,
-            sizes,
-            store.meetings(condition),
-            sum(sizes.values()) + 1,
-            random.Random(schedule_seed),  # noqa: S311 who meets whom is no secret
-            same_author=same_author,
-        )
-        if block is None:
-            raise TooFew(
-                f"{len(candidates)} bots can play {condition.game} here, too few for a match of {min(seat_counts)} seats"
-                " without two of one author; submit another, or say --same-author"
-            )
-        tables = {secrets.token_hex(8): seats for seats in rotations(block)}
-        return store.add_block(condition, secrets.randbits(62), tables, schedule_seed)

@@ -7,6 +7,7 @@ conditions              what is played and how: a game, options, a clock; everyt
 qualifications          whether a version got through a first match, or may try once more; the last one counts
 retirements             versions that the organiser has taken out, or brought back; the last one counts
 blocks, matches, seats  what was scheduled: a block is one seed, played in every rotation of the seats
+turns                   when versions were due from a block on: those in it, and those that had joined; the last one counts
 results, seat_results   what came out; `results.number` is the order in which matches count
 voids                   attempts at a match that came to no result
 trials                  versions that were tried because workers died (`trial.py`)
@@ -26,6 +27,7 @@ meetings                for each pair of versions: in how many blocks both sat
 table_sizes             for each number of seats: how many blocks there were
 appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
 open_matches            matches that were scheduled, do not count yet, and are not given up
+dues                    for each condition and version: when it is due (`schedule.py`)
 """
 
 from __future__ import annotations
@@ -491,6 +493,31 @@ def audit_log(db: Database) -> None:
     )
 
 
+@migrations()
+def turns(db: Database) -> None:
+    """Note when each version is due, and in how many blocks it was. Blocks that were drawn before have no round."""
+    _run(
+        db,
+        """
+        alter table blocks add column round integer;
+        create index blocks_round on blocks (condition, round);
+        create table turns (
+            block integer not null references blocks (id),
+            version integer not null references versions (id),
+            due integer not null,
+            primary key (block, version)
+        ) strict, without rowid;
+        create table dues (
+            condition integer not null references conditions (id),
+            version integer not null references versions (id),
+            due integer not null,
+            primary key (condition, version)
+        ) strict, without rowid;
+        alter table tallies add column blocks integer not null default 0;
+        """,
+    )
+
+
 DERIVED = {
     "tallies": """
         with
@@ -518,10 +545,13 @@ DERIVED = {
             left join forgiven using (condition, version)
             group by played.condition, played.version
         ),
-        scheduled as (select condition, version, max(block) as last_block from seated group by condition, version)
+        scheduled as (
+            select condition, version, count(distinct block) as blocks, max(block) as last_block
+            from seated group by condition, version
+        )
         select condition, version, coalesce(matches, 0) as matches, coalesce(different, 0) as different,
             coalesce(wins, 0) as wins, coalesce(faults, 0) as faults, coalesce(faults_in_a_row, 0) as faults_in_a_row,
-            last_block
+            last_block, blocks
         from scheduled left join counted using (condition, version)
         """,
     "meetings": """
@@ -547,6 +577,12 @@ DERIVED = {
         join seats using (match, seat)
         join matches on matches.id = results.match
         join blocks on blocks.id = matches.block
+        """,
+    "dues": """
+        select condition, version, due from (
+            select blocks.condition, turns.version, turns.due, max(turns.block)
+            from turns join blocks on blocks.id = turns.block group by blocks.condition, turns.version
+        )
         """,
 }
 """For each tally the query that derives it from the facts."""

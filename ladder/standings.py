@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from ladder.condition import Condition
 from ladder.errors import LadderError
 from ladder.match import HOUSE, Version
-from ladder.rating import Rating
+from ladder.rating import Rating, current
+from ladder.schedule import Candidate, Queue
 from ladder.store import Store, Tally
 
 KILLS_WORKERS = "workers died in its matches against house bots"
@@ -62,6 +63,52 @@ def standings(store: Store, condition: Condition) -> list[Standing]:
     return sorted(found, key=_order)
 
 
+def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
+    """Return what decides who plays next, of every version that is scheduled, or of the bots of some versions.
+
+    A version is accompanied by the one of the same bot that it has replaced, if that could still play.
+    """
+    versions = store.versions(among)
+    among = None if among is None else versions.keys()
+    ratings, tallies = store.ratings(condition, among), store.tallies(condition, among)
+    qualified, dues = store.qualifications(condition, among), store.dues(condition, among)
+    statuses = _statuses(store, condition, ratings, tallies, among)
+    replaced = {
+        version.bot: version.id
+        for version, (status, _) in statuses.items()
+        if status is Status.REPLACED and qualified.get(version.id, (False, ""))[0]
+    }
+    parents = {version.id: version.parent for version in versions.values()}
+    found = []
+    for version, (status, _) in statuses.items():
+        if status in SCHEDULED:
+            tally = tallies.get(version.id, Tally())
+            found.append(
+                Candidate(
+                    version=version.id,
+                    author=version.author,
+                    rating=current(ratings, version.id, parents),
+                    blocks=tally.blocks,
+                    last_block=tally.last_block,
+                    due=dues.get(version.id),
+                    faults_in_a_row=tally.faults_in_a_row,
+                    predecessor=replaced.get(version.bot),
+                )
+            )
+    return found
+
+
+def queue(store: Store, condition: Condition, *, same_author: bool = False) -> Queue:
+    """Return who plays next under a condition, in their order."""
+    return Queue(
+        candidates(store, condition),
+        store.meetings(condition),
+        store.blocks_by_seats(condition),
+        store.last_round(condition),
+        same_author=same_author,
+    )
+
+
 def _order(standing: Standing) -> tuple[bool, float, int]:
     rating = standing.rating
     return rating is None, 0.0 if rating is None else -rating.low, standing.version.id
@@ -78,11 +125,15 @@ def to_qualify(store: Store, condition: Condition) -> list[Version]:
 
 
 def _statuses(
-    store: Store, condition: Condition, ratings: Mapping[int, Rating], tallies: Mapping[int, Tally]
+    store: Store,
+    condition: Condition,
+    ratings: Mapping[int, Rating],
+    tallies: Mapping[int, Tally],
+    among: Collection[int] | None = None,
 ) -> dict[Version, tuple[Status, str]]:
-    """Return the status of every version that plays the game, and the reason for it."""
-    qualified = store.qualifications(condition)
-    playing = [version for version in store.versions().values() if condition.game in version.games]
+    """Return the status of every version that plays the game, or of the bots of some, and the reason for it."""
+    qualified = store.qualifications(condition, among)
+    playing = [version for version in store.versions(among).values() if condition.game in version.games]
     retired = store.retired()
     staying = [version for version in playing if version.id not in retired]
     newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}

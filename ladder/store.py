@@ -1,25 +1,25 @@
 """What a ladder knows, in one SQLite file. `schema.py` says what is a fact and what follows from facts.
 
+Who takes part is in `register.py`.
+
 Whatever changes a fact changes all tallies that follow from it in the same transaction (`database.py`).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, permutations
 from operator import itemgetter
 from typing import Any
 
 from ladder.condition import Condition
-from ladder.database import LadderFile
+from ladder.database import among_ids
 from ladder.entries import note, now
-from ladder.errors import LadderError
 from ladder.match import Count, Match, Version
 from ladder.rating import History, Rating
+from ladder.register import Register
 from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
-from referee.game import OptionValue
 from referee.live.telemetry import Series
 from referee.match.result import Outcome, Result
 
@@ -40,130 +40,12 @@ class Tally:
     """How many of its last matches that was, without one that it played to the end."""
     last_block: int = 0
     """The id of the last block in which it was scheduled; 0 if it never was."""
+    blocks: int = 0
+    """In how many blocks it was scheduled."""
 
 
-class Store(LadderFile):
-    """What can be asked of the file, and written to it."""
-
-    # bots and versions
-
-    def add_version(
-        self, bot: str, author: str, content_hash: str, run: Sequence[str], games: Sequence[str]
-    ) -> tuple[Version, bool]:
-        """Add a version, and the bot if it is new; return it, and whether it is new.
-
-        Raises:
-            LadderError: if the bot belongs to another author.
-        """
-        with self.writing():
-            self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()])
-            [owner] = self._rows("select * from bots where name = ?", [bot])
-            if owner["author"] != author:
-                raise LadderError(f"bot {bot} belongs to {owner['author']}, not to {author}; choose another name")
-            key = [owner["id"], content_hash]
-            known = self._rows("select id from versions where bot = ? and content_hash = ?", key)
-            if not known:
-                self._write(
-                    """
-                    insert into versions (bot, number, content_hash, run, games, submitted_at)
-                    values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5)
-                    """,
-                    [*key, json.dumps(list(run)), json.dumps(list(games)), now()],
-                )
-            [row] = self._rows("select id from versions where bot = ? and content_hash = ?", key)
-            if not known:
-                note(self._db, "version", row["id"])
-            return self.versions()[row["id"]], not known
-
-    def versions(self) -> dict[int, Version]:
-        """Return all versions by id."""
-        found: dict[int, Version] = {}
-        latest: dict[str, int] = {}
-        for row in self._rows(
-            "select versions.*, bots.name, bots.author from versions join bots on bots.id = versions.bot order by versions.id"
-        ):
-            found[row["id"]] = Version(
-                id=row["id"],
-                bot=row["name"],
-                author=row["author"],
-                number=row["number"],
-                content_hash=row["content_hash"],
-                run=tuple(json.loads(row["run"])),
-                games=tuple(json.loads(row["games"])),
-                parent=latest.get(row["name"]),
-            )
-            latest[row["name"]] = row["id"]
-        return found
-
-    # conditions
-
-    def condition(self, game: str, options: Mapping[str, OptionValue], clock: str) -> Condition:
-        """Return a condition; add it if nothing was ever played under it.
-
-        Args:
-            game: the name of the game.
-            options: those that are not the game's defaults, in the order of their names.
-            clock: the time control, as `TimeControl` writes it.
-        """
-        with self.writing():
-            key = [game, json.dumps(dict(options)), clock]
-            self._write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
-            [row] = self._rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
-            return self.conditions()[row["id"]]
-
-    def conditions(self) -> dict[int, Condition]:
-        """Return all conditions by id, the oldest first."""
-        return {
-            row["id"]: Condition(row["id"], row["game"], json.loads(row["options"]), row["clock"])
-            for row in self._rows("select id, game, options, clock from conditions order by id")
-        }
-
-    def conditions_of(self, game: str) -> list[Condition]:
-        """Return the conditions of a game, the oldest first."""
-        return [condition for condition in self.conditions().values() if condition.game == game]
-
-    # qualifications
-
-    def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
-        """Note whether a version got through its qualification."""
-        with self.writing():
-            self._note_qualification(version, condition, passed, reason)
-
-    def let_qualify_again(self, version: int, condition: Condition) -> None:
-        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
-        with self.writing():
-            self._note_qualification(version, condition, None, "")
-            self._write(
-                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
-            )
-
-    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
-        self._write(
-            """
-            insert into qualifications (condition, version, passed, reason, at, after_number)
-            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
-            """,
-            [condition.id, version, passed, reason, now()],
-        )
-
-    def qualifications(self, condition: Condition) -> dict[int, tuple[bool, str]]:
-        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
-        rows = self._rows(
-            # SQLite takes the other columns from the row that has the greatest id.
-            "select version, passed, reason, max(id) from qualifications where condition = ? group by version",
-            [condition.id],
-        )
-        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
-
-    def retire(self, version: int, *, retired: bool) -> None:
-        """Note that a version is taken out, or brought back."""
-        with self.writing():
-            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, now()])
-
-    def retired(self) -> set[int]:
-        """Return the versions that are taken out."""
-        rows = self._rows("select version, retired, max(id) from retirements group by version")
-        return {row["version"] for row in rows if row["retired"]}
+class Store(Register):
+    """What was scheduled, what came out, and what follows from it."""
 
     # scheduling
 
@@ -173,6 +55,8 @@ class Store(LadderFile):
         seed: int,
         tables: Mapping[str, Sequence[int]],
         schedule_seed: int,
+        lowest: int,
+        due: Mapping[int, int],
     ) -> list[Match]:
         """Schedule a block; return its matches.
 
@@ -181,15 +65,17 @@ class Store(LadderFile):
             seed: the seed of all its matches.
             tables: for each match id the version in each seat, in the order of the rotations.
             schedule_seed: the seed from which it was drawn who meets whom.
+            lowest: the lowest round in which any version was due.
+            due: when the versions in it are due again, and those that have joined, for the first time.
         """
         first = next(iter(tables.values()))
         with self.writing():
             self._write(
                 """
-                insert into blocks (condition, seats, seed, created_at, schedule_seed, after_number)
-                values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+                insert into blocks (condition, seats, seed, created_at, schedule_seed, round, after_number)
+                values (?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
                 """,
-                [condition.id, len(first), seed, now(), schedule_seed],
+                [condition.id, len(first), seed, now(), schedule_seed, lowest],
             )
             [row] = self._rows("select max(id) as id from blocks")
             block = row["id"]
@@ -202,10 +88,21 @@ class Store(LadderFile):
                 )
             self._write_each(
                 """
-                insert into tallies (condition, version, last_block) values (?, ?, ?)
-                on conflict do update set last_block = excluded.last_block
+                insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
+                on conflict do update set last_block = excluded.last_block, blocks = blocks + 1
                 """,
                 ([condition.id, version, block] for version in first),
+            )
+            self._write_each(
+                "insert into turns (block, version, due) values (?, ?, ?)",
+                ([block, version, moment] for version, moment in due.items()),
+            )
+            self._write_each(
+                """
+                insert into dues (condition, version, due) values (?, ?, ?)
+                on conflict do update set due = excluded.due
+                """,
+                ([condition.id, version, moment] for version, moment in due.items()),
             )
             self._write_each(
                 """
@@ -239,8 +136,32 @@ class Store(LadderFile):
             """,  # noqa: S608
             [condition.id],
         )
-        conditions, versions = self.conditions(), self.versions()
+        conditions, versions = self.conditions(), self.versions({row["version"] for row in rows})
         return [_match(list(seats), conditions, versions) for _, seats in groupby(rows, key=itemgetter("match_id"))]
+
+    def playing(self, condition: Condition) -> set[int]:
+        """Return the versions in matches under a condition that are still to be played."""
+        rows = self._rows(
+            "select version from open_matches cross join seats using (match) where condition = ?", [condition.id]
+        )
+        return {row["version"] for row in rows}
+
+    def blocks_of(self, condition: Condition) -> list[int]:
+        """Return the blocks under a condition, in their order."""
+        return [
+            row["id"] for row in self._rows("select id from blocks where condition = ? order by id", [condition.id])
+        ]
+
+    def last_round(self, condition: Condition) -> int:
+        """Return the round of the last block under a condition; 0 if there was none."""
+        [row] = self._rows("select max(round) as round from blocks where condition = ?", [condition.id])
+        return row["round"] or 0
+
+    def dues(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, int]:
+        """Return when versions are due, for those that ever were in the queue."""
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
+        return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
         """Return a match that was scheduled, without its count; None if it was not."""
@@ -252,7 +173,7 @@ class Store(LadderFile):
             """,  # noqa: S608
             [match_id],
         )
-        return _match(rows, self.conditions(), self.versions()) if rows else None
+        return _match(rows, self.conditions(), self.versions({row["version"] for row in rows})) if rows else None
 
     def open_matches(self) -> dict[Condition, int]:
         """Return how many matches are unfinished, for each condition that has any."""
@@ -507,16 +428,21 @@ class Store(LadderFile):
 
     # what follows from it
 
-    def tallies(self, condition: Condition) -> dict[int, Tally]:
+    def tallies(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Tally]:
         """Return what is kept of every version that was ever scheduled."""
-        rows = self._rows("select * from tallies where condition = ?", [condition.id])
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(f"select * from tallies where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {
             row["version"]: Tally(**{key: row[key] for key in row.keys() - {"condition", "version"}}) for row in rows
         }
 
-    def ratings(self, condition: Condition) -> dict[int, Rating]:
+    def ratings(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Rating]:
         """Return the rating of every version that has a match that counts."""
-        rows = self._rows("select version, mu, sigma from ratings where condition = ?", [condition.id])
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(
+            f"select version, mu, sigma from ratings where condition = ? and {which}",  # noqa: S608
+            [condition.id, *ids],
+        )
         return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
 
     def block_ratings(self) -> dict[tuple[int, int], Rating]:

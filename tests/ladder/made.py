@@ -6,9 +6,10 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+from ladder.blocks import Blocks
 from ladder.condition import Condition
 from ladder.match import Match
-from ladder.running import count, schedule
+from ladder.running import count
 from ladder.store import Store
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find
@@ -57,7 +58,7 @@ def result_of(
 
 def next_matches(store: Store, seed: int = 0, condition: Condition = CONDITION) -> list[Match]:
     """Schedule a block."""
-    return schedule(store, condition, list(GAME.seat_counts), seed, same_author=False)
+    return Blocks(store, condition, list(GAME.seat_counts)).add(seed)
 
 
 def play(store: Store, match: Match, chance: random.Random) -> bool:

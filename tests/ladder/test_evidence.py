@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
+from ladder.blocks import Blocks
 from ladder.home import Home
 from ladder.match import Match
-from ladder.running import count, schedule
+from ladder.running import count
 from ladder.sealing import seal_block, seal_blocks
 from ladder.store import Store
 from referee.live.play import House, play_match
@@ -60,7 +61,7 @@ def home(dogana: Dogana, tmp_path: Path) -> Home:
 
 def scheduled(home: Home) -> list[Match]:
     with Store(home.database, create=False) as store:
-        return schedule(store, CONDITION, [2, 3, 4, 5], 1, same_author=False)
+        return Blocks(store, CONDITION, [2, 3, 4, 5]).add(1)
 
 
 def plan(match: Match) -> MatchPlan:

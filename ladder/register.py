@@ -1,0 +1,146 @@
+"""Who takes part in a ladder, and under which conditions: bots, versions, qualifications, retirements."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+
+from ladder.condition import Condition
+from ladder.database import LadderFile, among_ids
+from ladder.entries import note, now
+from ladder.errors import LadderError
+from ladder.match import Version
+from referee.game import OptionValue
+
+
+class Register(LadderFile):
+    """What can be asked of the file about those who take part, and written to it."""
+
+    # bots and versions
+
+    def add_version(
+        self, bot: str, author: str, content_hash: str, run: Sequence[str], games: Sequence[str]
+    ) -> tuple[Version, bool]:
+        """Add a version, and the bot if it is new; return it, and whether it is new.
+
+        Raises:
+            LadderError: if the bot belongs to another author.
+        """
+        with self.writing():
+            self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()])
+            [owner] = self._rows("select * from bots where name = ?", [bot])
+            if owner["author"] != author:
+                raise LadderError(f"bot {bot} belongs to {owner['author']}, not to {author}; choose another name")
+            key = [owner["id"], content_hash]
+            known = self._rows("select id from versions where bot = ? and content_hash = ?", key)
+            if not known:
+                self._write(
+                    """
+                    insert into versions (bot, number, content_hash, run, games, submitted_at)
+                    values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5)
+                    """,
+                    [*key, json.dumps(list(run)), json.dumps(list(games)), now()],
+                )
+            [row] = self._rows("select id from versions where bot = ? and content_hash = ?", key)
+            if not known:
+                note(self._db, "version", row["id"])
+            return self.versions()[row["id"]], not known
+
+    def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
+        """Return all versions by id, or some and all others of their bots."""
+        found: dict[int, Version] = {}
+        latest: dict[str, int] = {}
+        which, ids = among_ids(among, "versions.bot in (select bot from versions where id in {})")
+        for row in self._rows(
+            f"""
+            select versions.*, bots.name, bots.author from versions join bots on bots.id = versions.bot
+            where {which} order by versions.id
+            """,  # noqa: S608
+            ids,
+        ):
+            found[row["id"]] = Version(
+                id=row["id"],
+                bot=row["name"],
+                author=row["author"],
+                number=row["number"],
+                content_hash=row["content_hash"],
+                run=tuple(json.loads(row["run"])),
+                games=tuple(json.loads(row["games"])),
+                parent=latest.get(row["name"]),
+            )
+            latest[row["name"]] = row["id"]
+        return found
+
+    # conditions
+
+    def condition(self, game: str, options: Mapping[str, OptionValue], clock: str) -> Condition:
+        """Return a condition; add it if nothing was ever played under it.
+
+        Args:
+            game: the name of the game.
+            options: those that are not the game's defaults, in the order of their names.
+            clock: the time control, as `TimeControl` writes it.
+        """
+        with self.writing():
+            key = [game, json.dumps(dict(options)), clock]
+            self._write("insert or ignore into conditions (game, options, clock) values (?, ?, ?)", key)
+            [row] = self._rows("select id from conditions where (game, options, clock) = (?, ?, ?)", key)
+            return self.conditions()[row["id"]]
+
+    def conditions(self) -> dict[int, Condition]:
+        """Return all conditions by id, the oldest first."""
+        return {
+            row["id"]: Condition(row["id"], row["game"], json.loads(row["options"]), row["clock"])
+            for row in self._rows("select id, game, options, clock from conditions order by id")
+        }
+
+    def conditions_of(self, game: str) -> list[Condition]:
+        """Return the conditions of a game, the oldest first."""
+        return [condition for condition in self.conditions().values() if condition.game == game]
+
+    # qualifications
+
+    def qualify(self, version: int, condition: Condition, *, passed: bool, reason: str) -> None:
+        """Note whether a version got through its qualification."""
+        with self.writing():
+            self._note_qualification(version, condition, passed, reason)
+
+    def let_qualify_again(self, version: int, condition: Condition) -> None:
+        """Let a version try once more to qualify; the faults that it has had so far suspend it no more."""
+        with self.writing():
+            self._note_qualification(version, condition, None, "")
+            self._write(
+                "update tallies set faults_in_a_row = 0 where condition = ? and version = ?", [condition.id, version]
+            )
+
+    def _note_qualification(self, version: int, condition: Condition, passed: bool | None, reason: str) -> None:
+        self._write(
+            """
+            insert into qualifications (condition, version, passed, reason, at, after_number)
+            values (?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+            """,
+            [condition.id, version, passed, reason, now()],
+        )
+
+    def qualifications(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, tuple[bool, str]]:
+        """Return for each version that has tried, and is not to try once more: whether it got through, and why not."""
+        which, ids = among_ids(among, "version in {}")
+        rows = self._rows(
+            # SQLite takes the other columns from the row that has the greatest id.
+            f"""
+            select version, passed, reason, max(id) from qualifications
+            where condition = ? and {which} group by version
+            """,  # noqa: S608
+            [condition.id, *ids],
+        )
+        return {row["version"]: (bool(row["passed"]), row["reason"]) for row in rows if row["passed"] is not None}
+
+    def retire(self, version: int, *, retired: bool) -> None:
+        """Note that a version is taken out, or brought back."""
+        with self.writing():
+            self._write("insert into retirements (version, retired, at) values (?, ?, ?)", [version, retired, now()])
+
+    def retired(self) -> set[int]:
+        """Return the versions that are taken out."""
+        rows = self._rows("select version, retired, max(id) from retirements group by version")
+        return {row["version"] for row in rows if row["retired"]}
