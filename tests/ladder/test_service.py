@@ -393,6 +393,7 @@ def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
     with pytest.raises(grpc.RpcError) as caught:
         sender(*messages)
     assert said in str(caught.value.details())
+    assert str(home.folder) not in str(caught.value.details())
     assert caught.value.code() is not grpc.StatusCode.INTERNAL
     assert not list(home.versions.glob(".*"))
 
