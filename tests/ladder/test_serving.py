@@ -140,6 +140,7 @@ def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, 
         ):
             said = dogana("ladder", *words, "--home", home, status=1).stderr
             assert "another run is going on" in said
+            assert "or it is served" in said
 
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.1) or 0)\n"
