@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,7 +15,7 @@ from ladder.home import Home
 from ladder.key import LadderKey, ladder_key
 from ladder.store import Store
 from referee.files import check_regular, unfinished
-from referee.records.audit_log import checkpoint_text, must_begin_with
+from referee.records.audit_log import checkpoint_text, entries, must_begin_with
 from referee.records.chain import FIRST_HASH
 
 
@@ -58,6 +58,35 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         finally:
             with contextlib.suppress(OSError):
                 part.unlink()
+    return count, added
+
+
+def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
+    """Write the log that a served ladder has sent, as `write` does. Whether it is true, `dogana verify-log` says.
+
+    Raises:
+        AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
+        OSError: if a file cannot be read or written, with its name.
+    """
+    final = Path(os.path.realpath(file))
+    check_regular(final)
+    part = unfinished(final)
+    try:
+        with part.open("xb") as target:
+            for piece in pieces:
+                target.write(piece)
+            target.flush()
+            os.fsync(target.fileno())
+        count, added = sum(1 for _ in entries(part)), None
+        for path in (final if final.exists() else None, previous):
+            if path is not None:
+                added = must_begin_with(path, (line for _, line in entries(part)), "the log of this ladder")
+        part.replace(final)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
     return count, added
 
 

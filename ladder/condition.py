@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from google.protobuf.struct_pb2 import Struct
+
 from referee.game import Game, OptionValue, Setup, SetupError
 from referee.registry import shipped_board
 
@@ -25,6 +27,12 @@ class Condition:
     def terms(self) -> str:
         """The clock and the options, as tables show them."""
         return ", ".join([self.clock, *(f"{name}={_text(value)}" for name, value in self.options.items())])
+
+    def options_struct(self) -> Struct:
+        """Return the options as a message."""
+        options = Struct()
+        options.update(dict(self.options))
+        return options
 
     @property
     def arguments(self) -> str:

@@ -154,9 +154,14 @@ class LadderFile:
     def reading(self) -> Iterator[None]:
         """Let everything that is read inside see the same moment, whatever other processes write meanwhile.
 
+        Inside of another transaction, it is a part of that.
+
         Raises:
             LadderError: if the file is damaged or cannot be read.
         """
+        if self._db.conn.in_transaction:
+            yield
+            return
         with self._explained(), self._transaction("begin deferred"):
             yield
 

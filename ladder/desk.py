@@ -6,26 +6,29 @@ see what. Text of strangers is handed on as it is; whoever prints it makes it vi
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from google.protobuf.struct_pb2 import Struct
-
 from dogana.v1 import ladder_pb2 as pb
+from ladder.audit_log import write
 from ladder.chronicle import Chronicle, PlayedMatch, Said
 from ladder.condition import Condition, agree
 from ladder.errors import Forbidden, LadderError
 from ladder.home import Home
 from ladder.intake import ORGANISER_NAME, check_names, submit
+from ladder.key import ladder_key
 from ladder.match import Version
 from ladder.playing import playing
 from ladder.standings import Standing, Status, requalify, retire, standings
 from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, traces_of
 from ladder.upload import Upload
+from ladder.waiting import waiting
 from referee.commands.options import DEFAULT_CLOCK, read_clock
 from referee.game import OptionValue
+from referee.records.signature import PublicKey
 from referee.registry import find, games
 
 MAX_MATCHES = 1000
@@ -157,6 +160,44 @@ class Desk:
                 ],
             )
 
+    def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
+        """Return who plays next and why, for each condition under which something was run.
+
+        Raises:
+            DoganaError: if there is no such game.
+        """
+        game = find(request.game).name if request.game else None
+        with self._chronicle() as chronicle, chronicle.reading():
+            return pb.QueueAnswer(
+                queues=[
+                    pb.Queue(condition=_condition(condition), versions=waiting(chronicle, condition))
+                    for condition in chronicle.conditions().values()
+                    if game in (None, condition.game)
+                ]
+            )
+
+    # proof
+
+    def key(self, _: pb.KeyRequest) -> pb.KeyAnswer:
+        """Return the key by which the ladder signs."""
+        with self._chronicle() as chronicle:
+            if not chronicle.key():
+                ladder_key(self._home, chronicle)
+            public = PublicKey(chronicle.key())
+        return pb.KeyAnswer(key=public.text, fingerprint=public.fingerprint)
+
+    def audit_log(self, _: pb.AuditLogRequest) -> Iterator[pb.FilePiece]:
+        """Yield the audit log as of this moment, in pieces.
+
+        Raises:
+            OSError: if it cannot be written to a temporary file first.
+        """
+        with tempfile.TemporaryDirectory(prefix="dogana-log-") as scratch:
+            file = Path(scratch) / "audit-log.jsonl"
+            with self._chronicle() as chronicle:
+                write(self._home, chronicle, file)
+            yield from _pieces(file)
+
     # matches
 
     def matches(self, request: pb.MatchesRequest) -> pb.MatchesAnswer:
@@ -263,7 +304,7 @@ class Desk:
         """Return where something is, for those who can look there."""
         return str(path) if path is not None and self._asker.is_organiser else ""
 
-    def record(self, request: pb.RecordRequest) -> Iterator[pb.RecordPiece]:
+    def record(self, request: pb.RecordRequest) -> Iterator[pb.FilePiece]:
         """Yield the record of a match, in pieces.
 
         Raises:
@@ -276,10 +317,7 @@ class Desk:
         path = self._home.find_record(match_id)
         if not path.is_file():
             raise LadderError(f"match {match_id} has no record")
-        with path.open("rb") as file:
-            yield pb.RecordPiece(name=path.name, data=file.read(PIECE_BYTES))
-            while data := file.read(PIECE_BYTES):
-                yield pb.RecordPiece(data=data)
+        yield from _pieces(path)
 
     def log(self, request: pb.LogRequest) -> pb.LogAnswer:
         """Return what bots wrote.
@@ -414,6 +452,13 @@ class Desk:
 # messages
 
 
+def _pieces(path: Path) -> Iterator[pb.FilePiece]:
+    with path.open("rb") as file:
+        yield pb.FilePiece(name=path.name, data=file.read(PIECE_BYTES))
+        while data := file.read(PIECE_BYTES):
+            yield pb.FilePiece(data=data)
+
+
 def _conditions(
     chronicle: Chronicle, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
 ) -> list[Condition]:
@@ -433,14 +478,10 @@ def _conditions(
     return found
 
 
-def _options(condition: Condition) -> Struct:
-    options = Struct()
-    options.update(dict(condition.options))
-    return options
-
-
 def _condition(condition: Condition) -> pb.Condition:
-    return pb.Condition(game=condition.game, options=_options(condition), clock=condition.clock, terms=condition.terms)
+    return pb.Condition(
+        game=condition.game, options=condition.options_struct(), clock=condition.clock, terms=condition.terms
+    )
 
 
 def _table(chronicle: Chronicle, condition: Condition) -> Iterator[pb.Standing]:
@@ -452,7 +493,7 @@ def _standing(condition: Condition, one: Standing, place: int | None = None) -> 
     rating, tally = one.rating, one.tally
     return pb.Standing(
         game=condition.game,
-        options=_options(condition),
+        options=condition.options_struct(),
         clock=condition.clock,
         terms=condition.terms,
         place=None if rating is None else place,
@@ -499,7 +540,7 @@ def _played(match: PlayedMatch) -> pb.PlayedMatch:
         match=match.match_id,
         number=match.number,
         game=match.condition.game,
-        options=_options(match.condition),
+        options=match.condition.options_struct(),
         clock=match.condition.clock,
         terms=match.condition.terms,
         block=match.block,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.store import Store
-from referee.files import read_file, sync_folder, write_file, write_private
+from referee.files import read_file, sync_folder, write_private
 from referee.records.audit_log import handover_text
 from referee.records.signature import PublicKey, record_text, signature_line
 
@@ -125,7 +125,7 @@ def _public(private: Ed25519PrivateKey) -> PublicKey:
 
 
 def _write_public(home: Home, public: PublicKey) -> None:
-    write_file(home.public_key, f"{public.text} {public.fingerprint}\n")
+    write_private(home.public_key, f"{public.text} {public.fingerprint}\n".encode())
 
 
 def _waiting(home: Home, public: PublicKey) -> Path:

@@ -423,8 +423,8 @@ def second_chances(db: Database) -> None:
 
 
 @migrations()
-def authors_and_acts(db: Database) -> None:
-    """Know authors by their tokens, and keep who has changed what."""
+def authors_acts_and_telemetry(db: Database) -> None:
+    """Know authors by their tokens, and keep who has changed what, and what bots say of their thinking."""
     _run(
         db,
         """
@@ -448,16 +448,6 @@ def authors_and_acts(db: Database) -> None:
             did text not null,
             about text not null
         ) strict;
-        """,
-    )
-
-
-@migrations()
-def telemetry(db: Database) -> None:
-    """Keep what bots say of their thinking."""
-    _run(
-        db,
-        """
         create table telemetry (
             match text not null references results (match),
             seat integer not null,

@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ladder.audit_log import write
-from ladder.commands.options import AsJson, HomeOption
+from dogana.v1 import ladder_pb2 as pb
+from ladder.audit_log import keep, write
+from ladder.commands.options import AsJson
+from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.home import Home
 from ladder.store import Store
 from referee.commands.output import out, print_json, target
@@ -16,10 +18,11 @@ from referee.commands.output import out, print_json, target
 
 def audit_log(
     file: Annotated[Path, typer.Argument(help="The file to write.", parser=target, metavar="FILE")],
-    home: HomeOption,
     previous: Annotated[
         Path | None, typer.Option(help="An earlier log of this ladder: check that it is a beginning of this one.")
     ] = None,
+    home: FolderOption = None,
+    server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Write all that the ladder has done, in its order, into a file that others can keep and check. A run may go on meanwhile.
@@ -31,10 +34,16 @@ def audit_log(
 
       dogana ladder audit-log public/audit-log.jsonl
 
-      dogana ladder audit-log monday.jsonl --previous sunday.jsonl
+      dogana ladder audit-log monday.jsonl --previous sunday.jsonl --server ladder.example:7800
     """
-    with Store(Home(home).database, create=False) as store:
-        entries, added = write(Home(home), store, file, previous)
+    where = Where.chosen(home, server)
+    if where.server is not None:
+        with where.desk() as desk:
+            pieces = desk.audit_log(pb.AuditLogRequest())
+            entries, added = keep((piece.data for piece in pieces), file, previous)
+    else:
+        with Store(Home(where.home).database, create=False) as store:
+            entries, added = write(Home(where.home), store, file, previous)
     if as_json:
         print_json({"file": str(file), "entries": entries, "added": added})
     else:

@@ -16,7 +16,7 @@ def document(message: Message) -> dict[str, Any]:
 def _field(message: Message, field: Any) -> Any:
     value = getattr(message, field.name)
     if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return dict(value)
+        return dict(sorted(value.items()))  # a message does not keep their order
     if field.is_repeated:
         return [_value(one) for one in value]
     if field.has_presence and not message.HasField(field.name):
@@ -26,7 +26,7 @@ def _field(message: Message, field: Any) -> Any:
 
 def _value(value: Any) -> Any:
     if isinstance(value, Struct):
-        return {name: plain(one) for name, one in value.fields.items()}
+        return {name: plain(one) for name, one in sorted(value.fields.items())}
     return document(value) if isinstance(value, Message) else value
 
 

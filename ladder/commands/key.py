@@ -6,20 +6,24 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.options import AsJson, HomeOption
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.document import document
+from ladder.commands.options import AsJson
+from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.key import ladder_key, new_key
+from ladder.key import new_key
 from ladder.store import Store
 from referee.commands.output import out, print_json
-from referee.records.signature import PublicKey
 
 
 def key(
-    home: HomeOption,
     replace: Annotated[
         bool,
         typer.Option("--replace", help="Make a new key; the old one signs it in the audit log, if it is not lost."),
     ] = False,
+    home: FolderOption = None,
+    server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the public key with which anybody can check what the ladder has signed, and its fingerprint.
@@ -32,14 +36,16 @@ def key(
 
       dogana ladder key --replace
     """
-    place = Home(home)
-    with Store(place.database, create=False) as store:
-        if replace:
+    where = Where.chosen(home, server)
+    if replace:
+        if where.server is not None:
+            raise LadderError("only who has the folder of the ladder can give it another key")
+        place = Home(where.home)
+        with Store(place.database, create=False) as store:
             new_key(place, store, replace=True)
-        elif not store.key():
-            ladder_key(place, store)
-        public = PublicKey(store.key())
+    with where.desk() as desk:
+        found = desk.key(pb.KeyRequest())
     if as_json:
-        print_json({"key": public.text, "fingerprint": public.fingerprint})
+        print_json(document(found))
     else:
-        out.print(f"{public.text} {public.fingerprint}", soft_wrap=True)
+        out.print(f"{found.key} {found.fingerprint}", soft_wrap=True)

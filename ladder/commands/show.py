@@ -66,7 +66,7 @@ def _print_versions(found: pb.ShowAnswer) -> None:
 
 def _print_fared(fared: pb.Fared) -> None:
     one = fared.standing
-    faults = ", ".join(f"{kind} {count}" for kind, count in fared.faults.items())
+    faults = ", ".join(f"{kind} {count}" for kind, count in sorted(fared.faults.items(), key=_most_first))
     out.print()
     out.print(f"{one.bot} v{one.version}, {one.game} ({one.terms})", style="bold", soft_wrap=True)
     out.print(
@@ -85,6 +85,10 @@ def _print_fared(fared: pb.Fared) -> None:
         for said in fared.telemetry:
             listed.add_row(said.key, f"{said.mean:,.6g}", str(said.values), str(said.matches))
         out.print(listed)
+
+
+def _most_first(entry: tuple[str, int]) -> tuple[int, str]:
+    return -entry[1], entry[0]
 
 
 def _print_blocks(blocks: Sequence[pb.BlockRating]) -> None:

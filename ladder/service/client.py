@@ -62,6 +62,19 @@ class RemoteDesk:
         """Ask for a bot."""
         return self._ask(self._stub.Show, request)
 
+    def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
+        """Ask who plays next."""
+        return self._ask(self._stub.Queue, request)
+
+    def key(self, request: pb.KeyRequest) -> pb.KeyAnswer:
+        """Ask for the key by which the ladder signs."""
+        return self._ask(self._stub.Key, request)
+
+    def audit_log(self, request: pb.AuditLogRequest) -> Iterator[pb.FilePiece]:
+        """Ask for the audit log."""
+        with self._explained():
+            yield from self._stub.AuditLog(request, timeout=INTAKE_SECONDS, metadata=self._metadata())
+
     def matches(self, request: pb.MatchesRequest) -> pb.MatchesAnswer:
         """Ask for matches that count."""
         return self._ask(self._stub.Matches, request)
@@ -86,7 +99,7 @@ class RemoteDesk:
         """Have a bot qualify once more."""
         return self._ask(self._stub.Requalify, request)
 
-    def record(self, request: pb.RecordRequest) -> Iterator[pb.RecordPiece]:
+    def record(self, request: pb.RecordRequest) -> Iterator[pb.FilePiece]:
         """Ask for the record of a match."""
         with self._explained():
             yield from self._stub.Record(request, timeout=INTAKE_SECONDS, metadata=self._metadata())

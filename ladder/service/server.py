@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Self, TypeVar
 
 import grpc
@@ -43,6 +43,8 @@ PIECE_SECONDS = 30.0
 """How long the next piece of an upload may take to come."""
 MAX_UPLOADS = 8
 """How many uploads may be under way."""
+MAX_FILES = 32
+"""How many files are sent at a time."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time."""
 STOP_SECONDS = 2.0
@@ -50,6 +52,8 @@ SERVICE = "dogana.v1.Ladder"
 
 REQUESTS = Allowance("requests", 600, 60)
 """Of an author, or of an address without a token."""
+FILE_REQUESTS = 5
+"""For how many requests one for a file counts."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 
@@ -78,6 +82,7 @@ class LadderServer(LadderServicer):
         self._uploads = asyncio.Semaphore(MAX_UPLOADS)
         self._requests = Meter(REQUESTS)
         self._watchers = Places(MAX_WATCHERS, "spectators")
+        self._files = Places(MAX_FILES, "files that are being sent")
         self._submissions = Meter(SUBMISSIONS)
         self._uploaded = Meter(UPLOADED)
         self._server: grpc.aio.Server | None = None
@@ -130,8 +135,8 @@ class LadderServer(LadderServicer):
 
     # who asks
 
-    async def _asker(self, context: Context) -> Asker:
-        """Return who asks, and count the request.
+    async def _asker(self, context: Context, requests: int = 1) -> Asker:
+        """Return who asks, and count the request for as many.
 
         Raises:
             Unauthenticated: if a token is shown that is worth nothing.
@@ -141,14 +146,14 @@ class LadderServer(LadderServicer):
         shown = dict(context.invocation_metadata() or ()).get("authorization", "")
         token = shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
         if not token:
-            self._requests.take(address)
+            self._requests.take(address, requests)
             return ANYBODY
         try:
             author = await asyncio.to_thread(self._author_of, token)
         except Unauthenticated:
             self._requests.take(address, 10)  # who guesses tokens is soon told to come back later
             raise
-        self._requests.take(f"author {author}")
+        self._requests.take(f"author {author}", requests)
         return Asker(author)
 
     def _author_of(self, token: str) -> str:
@@ -242,11 +247,33 @@ class LadderServer(LadderServicer):
         return await self._answer(context, Desk.requalify, request)
 
     @override
-    async def Record(self, request: pb.RecordRequest, context: Context) -> AsyncIterator[pb.RecordPiece]:
-        pieces = await self._answer(context, Desk.record, request)
-        async with self._explained(context, "record_pieces"):
-            while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-                yield piece
+    async def Record(self, request: pb.RecordRequest, context: Context) -> AsyncIterator[pb.FilePiece]:
+        async for piece in self._send(context, Desk.record, request):
+            yield piece
+
+    @override
+    async def AuditLog(self, request: pb.AuditLogRequest, context: Context) -> AsyncIterator[pb.FilePiece]:
+        async for piece in self._send(context, Desk.audit_log, request):
+            yield piece
+
+    async def _send(
+        self, context: Context, ask: Callable[[Desk, Request], Iterator[pb.FilePiece]], request: Request
+    ) -> AsyncIterator[pb.FilePiece]:
+        """Send a file; each file counts as many requests."""
+        async with self._explained(context, ask.__name__):
+            asker = await self._asker(context, FILE_REQUESTS)
+            async with self._files.one(context):
+                pieces = ask(Desk(self._home, asker), request)
+                while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+                    yield piece
+
+    @override
+    async def Queue(self, request: pb.QueueRequest, context: Context) -> pb.QueueAnswer:
+        return await self._answer(context, Desk.queue, request)
+
+    @override
+    async def Key(self, request: pb.KeyRequest, context: Context) -> pb.KeyAnswer:
+        return await self._answer(context, Desk.key, request)
 
     @override
     async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:

@@ -526,9 +526,10 @@ def test_the_newest_version_that_has_not_failed_plays(dogana: Dogana, tmp_path: 
     submit(dogana, tmp_path, "mybot", "me", CRASHING)
     run(dogana, 2)
     run(dogana, 4)
-    status = {entry["version"]: entry["status"] for entry in top(dogana) if entry["bot"] == "mybot"}
-    assert status[1] == ""
-    assert status[2].startswith("not qualified: crash")
+    found = {entry["version"]: entry for entry in top(dogana) if entry["bot"] == "mybot"}
+    assert found[1]["status"] == ""
+    assert found[2]["status"] == "not qualified"
+    assert found[2]["reason"].startswith("crash")
     assert "v2 is the newest" in submit(dogana, tmp_path, "mybot", "me").stdout
 
 

@@ -108,6 +108,9 @@ def a_match_that_is_over(home: Home, bot: str) -> str:
         ["bots", "--game", "cargo_noir"],
         ["show", "best"],
         ["show", FAULTY],
+        ["queue"],
+        ["queue", "cargo_noir"],
+        ["key"],
         ["matches"],
         ["matches", "--bot", FAULTY, "--out", "--limit", "3"],
     ],
@@ -159,6 +162,24 @@ def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str
     dogana("ladder", "record", match, "--to", name, "--server", address)
     assert (tmp_path / name).read_bytes() == home.find_record(match).read_bytes()
     assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
+
+
+def test_the_audit_log_comes_whole_and_is_compared_with_an_earlier_one(
+    dogana: Dogana, home: Home, address: str, tmp_path: Path
+) -> None:
+    dogana("ladder", "audit-log", "here.jsonl", "--home", home.folder)
+    said = dogana("ladder", "audit-log", "there.jsonl", "--previous", "here.jsonl", "--server", address).stdout
+    assert ", 0 of them new" in said
+    entries = [(tmp_path / name).read_bytes().splitlines()[:-1] for name in ("here.jsonl", "there.jsonl")]
+    assert entries[0] == entries[1]
+    key = dogana("ladder", "key", "--server", address).stdout.split()[0]
+    dogana("verify-log", "there.jsonl", "--key", key)
+    changed = (tmp_path / "here.jsonl").read_bytes().replace(b'"best"', b'"beat"', 1)
+    (tmp_path / "here.jsonl").write_bytes(changed)
+    refused = dogana("ladder", "audit-log", "there.jsonl", "--previous", "here.jsonl", "--server", address, status=1)
+    assert "the past was changed" in refused.stderr
+    assert "has the folder" in dogana("ladder", "key", "--replace", "--server", address, status=1).stderr
+    assert not list(tmp_path.glob("*.part"))
 
 
 def test_the_environment_names_a_server_and_the_command_line_comes_first(
