@@ -45,7 +45,9 @@ class LadderFile:
         """
         self._path = path
         if not create and not path.is_file():
-            raise LadderError(f"{path.parent} is not a ladder: there is no {path.name}; submit a bot to make one")
+            raise LadderError(
+                f"{path.parent} is not a ladder: there is no {path.name}; name its folder with --home, or submit a bot to make one"
+            )
         with self._explained():
             if path.exists():
                 self._look_at(create=create)

@@ -98,7 +98,9 @@ class Home:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError as error:
-                raise LadderError(f"another run is going on in {self.folder}; wait until it ends") from error
+                raise LadderError(
+                    f"another run is going on in {self.folder}, or it is served; wait until that ends, or end it"
+                ) from error
             yield
 
     def record(self, match_id: str) -> Path:

@@ -64,8 +64,11 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
             raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
     document.text("name", "")
-    run = document.texts("run") if document.has("run") else _default_run(path, folder)
-    names = document.texts("games") if document.has("games") else list(games())
+    run = document.texts("run", [])
+    names = document.texts("games", list(games()))
+    document.finish()
+    if not document.has("run") and not document.problems:
+        run = _default_run(path, folder)
     unknown = [name for name in names if name not in games()]
     if unknown:
         document.note("games", f"names {unknown[0]!r}; the games are: {', '.join(games())}")
@@ -77,7 +80,6 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
         document.note(
             "run", 'leads out of the bot\'s folder; name a file in it ("./program") or a usual program ("java")'
         )
-    document.finish()
     if document.problems:
         raise BadManifest(f"{path}: {'; '.join(document.problems)}")
     if problem := _program_problem(folder, run, programs):

@@ -75,7 +75,10 @@ class Upload:
         if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
             raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
         self._path.chmod(0o700 if self._submission.executable else 0o600)
-        return self._take_in(self._path)
+        try:
+            return self._take_in(self._path)
+        except BadBot as error:  # whose folder is nobody's business elsewhere
+            raise BadBot(str(error).replace(f"{self._folder.name}/", "")) from error
 
 
 def sweep_uploads(home: Home) -> None:

@@ -42,7 +42,7 @@ def waiting(store: Store, condition: Condition) -> list[pb.Waiting]:
                 [
                     *(["is playing"] if one.version in playing else []),
                     *([f"least certain of those due: sigma {one.rating.sigma:.1f}"] if one.version == first else []),
-                    *([f"waits longest: {longest} blocks"] if waits[one.version] == longest > 0 else []),
+                    *(["waits longest"] if waits[one.version] == longest > 0 else []),
                     *_standing_reasons(one, kept, versions),
                 ]
             ),

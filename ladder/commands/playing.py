@@ -9,6 +9,7 @@ from ladder.commands.document import document
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.service.login import login_of
 from referee.commands.output import out, print_json
 
 
@@ -35,4 +36,6 @@ def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJ
         listed.add_row(match.match, moment(match.started_at), f"{match.game} ({match.terms})", ", ".join(match.bots))
     out.print(listed)
     words = ["dogana", "watch", matches[0].address or where.server or "", matches[0].match]
+    if where.server is not None and (authority := login_of(where.server).authority) is not None:
+        words += ["--ca", authority]
     out.print(f"watch it: {shlex.join(words)}", soft_wrap=True)

@@ -95,16 +95,13 @@ class LadderServer(LadderServicer):
         Raises:
             PortInUse: if that is not possible.
         """
-        server = self._server = grpc.aio.server(
-            interceptors=[self._calls],
-            options=[
-                *OPTIONS,
-                ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-                ("grpc.max_concurrent_streams", MAX_CALLS),
-                ("grpc.keepalive_time_ms", 30_000),
-                ("grpc.keepalive_timeout_ms", 10_000),
-            ],
-        )
+        options = dict(OPTIONS) | {  # each once: of an option that is given twice, gRPC takes the first
+            "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+            "grpc.max_concurrent_streams": MAX_CALLS,
+            "grpc.keepalive_time_ms": 30_000,
+            "grpc.keepalive_timeout_ms": 10_000,
+        }
+        server = self._server = grpc.aio.server(interceptors=[self._calls], options=list(options.items()))
         add_LadderServicer_to_server(self, server)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(REFEREE, {"Watch": watch}),))

@@ -22,10 +22,11 @@ MemoryOption = Annotated[
     typer.Option(help="How much memory each bot may use, in MiB.", show_default="512", min=32, metavar="MIB"),
 ]
 TasksOption = Annotated[
-    int | None, typer.Option(help="How many processes and threads each bot may have.", show_default="64", min=8)
+    int | None,
+    typer.Option(help="How many processes and threads each bot may have.", show_default="64", min=8, metavar="N"),
 ]
 CpusOption = Annotated[
-    float | None, typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1)
+    float | None, typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1, metavar="X")
 ]
 NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it is not asked.")]
 RuntimeOption = Annotated[

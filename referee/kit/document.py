@@ -152,8 +152,10 @@ class Document:
             values = (values + [low] * length)[:length]
         return values
 
-    def texts(self, key: str) -> list[str]:
+    def texts(self, key: str, default: Sequence[str] | _Required = REQUIRED) -> list[str]:
         """Read a list of strings."""
+        if not isinstance(default, _Required) and self._is_missing(key):
+            return list(default)
         values = []
         for place, value in self._list(key):
             if isinstance(value, str):

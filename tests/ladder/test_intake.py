@@ -107,7 +107,7 @@ def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> No
         ("run = []", "at least the program"),
         ('run = ["./other"]', "there is no file ./other"),
         ('games = ["chess"]', "names 'chess'; the games are: cargo_noir"),
-        ("colour = 1", "bot.toml.colour is not known"),
+        ("colour = 1", "bot.toml.colour is not known here; known are: games, name, run"),
         ("a = " + "[" * 3000, "is not TOML"),
         ("# " + "x" * 70_000, "has more than 65536 bytes"),
         ('run = ["../../bin/sh"]', "leads out of the bot's folder"),
@@ -119,6 +119,13 @@ def test_a_wrong_manifest_is_refused(tmp_path: Path, manifest: str, reason: str)
     with pytest.raises(BadBot, match=reason.replace("[", r"\[")):
         take_in(bot_folder(tmp_path / "bot", manifest), tmp_path / "versions")
     assert not list((tmp_path / "versions").iterdir())
+
+
+def test_a_misspelt_entry_is_named_before_the_program_that_it_hides(tmp_path: Path) -> None:
+    folder = bot_folder(tmp_path / "bot", 'runn = ["./one"]', program="one")
+    (folder / "two").write_text("x")
+    with pytest.raises(BadBot, match=r"bot\.toml\.runn is not known here"):
+        take_in(folder, tmp_path / "versions")
 
 
 def test_a_bot_that_does_not_say_how_to_start_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import random
 import re
 import socket
 import stat
@@ -413,6 +414,7 @@ def test_an_upload_that_is_not_right_is_refused_and_leaves_nothing(
     with pytest.raises(grpc.RpcError) as caught:
         sender(*messages)
     assert said in str(caught.value.details())
+    assert str(home.folder) not in str(caught.value.details())
     assert caught.value.code() is not grpc.StatusCode.INTERNAL
     assert not list(home.versions.glob(".*"))
 
@@ -453,7 +455,8 @@ def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, s
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "x.pyc").write_text("x")
     (folder / "bot.py").write_text(BOT)
-    (folder / "data" / "weights").write_bytes(bytes(range(256)) * 4000)
+    weights = random.Random(1).randbytes(1_000_000)  # which do not compress, so they come in several pieces
+    (folder / "data" / "weights").write_bytes(weights)
     (folder / "data" / "run").write_text("#!/bin/sh\n")
     (folder / "data" / "run").chmod(0o755)
     with desk_of(address, tokens["new"], "new") as desk:
@@ -463,7 +466,7 @@ def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, s
         with pytest.raises(BadBot, match="there is no file"):
             desk.submit(tmp_path / "nothing", "folder", "")
     taken = home.versions / answer.content_hash
-    assert (taken / "data" / "weights").read_bytes() == bytes(range(256)) * 4000
+    assert (taken / "data" / "weights").read_bytes() == weights
     assert (taken / "data" / "run").stat().st_mode & 0o100
     assert not (taken / "__pycache__").exists()
     assert list(answer.run) == ["python", "bot.py"]

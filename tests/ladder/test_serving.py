@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from ladder.recompute import compare
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.referee.test_wire import certificate
 
 pytestmark = pytest.mark.ladders
 
@@ -138,6 +140,7 @@ def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, 
         ):
             said = dogana("ladder", *words, "--home", home, status=1).stderr
             assert "another run is going on" in said
+            assert "or it is served" in said
 
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.1) or 0)\n"
@@ -162,3 +165,21 @@ def test_a_match_that_is_being_played_is_watched_through_the_server(tmp_path: Pa
         assert seen[0].match_id == match.match
         assert seen[-1].HasField("game_over")
         assert seen[-1].game_over.seed == ""  # others are played from it
+
+
+def test_the_command_to_watch_a_match_names_the_certificate_of_the_login(
+    tmp_path: Path, token: str, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    (tmp_path / "bot.py").write_text(SLOW)
+    (tmp_path / "token").write_text(token)
+    _, _, authority = certificate(tmp_path)
+    words = ["--listen", "localhost:0", "--tls-cert", str(authority), "--tls-key", str(tmp_path / "key.pem")]
+    with served(tmp_path / "home", *words) as (_, address):
+        dogana("login", address, "--ca", authority, "--token-file", "token")
+        dogana("ladder", "submit", "bot.py", "--name", "mybot", "--server", address)
+        with RemoteDesk(address, Login("ann", token, str(authority))) as desk:
+            wait_until(lambda: desk.playing(pb.PlayingRequest()).matches)
+        said = dogana("ladder", "playing", "--server", address).stdout
+        [command] = re.findall(r"watch it: dogana (.*)", said)
+        assert dogana(*shlex.split(command)).stdout
