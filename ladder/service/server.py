@@ -53,6 +53,13 @@ REQUESTS = Allowance("requests", 600, 60)
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 
+_OPTIONS = {
+    **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_concurrent_streams": MAX_CALLS,
+    "grpc.keepalive_time_ms": 30_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+}
 _STATUS: dict[type[Exception], grpc.StatusCode] = {
     NotFound: grpc.StatusCode.NOT_FOUND,
     Forbidden: grpc.StatusCode.PERMISSION_DENIED,
@@ -92,13 +99,7 @@ class LadderServer(LadderServicer):
         """
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],
-            options=[
-                *OPTIONS,
-                ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-                ("grpc.max_concurrent_streams", MAX_CALLS),
-                ("grpc.keepalive_time_ms", 30_000),
-                ("grpc.keepalive_timeout_ms", 10_000),
-            ],
+            options=list(_OPTIONS.items()),
         )
         add_LadderServicer_to_server(self, server)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import json
 import os
+import random
 import re
 import socket
 import stat
@@ -23,6 +24,7 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
+from ladder.desk import PIECE_BYTES
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES
@@ -446,6 +448,19 @@ def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, s
     assert (taken / "data" / "run").stat().st_mode & 0o100
     assert not (taken / "__pycache__").exists()
     assert list(answer.run) == ["python", "bot.py"]
+
+
+def test_a_bot_that_fills_several_messages_is_sent_whole(
+    home: Home, address: str, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    (folder / "bot.py").write_text(BOT)
+    weights = random.Random(1).randbytes(3 * PIECE_BYTES)  # nothing that an archive would make small
+    (folder / "weights").write_bytes(weights)
+    with desk_of(address, tokens["new"], "new") as desk:
+        answer = desk.submit(folder, "large", "")
+    assert (home.versions / answer.content_hash / "weights").read_bytes() == weights
 
 
 # --- too much -----------------------------------------------------------------------------------------------
