@@ -24,7 +24,7 @@ from ladder.playing import playing
 from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
 from referee.errors import DoganaError
-from referee.live.door import OPTIONS, Calls
+from referee.live.door import OPTIONS, Calls, allow_files
 from referee.live.door import SERVICE as REFEREE
 from referee.live.lobby import Places
 from referee.live.server import Listen, PortInUse
@@ -97,6 +97,7 @@ class LadderServer(LadderServicer):
         Raises:
             PortInUse: if that is not possible.
         """
+        allow_files()
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],
             options=list(_OPTIONS.items()),

@@ -8,6 +8,7 @@ import json
 import os
 import random
 import re
+import resource
 import socket
 import stat
 import threading
@@ -523,6 +524,21 @@ def test_slow_connections_keep_nobody_waiting(address: str) -> None:
     finally:
         for one in silent:
             one.close()
+
+
+def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limits[1] >= 1000
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, limits[1]))  # a few: usual are 1024, and a run needs some itself
+    silent: list[socket.socket] = []
+    try:
+        with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
+            silent.extend(socket.create_connection(("127.0.0.1", port), 10) for _ in range(200))
+            assert desk.info(pb.InfoRequest()).dogana
+    finally:
+        for one in silent:
+            one.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_bytes_that_are_no_message_are_refused(address: str) -> None:
