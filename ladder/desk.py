@@ -361,6 +361,15 @@ class Desk:
             stopped=stopped,
         )
 
+    def check_is_author(self) -> None:
+        """Check that who asks is an author.
+
+        Raises:
+            Forbidden: if not.
+        """
+        if not self._asker.author:
+            raise Forbidden("who submits over the network must show the token of an author")
+
     def receive(self, submission: pb.Submission) -> Upload:
         """Begin to take in a bot of the author who asks, whose file comes in pieces.
 
@@ -369,8 +378,7 @@ class Desk:
             BadBot: if it is too large, or its name is that of no file.
             LadderError: if the bot's name is not allowed or belongs to another author.
         """
-        if not self._asker.author:
-            raise Forbidden("who submits over the network must show the token of an author")
+        self.check_is_author()
         check_names(submission.bot, self._asker.author)
         with self._chronicle() as chronicle:
             if versions := chronicle.versions_called(submission.bot):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Self, TypeVar
 
 import grpc
@@ -23,6 +24,7 @@ from ladder.home import Home
 from ladder.playing import playing
 from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
+from ladder.upload import Upload
 from referee.errors import DoganaError
 from referee.live.door import OPTIONS, Calls, allow_files
 from referee.live.door import SERVICE as REFEREE
@@ -41,8 +43,12 @@ WAIT_SECONDS = 10.0
 """How long a call waits for its turn."""
 PIECE_SECONDS = 30.0
 """How long the next piece of an upload may take to come."""
+UPLOAD_SECONDS = 600.0
+"""How long all pieces of an upload may take to come; clients wait no longer."""
 MAX_UPLOADS = 8
 """How many uploads may be under way."""
+MAX_UPLOADS_OF_AUTHOR = 2
+"""How many of them may be those of one author."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time."""
 STOP_SECONDS = 2.0
@@ -82,7 +88,8 @@ class LadderServer(LadderServicer):
         self._metrics = metrics
         self._calls = Calls()
         self._turns = asyncio.Semaphore(MAX_CALLS)
-        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
+        self._uploading: Counter[str] = Counter()
+        """How many uploads of each author are under way."""
         self._requests = Meter(REQUESTS)
         self._watchers = Places(MAX_WATCHERS, "spectators")
         self._submissions = Meter(SUBMISSIONS)
@@ -257,11 +264,28 @@ class LadderServer(LadderServicer):
     async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:
         async with self._explained(context, "submit"):
             asker = await self._asker(context)
-            if self._uploads.locked():
-                raise TooMuch("too many bots are being sent at the moment; come back in a minute")
-            async with self._uploads:
-                return await self._receive(Desk(self._home, asker), asker, aiter(requests))
+            desk = Desk(self._home, asker)
+            desk.check_is_author()  # before a place is taken, or anybody could keep all of them
+            with self._place_for_upload(asker.author):
+                return await self._receive(desk, asker, aiter(requests))
         raise AssertionError  # `_explained` has ended the call
+
+    @contextlib.contextmanager
+    def _place_for_upload(self, author: str) -> Iterator[None]:
+        """Count an upload while it is under way.
+
+        Raises:
+            TooMuch: if there are too many, of this author or of all.
+        """
+        if self._uploading[author] >= MAX_UPLOADS_OF_AUTHOR:
+            raise TooMuch(f"{MAX_UPLOADS_OF_AUTHOR} of your bots are being sent already; wait until they have arrived")
+        if self._uploading.total() >= MAX_UPLOADS:
+            raise TooMuch("too many bots are being sent at the moment; come back in a minute")
+        self._uploading[author] += 1
+        try:
+            yield
+        finally:
+            self._uploading[author] -= 1
 
     async def _receive(self, desk: Desk, asker: Asker, requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitAnswer:
         first = await _next_piece(requests)
@@ -272,13 +296,20 @@ class LadderServer(LadderServicer):
         with upload:
             self._submissions.take(asker.author)
             self._uploaded.take(asker.author, submission.size)
-            while (piece := await _next_piece(requests)) is not None:
-                if piece.WhichOneof("part") != "data":
-                    raise BadBot("after the first message, only bytes can come")
-                await asyncio.to_thread(upload.write, piece.data)
-                self._metrics.uploaded.inc(len(piece.data))
+            try:
+                async with asyncio.timeout(UPLOAD_SECONDS):
+                    await self._receive_pieces(upload, requests)
+            except TimeoutError:
+                raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
             async with self._turn():
                 return await asyncio.to_thread(upload.finish)
+
+    async def _receive_pieces(self, upload: Upload, requests: AsyncIterator[pb.SubmitRequest]) -> None:
+        while (piece := await _next_piece(requests)) is not None:
+            if piece.WhichOneof("part") != "data":
+                raise BadBot("after the first message, only bytes can come")
+            await asyncio.to_thread(upload.write, piece.data)
+            self._metrics.uploaded.inc(len(piece.data))
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""

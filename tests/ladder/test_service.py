@@ -526,6 +526,58 @@ def test_slow_connections_keep_nobody_waiting(address: str) -> None:
             one.close()
 
 
+def slow_upload(bot: str, over: threading.Event) -> Iterator[pb.SubmitRequest]:
+    """A submission of which hardly anything comes; nothing at all if no bot is named."""
+    if not bot:
+        over.wait()
+        return
+    yield announced(DATA, bot=bot)
+    while not over.wait(0.05):
+        yield piece(b"")
+
+
+@contextmanager
+def slow_uploads(address: str, count: int, token: str) -> Iterator[list[Any]]:
+    """Submissions that never end; the calls."""
+    over = threading.Event()
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    with grpc.insecure_channel(address) as channel:
+        submit = LadderStub(channel).Submit
+        try:
+            yield [
+                submit.future(slow_upload(f"slow{number}" * bool(token), over), metadata=metadata)
+                for number in range(count)
+            ]
+        finally:
+            over.set()
+
+
+@pytest.mark.parametrize(("who", "code"), [("", "PERMISSION_DENIED"), ("eve", "RESOURCE_EXHAUSTED")])
+def test_uploads_that_never_end_leave_places_to_other_authors(
+    address: str, tokens: dict[str, str], tmp_path: Path, who: str, code: str
+) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
+    with slow_uploads(address, service.MAX_UPLOADS, tokens.get(who, "")) as calls:
+        kept = service.MAX_UPLOADS_OF_AUTHOR if who else 0
+        while sum(call.done() for call in calls) < service.MAX_UPLOADS - kept:
+            pass
+        assert {call.code().name for call in calls if call.done()} == {code}
+        with desk_of(address, tokens["new"], "new") as desk:
+            assert desk.submit(tmp_path / "bot.py", "meanwhile", "").version
+
+
+def test_an_upload_ends_though_its_pieces_keep_coming(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "UPLOAD_SECONDS", 0.2)
+    with (
+        serving(home, Listen("127.0.0.1:0")) as port,
+        slow_uploads(f"127.0.0.1:{port}", 1, tokens["new"]) as [call],
+    ):
+        assert call.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "did not arrive within 0.2 s" in call.details()
+
+
 def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) -> None:
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert limits[1] >= 1000
