@@ -30,6 +30,7 @@ from referee.live.door import OPTIONS, Calls, allow_files
 from referee.live.door import SERVICE as REFEREE
 from referee.live.lobby import Places
 from referee.live.server import Listen, PortInUse
+from referee.live.spectators import SLOW_SECONDS
 from referee.terminal import visible
 
 _log = logging.getLogger(__name__)
@@ -51,6 +52,8 @@ MAX_UPLOADS_OF_AUTHOR = 2
 """How many of them may be those of one author."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time."""
+MAX_READERS = 64
+"""How many records are sent at a time."""
 STOP_SECONDS = 2.0
 SERVICE = "dogana.v1.Ladder"
 
@@ -92,6 +95,7 @@ class LadderServer(LadderServicer):
         """How many uploads of each author are under way."""
         self._requests = Meter(REQUESTS)
         self._watchers = Places(MAX_WATCHERS, "spectators")
+        self._readers = Places(MAX_READERS, "records are being sent")
         self._submissions = Meter(SUBMISSIONS)
         self._uploaded = Meter(UPLOADED)
         self._server: grpc.aio.Server | None = None
@@ -196,7 +200,7 @@ class LadderServer(LadderServicer):
             except grpc.aio.AbortError:
                 ending.status = "ABORTED"
                 raise
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go while something is sent
                 ending.status = "CANCELLED"
                 raise
             except DoganaError as error:
@@ -254,11 +258,11 @@ class LadderServer(LadderServicer):
         return await self._answer(context, Desk.requalify, request)
 
     @override
-    async def Record(self, request: pb.RecordRequest, context: Context) -> AsyncIterator[pb.RecordPiece]:
+    async def Record(self, request: pb.RecordRequest, context: Context) -> None:
         pieces = await self._answer(context, Desk.record, request)
-        async with self._explained(context, "record_pieces"):
+        async with self._explained(context, "record_pieces"), self._readers.one(context):
             while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-                yield piece
+                await _send(context, piece)
 
     @override
     async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:
@@ -348,11 +352,24 @@ async def hand_on(address: str, asked: bytes, context: Context) -> None:
         await context.send_initial_metadata(())
         try:
             async for data in call:
-                await context.write(data)
+                await _send(context, data)
         except grpc.aio.AioRpcError as error:
             await context.abort(error.code(), error.details() or "")
         finally:
             call.cancel()
+
+
+async def _send(context: Context, message: object) -> None:
+    """Send a message of many.
+
+    Raises:
+        TooMuch: if those before it are not read in time.
+    """
+    try:
+        async with asyncio.timeout(SLOW_SECONDS):
+            await context.write(message)
+    except TimeoutError:
+        raise TooMuch(f"what was sent was not read for {SLOW_SECONDS:g} s") from None
 
 
 async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitRequest | None:

@@ -14,7 +14,7 @@ import stat
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from ladder.desk import PIECE_BYTES
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES
+from ladder.playing import announced as announced_match
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
@@ -576,6 +577,84 @@ def test_an_upload_ends_though_its_pieces_keep_coming(
     ):
         assert call.code() is grpc.StatusCode.INVALID_ARGUMENT
         assert "did not arrive within 0.2 s" in call.details()
+
+
+# --- readers that do not read -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
+    """A match is announced whose referee shows more than any connection holds; what is set when it must wait for readers."""
+    waits = threading.Event()
+
+    async def flood(_: bytes, context: Any) -> None:
+        while True:
+            writing = asyncio.ensure_future(context.write(bytes(100_000)))
+            if not (await asyncio.wait([writing], timeout=0.5))[0]:
+                waits.set()
+            await writing
+
+    async def show(over: threading.Event, ready: threading.Event) -> None:
+        server = grpc.aio.server()
+        handlers = {"Watch": grpc.unary_stream_rpc_method_handler(flood)}
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("dogana.v1.Referee", handlers),))
+        server.add_insecure_port(f"unix:{tmp_path}/referee")
+        await server.start()
+        ready.set()
+        await asyncio.to_thread(over.wait)
+        await server.stop(None)
+
+    over, ready = threading.Event(), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(show(over, ready)))
+    thread.start()
+    ready.wait()
+    with Chronicle(home.database, create=False) as chronicle:
+        match = chronicle.match(next(iter(chronicle.matches(1))).match_id)
+    assert match is not None
+    try:
+        with announced_match(home, match, f"unix:{tmp_path}/referee"):
+            yield waits
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_spectator_who_does_not_read_gives_the_place_to_another(
+    home: Home, flooding: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(service, "MAX_WATCHERS", 1)
+
+    async def watch(address: str) -> None:
+        """Watch, without reading on; then be another one, until there is a place."""
+        async with grpc.aio.insecure_channel(address) as first, grpc.aio.insecure_channel(address) as second:
+            idle = first.unary_stream("/dogana.v1.Referee/Watch")(b"")
+            await idle.read()
+            seen: object = None
+            while not isinstance(seen, bytes):
+                with suppress(grpc.aio.AioRpcError):
+                    seen = await second.unary_stream("/dogana.v1.Referee/Watch")(b"").read()
+            assert not idle.done()
+
+    with serving(home, Listen("127.0.0.1:0")) as port:
+        asyncio.run(asyncio.wait_for(watch(f"127.0.0.1:{port}"), 60))
+
+
+def test_a_spectator_who_goes_is_no_fault_of_the_ladder(
+    home: Home, flooding: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def go(address: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            await channel.unary_stream("/dogana.v1.Referee/Watch")(b"").read()
+            await asyncio.to_thread(flooding.wait)
+
+    metrics = Metrics(home)
+    with serving(home, Listen("127.0.0.1:0"), metrics) as port:
+        asyncio.run(go(f"127.0.0.1:{port}"))
+    assert not [entry for entry in caplog.records if entry.name == service.__name__]
+    assert (
+        metrics.registry.get_sample_value("dogana_ladder_calls_total", {"method": "watch", "status": "CANCELLED"}) == 1
+    )
 
 
 def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) -> None:
