@@ -251,7 +251,7 @@ class Desk:
             is_recorded=found.record is not None,
             record=self._place(found.record),
             logs=[pb.SeatLog(seat=log.seat, path=self._place(log.path)) for log in logs],
-            problem=found.problem,
+            problem=found.problem if self._asker.is_organiser or not found.problem else "its record does not hold",
         )
         if account is not None:
             answer.blames.extend(pb.Blame(**asdict(blame)) for blame in account.blames)

@@ -19,7 +19,7 @@ from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from ladder.authors import Authors
 from ladder.desk import ANYBODY, Asker, Desk
-from ladder.errors import BadBot, Forbidden, NotFound, TooMuch, Unauthenticated
+from ladder.errors import BadBot, BadHome, Forbidden, NotFound, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.playing import playing
 from ladder.service.meter import Allowance, Meter
@@ -62,6 +62,7 @@ REQUESTS = Allowance("requests", 600, 60)
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 
+_BROKEN = "the ladder failed; its organiser finds the reason in its log"
 _OPTIONS = {
     **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -203,6 +204,9 @@ class LadderServer(LadderServicer):
             except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go while something is sent
                 ending.status = "CANCELLED"
                 raise
+            except BadHome as error:
+                _log.error("%s failed: %s", method, error)
+                code, said = grpc.StatusCode.INTERNAL, _BROKEN
             except DoganaError as error:
                 code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
                 said = str(error)
@@ -211,7 +215,7 @@ class LadderServer(LadderServicer):
                 code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
             except Exception:
                 _log.exception("%s failed", method)
-                code, said = grpc.StatusCode.INTERNAL, "the ladder failed; its organiser finds the reason in its log"
+                code, said = grpc.StatusCode.INTERNAL, _BROKEN
             ending.status = code.name
             await context.abort(code, visible(said, MAX_STATUS_CHARACTERS))
 
@@ -258,7 +262,9 @@ class LadderServer(LadderServicer):
         return await self._answer(context, Desk.requalify, request)
 
     @override
-    async def Record(self, request: pb.RecordRequest, context: Context) -> None:
+    async def Record(  # type: ignore[override]  # it writes the pieces itself, to see whether they are read
+        self, request: pb.RecordRequest, context: Context
+    ) -> None:
         pieces = await self._answer(context, Desk.record, request)
         async with self._explained(context, "record_pieces"), self._readers.one(context):
             while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
@@ -354,6 +360,8 @@ async def hand_on(address: str, asked: bytes, context: Context) -> None:
             async for data in call:
                 await _send(context, data)
         except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
+                await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")
             await context.abort(error.code(), error.details() or "")
         finally:
             call.cancel()

@@ -90,6 +90,11 @@ def refused(ask: Callable[[], object]) -> grpc.StatusCode:
     return code
 
 
+def watched(channel: Any) -> Any:
+    """The call by which one watches a match, which takes and gives bytes."""
+    return channel.unary_stream("/dogana.v1.Referee/Watch")
+
+
 def a_match_that_is_over(home: Home, bot: str) -> str:
     with Chronicle(home.database, create=False) as chronicle:
         return next(
@@ -579,6 +584,37 @@ def test_an_upload_ends_though_its_pieces_keep_coming(
         assert "did not arrive within 0.2 s" in call.details()
 
 
+# --- what breaks on the machine of the ladder ----------------------------------------------------------------
+
+
+def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path) -> None:
+    home = told_ladder(tmp_path / "home", PLAYED)
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("new")
+    with Chronicle(home.database, create=False) as chronicle:
+        match = chronicle.match(a_match_that_is_over(home, "best"))
+    assert match is not None
+    (tmp_path / "bot.py").write_text(BOT)
+    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
+        desk.submit(tmp_path / "bot.py", "first", "")
+        home.find_record(match.match_id).write_text("{")
+        assert desk.match(pb.MatchRequest(match=match.match_id)).problem == "its record does not hold"
+        home.key.unlink()
+        (tmp_path / "bot.py").write_text(BOT * 2)
+        with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
+            desk.submit(tmp_path / "bot.py", "second", "")
+        with (
+            announced_match(home, match, f"unix:{tmp_path}/gone"),
+            grpc.insecure_channel(f"127.0.0.1:{port}") as channel,
+        ):
+            with pytest.raises(grpc.RpcError) as caught:
+                list(watched(channel)(b"", timeout=60))
+            assert caught.value.details() == "the match was broken off"
+        home.folder.rename(tmp_path / "elsewhere")
+        with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
+            desk.info(pb.InfoRequest())
+
+
 # --- readers that do not read -------------------------------------------------------------------------------
 
 
@@ -596,7 +632,7 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
 
     async def show(over: threading.Event, ready: threading.Event) -> None:
         server = grpc.aio.server()
-        handlers = {"Watch": grpc.unary_stream_rpc_method_handler(flood)}
+        handlers: dict[str, Any] = {"Watch": grpc.unary_stream_rpc_method_handler(flood)}
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("dogana.v1.Referee", handlers),))
         server.add_insecure_port(f"unix:{tmp_path}/referee")
         await server.start()
@@ -628,12 +664,12 @@ def test_a_spectator_who_does_not_read_gives_the_place_to_another(
     async def watch(address: str) -> None:
         """Watch, without reading on; then be another one, until there is a place."""
         async with grpc.aio.insecure_channel(address) as first, grpc.aio.insecure_channel(address) as second:
-            idle = first.unary_stream("/dogana.v1.Referee/Watch")(b"")
+            idle = watched(first)(b"")
             await idle.read()
             seen: object = None
             while not isinstance(seen, bytes):
                 with suppress(grpc.aio.AioRpcError):
-                    seen = await second.unary_stream("/dogana.v1.Referee/Watch")(b"").read()
+                    seen = await watched(second)(b"").read()
             assert not idle.done()
 
     with serving(home, Listen("127.0.0.1:0")) as port:
@@ -645,7 +681,7 @@ def test_a_spectator_who_goes_is_no_fault_of_the_ladder(
 ) -> None:
     async def go(address: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
-            await channel.unary_stream("/dogana.v1.Referee/Watch")(b"").read()
+            await watched(channel)(b"").read()
             await asyncio.to_thread(flooding.wait)
 
     metrics = Metrics(home)
