@@ -23,7 +23,7 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from ladder.entries import begin, disagreement, lines, note, now
-from ladder.errors import LadderError
+from ladder.errors import BadHome
 from ladder.schema import DERIVED, derive, migrations
 
 _PATIENCE = 30.0
@@ -41,11 +41,11 @@ class LadderFile:
             create: whether to make a ladder if there is no such file.
 
         Raises:
-            LadderError: if it is not a ladder, one of a newer version, or cannot be read.
+            BadHome: if it is not a ladder, one of a newer version, or cannot be read.
         """
         self._path = path
         if not create and not path.is_file():
-            raise LadderError(
+            raise BadHome(
                 f"{path.parent} is not a ladder: there is no {path.name}; name its folder with --home, or submit a bot to make one"
             )
         with self._explained():
@@ -85,15 +85,15 @@ class LadderFile:
             tables = db.table_names()  # asked for once: another process may be making the ladder at this moment
             known = {migration.name for migration in migrations.applied(db)} if tables else set()
             if known - {migration.name for migration in migrations.pending(Database(memory=True))}:
-                raise LadderError(f"{self._path} was made by a newer version of Dogana; update this one")
+                raise BadHome(f"{self._path} was made by a newer version of Dogana; update this one")
             if not known and (tables or not create):
-                raise LadderError(f"{self._path} is an SQLite file, but not a ladder")
+                raise BadHome(f"{self._path} is an SQLite file, but not a ladder")
 
     def _migrate(self) -> None:
         if not migrations.pending(self._db):
             return
         if not self._may_write():
-            raise LadderError(
+            raise BadHome(
                 f"{self._path} was made by an older version of Dogana and cannot be updated here, because it cannot be"
                 " written; open it once as its owner"
             )
@@ -142,7 +142,7 @@ class LadderFile:
         """Run a transaction that writes: all of it happens or nothing. Inside of another one, it is a part of that.
 
         Raises:
-            LadderError: if the disk is full, or the file is damaged, locked for too long or cannot be written.
+            BadHome: if the disk is full, or the file is damaged, locked for too long or cannot be written.
         """
         if self._db.conn.in_transaction:
             yield
@@ -157,7 +157,7 @@ class LadderFile:
         Inside of another transaction, it is a part of that.
 
         Raises:
-            LadderError: if the file is damaged or cannot be read.
+            BadHome: if the file is damaged or cannot be read.
         """
         if self._db.conn.in_transaction:
             yield
@@ -185,7 +185,7 @@ class LadderFile:
             hint = _HINTS.get(_code(error))
             if hint is None and not isinstance(error, sqlite3.OperationalError):
                 raise
-            raise LadderError(f"{self._path}: {hint or error}") from error
+            raise BadHome(f"{self._path}: {hint or error}") from error
 
     def changes_of_others(self) -> int:
         """Return a number that is another one whenever others have written meanwhile, in this process or another."""
@@ -244,7 +244,7 @@ class LadderFile:
         """Copy the whole file as of one moment, while others may write to it.
 
         Raises:
-            LadderError: if the file is damaged or locked.
+            BadHome: if the file is damaged or locked.
             OSError: if the copy cannot be written.
         """
         with self._explained():

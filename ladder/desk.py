@@ -292,7 +292,7 @@ class Desk:
             is_recorded=found.record is not None,
             record=self._place(found.record),
             logs=[pb.SeatLog(seat=log.seat, path=self._place(log.path)) for log in logs],
-            problem=found.problem,
+            problem=found.problem if self._asker.is_organiser or not found.problem else "its record does not hold",
         )
         if account is not None:
             answer.blames.extend(pb.Blame(**asdict(blame)) for blame in account.blames)
@@ -399,6 +399,15 @@ class Desk:
             stopped=stopped,
         )
 
+    def check_is_author(self) -> None:
+        """Check that who asks is an author.
+
+        Raises:
+            Forbidden: if not.
+        """
+        if not self._asker.author:
+            raise Forbidden("who submits over the network must show the token of an author")
+
     def receive(self, submission: pb.Submission) -> Upload:
         """Begin to take in a bot of the author who asks, whose file comes in pieces.
 
@@ -407,8 +416,7 @@ class Desk:
             BadBot: if it is too large, or its name is that of no file.
             LadderError: if the bot's name is not allowed or belongs to another author.
         """
-        if not self._asker.author:
-            raise Forbidden("who submits over the network must show the token of an author")
+        self.check_is_author()
         check_names(submission.bot, self._asker.author)
         with self._chronicle() as chronicle:
             if versions := chronicle.versions_called(submission.bot):

@@ -9,6 +9,10 @@ class LadderError(DoganaError):
     """A ladder cannot do what it was asked for."""
 
 
+class BadHome(LadderError):
+    """The files of the ladder cannot be used. The text names them: it is for who has them, and for nobody elsewhere."""
+
+
 class NotFound(LadderError):
     """There is nothing of that name; the text names what is alike."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ladder.errors import LadderError
+from ladder.errors import BadHome
 from ladder.home import Home
 from ladder.store import Store
 from referee.files import read_file, sync_folder, write_private
@@ -42,7 +42,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
     """Return the key of a ladder; make one if it has none yet.
 
     Raises:
-        LadderError: if the private key is missing or another one.
+        BadHome: if the private key is missing or another one.
         OSError: if it cannot be read or written, with its name.
     """
     if not store.key():
@@ -51,7 +51,7 @@ def ladder_key(home: Home, store: Store) -> LadderKey:
         _put_in_place(home, store)
     key = read_private_key(home)
     if key.public.text != store.key():
-        raise LadderError(
+        raise BadHome(
             f"{home.key} is not the key of this ladder, which is {PublicKey(store.key()).fingerprint}; restore it from a"
             " backup; if it is lost, `dogana ladder key --replace` makes a new one"
         )
@@ -86,7 +86,7 @@ def new_key(home: Home, store: Store, *, replace: bool) -> None:
             return
         try:
             old = ladder_key(home, store) if known else None
-        except (LadderError, OSError):
+        except (BadHome, OSError):
             old = None
         private = Ed25519PrivateKey.generate()
         new = LadderKey(private, _public(private))
@@ -100,7 +100,7 @@ def read_private_key(home: Home) -> LadderKey:
     """Return the key in `key.pem`.
 
     Raises:
-        LadderError: if there is no key in it.
+        BadHome: if there is no key in it.
         OSError: if it cannot be read, with its name.
     """
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -112,11 +112,11 @@ def read_private_key(home: Home) -> LadderKey:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         private = None
     except FileNotFoundError as error:
-        raise LadderError(
+        raise BadHome(
             f"{home.key} is missing: restore it from a backup; if it is lost, `dogana ladder key --replace` makes a new one"
         ) from error
     if not isinstance(private, Ed25519PrivateKey):
-        raise LadderError(f"{home.key} is no private key of a ladder (Ed25519, PKCS 8); restore it from a backup")
+        raise BadHome(f"{home.key} is no private key of a ladder (Ed25519, PKCS 8); restore it from a backup")
     return LadderKey(private, _public(private))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any, Self, TypeVar
 
@@ -18,16 +19,18 @@ from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from ladder.authors import Authors
 from ladder.desk import ANYBODY, Asker, Desk
-from ladder.errors import BadBot, Forbidden, NotFound, TooMuch, Unauthenticated
+from ladder.errors import BadBot, BadHome, Forbidden, NotFound, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.playing import playing
 from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
+from ladder.upload import Upload
 from referee.errors import DoganaError
-from referee.live.door import OPTIONS, Calls
+from referee.live.door import OPTIONS, Calls, allow_files
 from referee.live.door import SERVICE as REFEREE
 from referee.live.lobby import Places
 from referee.live.server import Listen, PortInUse
+from referee.live.spectators import SLOW_SECONDS
 from referee.terminal import visible
 
 _log = logging.getLogger(__name__)
@@ -41,12 +44,16 @@ WAIT_SECONDS = 10.0
 """How long a call waits for its turn."""
 PIECE_SECONDS = 30.0
 """How long the next piece of an upload may take to come."""
+UPLOAD_SECONDS = 600.0
+"""How long all pieces of an upload may take to come; clients wait no longer."""
 MAX_UPLOADS = 8
 """How many uploads may be under way."""
-MAX_FILES = 32
-"""How many files are sent at a time."""
+MAX_UPLOADS_OF_AUTHOR = 2
+"""How many of them may be those of one author."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time."""
+MAX_READERS = 64
+"""How many files are sent at a time."""
 STOP_SECONDS = 2.0
 SERVICE = "dogana.v1.Ladder"
 
@@ -57,6 +64,14 @@ FILE_REQUESTS = 5
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
 
+_BROKEN = "the ladder failed; its organiser finds the reason in its log"
+_OPTIONS = {
+    **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_concurrent_streams": MAX_CALLS,
+    "grpc.keepalive_time_ms": 30_000,
+    "grpc.keepalive_timeout_ms": 10_000,
+}
 _STATUS: dict[type[Exception], grpc.StatusCode] = {
     NotFound: grpc.StatusCode.NOT_FOUND,
     Forbidden: grpc.StatusCode.PERMISSION_DENIED,
@@ -79,10 +94,11 @@ class LadderServer(LadderServicer):
         self._metrics = metrics
         self._calls = Calls()
         self._turns = asyncio.Semaphore(MAX_CALLS)
-        self._uploads = asyncio.Semaphore(MAX_UPLOADS)
+        self._uploading: Counter[str] = Counter()
+        """How many uploads of each author are under way."""
         self._requests = Meter(REQUESTS)
         self._watchers = Places(MAX_WATCHERS, "spectators")
-        self._files = Places(MAX_FILES, "files that are being sent")
+        self._readers = Places(MAX_READERS, "files that are being sent")
         self._submissions = Meter(SUBMISSIONS)
         self._uploaded = Meter(UPLOADED)
         self._server: grpc.aio.Server | None = None
@@ -95,13 +111,11 @@ class LadderServer(LadderServicer):
         Raises:
             PortInUse: if that is not possible.
         """
-        options = dict(OPTIONS) | {  # each once: of an option that is given twice, gRPC takes the first
-            "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-            "grpc.max_concurrent_streams": MAX_CALLS,
-            "grpc.keepalive_time_ms": 30_000,
-            "grpc.keepalive_timeout_ms": 10_000,
-        }
-        server = self._server = grpc.aio.server(interceptors=[self._calls], options=list(options.items()))
+        allow_files()
+        server = self._server = grpc.aio.server(
+            interceptors=[self._calls],
+            options=list(_OPTIONS.items()),
+        )
         add_LadderServicer_to_server(self, server)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
         server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(REFEREE, {"Watch": watch}),))
@@ -189,9 +203,12 @@ class LadderServer(LadderServicer):
             except grpc.aio.AbortError:
                 ending.status = "ABORTED"
                 raise
-            except asyncio.CancelledError:
+            except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go while something is sent
                 ending.status = "CANCELLED"
                 raise
+            except BadHome as error:
+                _log.error("%s failed: %s", method, error)
+                code, said = grpc.StatusCode.INTERNAL, _BROKEN
             except DoganaError as error:
                 code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
                 said = str(error)
@@ -200,7 +217,7 @@ class LadderServer(LadderServicer):
                 code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
             except Exception:
                 _log.exception("%s failed", method)
-                code, said = grpc.StatusCode.INTERNAL, "the ladder failed; its organiser finds the reason in its log"
+                code, said = grpc.StatusCode.INTERNAL, _BROKEN
             ending.status = code.name
             await context.abort(code, visible(said, MAX_STATUS_CHARACTERS))
 
@@ -247,25 +264,27 @@ class LadderServer(LadderServicer):
         return await self._answer(context, Desk.requalify, request)
 
     @override
-    async def Record(self, request: pb.RecordRequest, context: Context) -> AsyncIterator[pb.FilePiece]:
-        async for piece in self._send(context, Desk.record, request):
-            yield piece
+    async def Record(  # type: ignore[override]  # it writes the pieces itself, to see whether they are read
+        self, request: pb.RecordRequest, context: Context
+    ) -> None:
+        await self._send_file(context, Desk.record, request)
 
     @override
-    async def AuditLog(self, request: pb.AuditLogRequest, context: Context) -> AsyncIterator[pb.FilePiece]:
-        async for piece in self._send(context, Desk.audit_log, request):
-            yield piece
+    async def AuditLog(  # type: ignore[override]  # as Record
+        self, request: pb.AuditLogRequest, context: Context
+    ) -> None:
+        await self._send_file(context, Desk.audit_log, request)
 
-    async def _send(
+    async def _send_file(
         self, context: Context, ask: Callable[[Desk, Request], Iterator[pb.FilePiece]], request: Request
-    ) -> AsyncIterator[pb.FilePiece]:
-        """Send a file; each file counts as many requests."""
+    ) -> None:
+        """Send a file; each file counts as several requests."""
         async with self._explained(context, ask.__name__):
             asker = await self._asker(context, FILE_REQUESTS)
-            async with self._files.one(context):
+            async with self._readers.one(context):
                 pieces = ask(Desk(self._home, asker), request)
                 while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-                    yield piece
+                    await _send(context, piece)
 
     @override
     async def Queue(self, request: pb.QueueRequest, context: Context) -> pb.QueueAnswer:
@@ -279,11 +298,28 @@ class LadderServer(LadderServicer):
     async def Submit(self, requests: AsyncIterator[pb.SubmitRequest], context: Context) -> pb.SubmitAnswer:
         async with self._explained(context, "submit"):
             asker = await self._asker(context)
-            if self._uploads.locked():
-                raise TooMuch("too many bots are being sent at the moment; come back in a minute")
-            async with self._uploads:
-                return await self._receive(Desk(self._home, asker), asker, aiter(requests))
+            desk = Desk(self._home, asker)
+            desk.check_is_author()  # before a place is taken, or anybody could keep all of them
+            with self._place_for_upload(asker.author):
+                return await self._receive(desk, asker, aiter(requests))
         raise AssertionError  # `_explained` has ended the call
+
+    @contextlib.contextmanager
+    def _place_for_upload(self, author: str) -> Iterator[None]:
+        """Count an upload while it is under way.
+
+        Raises:
+            TooMuch: if there are too many, of this author or of all.
+        """
+        if self._uploading[author] >= MAX_UPLOADS_OF_AUTHOR:
+            raise TooMuch(f"{MAX_UPLOADS_OF_AUTHOR} of your bots are being sent already; wait until they have arrived")
+        if self._uploading.total() >= MAX_UPLOADS:
+            raise TooMuch("too many bots are being sent at the moment; come back in a minute")
+        self._uploading[author] += 1
+        try:
+            yield
+        finally:
+            self._uploading[author] -= 1
 
     async def _receive(self, desk: Desk, asker: Asker, requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitAnswer:
         first = await _next_piece(requests)
@@ -294,13 +330,20 @@ class LadderServer(LadderServicer):
         with upload:
             self._submissions.take(asker.author)
             self._uploaded.take(asker.author, submission.size)
-            while (piece := await _next_piece(requests)) is not None:
-                if piece.WhichOneof("part") != "data":
-                    raise BadBot("after the first message, only bytes can come")
-                await asyncio.to_thread(upload.write, piece.data)
-                self._metrics.uploaded.inc(len(piece.data))
+            try:
+                async with asyncio.timeout(UPLOAD_SECONDS):
+                    await self._receive_pieces(upload, requests)
+            except TimeoutError:
+                raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
             async with self._turn():
                 return await asyncio.to_thread(upload.finish)
+
+    async def _receive_pieces(self, upload: Upload, requests: AsyncIterator[pb.SubmitRequest]) -> None:
+        while (piece := await _next_piece(requests)) is not None:
+            if piece.WhichOneof("part") != "data":
+                raise BadBot("after the first message, only bytes can come")
+            await asyncio.to_thread(upload.write, piece.data)
+            self._metrics.uploaded.inc(len(piece.data))
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""
@@ -339,11 +382,26 @@ async def hand_on(address: str, asked: bytes, context: Context) -> None:
         await context.send_initial_metadata(())
         try:
             async for data in call:
-                await context.write(data)
+                await _send(context, data)
         except grpc.aio.AioRpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
+                await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")
             await context.abort(error.code(), error.details() or "")
         finally:
             call.cancel()
+
+
+async def _send(context: Context, message: object) -> None:
+    """Send a message of many.
+
+    Raises:
+        TooMuch: if those before it are not read in time.
+    """
+    try:
+        async with asyncio.timeout(SLOW_SECONDS):
+            await context.write(message)
+    except TimeoutError:
+        raise TooMuch(f"what was sent was not read for {SLOW_SECONDS:g} s") from None
 
 
 async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitRequest | None:

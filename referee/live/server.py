@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import resource
 from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ from typing_extensions import override
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
 from referee.live.agent import AgentSeat
-from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
+from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper, allow_files
 from referee.live.lobby import Places
 from referee.live.socket_folder import SocketFolder
 from referee.live.spectators import Showing
@@ -90,9 +89,7 @@ class RefereeServer:
         Raises:
             PortInUse: if that is not possible.
         """
-        # Strangers' connections must not use up the files that records and agents need.
-        _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+        allow_files()
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],

@@ -670,7 +670,7 @@ def test_a_key_that_is_lost_hands_over_to_nobody(home: Home, tmp_path: Path) -> 
         check(later, old)
 
 
-@pytest.mark.parametrize("step", ["write_private", "write_file", "sync_folder"])
+@pytest.mark.parametrize("step", ["write_private", "sync_folder"])
 def test_a_key_is_never_lost_whenever_its_making_is_interrupted(
     home: Home, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:

@@ -8,12 +8,13 @@ import json
 import os
 import random
 import re
+import resource
 import socket
 import stat
 import threading
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +25,11 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
+from ladder.desk import PIECE_BYTES
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
 from ladder.intake import MAX_BYTES
+from ladder.playing import announced as announced_match
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
@@ -85,6 +88,11 @@ def refused(ask: Callable[[], object]) -> grpc.StatusCode:
     assert isinstance(cause, grpc.RpcError)
     code: grpc.StatusCode = cause.code()
     return code
+
+
+def watched(channel: Any) -> Any:
+    """The call by which one watches a match, which takes and gives bytes."""
+    return channel.unary_stream("/dogana.v1.Referee/Watch")
 
 
 def a_match_that_is_over(home: Home, bot: str) -> str:
@@ -472,6 +480,19 @@ def test_a_folder_is_sent_as_it_is(home: Home, address: str, tokens: dict[str, s
     assert list(answer.run) == ["python", "bot.py"]
 
 
+def test_a_bot_that_fills_several_messages_is_sent_whole(
+    home: Home, address: str, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "large"
+    folder.mkdir()
+    (folder / "bot.py").write_text(BOT)
+    weights = random.Random(1).randbytes(3 * PIECE_BYTES)  # nothing that an archive would make small
+    (folder / "weights").write_bytes(weights)
+    with desk_of(address, tokens["new"], "new") as desk:
+        answer = desk.submit(folder, "large", "")
+    assert (home.versions / answer.content_hash / "weights").read_bytes() == weights
+
+
 # --- too much -----------------------------------------------------------------------------------------------
 
 
@@ -532,6 +553,182 @@ def test_slow_connections_keep_nobody_waiting(address: str) -> None:
     finally:
         for one in silent:
             one.close()
+
+
+def slow_upload(bot: str, over: threading.Event) -> Iterator[pb.SubmitRequest]:
+    """A submission of which hardly anything comes; nothing at all if no bot is named."""
+    if not bot:
+        over.wait()
+        return
+    yield announced(DATA, bot=bot)
+    while not over.wait(0.05):
+        yield piece(b"")
+
+
+@contextmanager
+def slow_uploads(address: str, count: int, token: str) -> Iterator[list[Any]]:
+    """Submissions that never end; the calls."""
+    over = threading.Event()
+    metadata = (("authorization", f"Bearer {token}"),) if token else ()
+    with grpc.insecure_channel(address) as channel:
+        submit = LadderStub(channel).Submit
+        try:
+            yield [
+                submit.future(slow_upload(f"slow{number}" * bool(token), over), metadata=metadata)
+                for number in range(count)
+            ]
+        finally:
+            over.set()
+
+
+@pytest.mark.parametrize(("who", "code"), [("", "PERMISSION_DENIED"), ("eve", "RESOURCE_EXHAUSTED")])
+def test_uploads_that_never_end_leave_places_to_other_authors(
+    address: str, tokens: dict[str, str], tmp_path: Path, who: str, code: str
+) -> None:
+    (tmp_path / "bot.py").write_text(BOT)
+    with slow_uploads(address, service.MAX_UPLOADS, tokens.get(who, "")) as calls:
+        kept = service.MAX_UPLOADS_OF_AUTHOR if who else 0
+        while sum(call.done() for call in calls) < service.MAX_UPLOADS - kept:
+            pass
+        assert {call.code().name for call in calls if call.done()} == {code}
+        with desk_of(address, tokens["new"], "new") as desk:
+            assert desk.submit(tmp_path / "bot.py", "meanwhile", "").version
+
+
+def test_an_upload_ends_though_its_pieces_keep_coming(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "UPLOAD_SECONDS", 0.2)
+    with (
+        serving(home, Listen("127.0.0.1:0")) as port,
+        slow_uploads(f"127.0.0.1:{port}", 1, tokens["new"]) as [call],
+    ):
+        assert call.code() is grpc.StatusCode.INVALID_ARGUMENT
+        assert "did not arrive within 0.2 s" in call.details()
+
+
+# --- what breaks on the machine of the ladder ----------------------------------------------------------------
+
+
+def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path) -> None:
+    home = told_ladder(tmp_path / "home", PLAYED)
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("new")
+    with Chronicle(home.database, create=False) as chronicle:
+        match = chronicle.match(a_match_that_is_over(home, "best"))
+    assert match is not None
+    (tmp_path / "bot.py").write_text(BOT)
+    with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
+        desk.submit(tmp_path / "bot.py", "first", "")
+        home.find_record(match.match_id).write_text("{")
+        assert desk.match(pb.MatchRequest(match=match.match_id)).problem == "its record does not hold"
+        home.key.unlink()
+        (tmp_path / "bot.py").write_text(BOT * 2)
+        with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
+            desk.submit(tmp_path / "bot.py", "second", "")
+        with (
+            announced_match(home, match, f"unix:{tmp_path}/gone"),
+            grpc.insecure_channel(f"127.0.0.1:{port}") as channel,
+        ):
+            with pytest.raises(grpc.RpcError) as caught:
+                list(watched(channel)(b"", timeout=60))
+            assert caught.value.details() == "the match was broken off"
+        home.folder.rename(tmp_path / "elsewhere")
+        with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
+            desk.info(pb.InfoRequest())
+
+
+# --- readers that do not read -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
+    """A match is announced whose referee shows more than any connection holds; what is set when it must wait for readers."""
+    waits = threading.Event()
+
+    async def flood(_: bytes, context: Any) -> None:
+        while True:
+            writing = asyncio.ensure_future(context.write(bytes(100_000)))
+            if not (await asyncio.wait([writing], timeout=0.5))[0]:
+                waits.set()
+            await writing
+
+    async def show(over: threading.Event, ready: threading.Event) -> None:
+        server = grpc.aio.server()
+        handlers: dict[str, Any] = {"Watch": grpc.unary_stream_rpc_method_handler(flood)}
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("dogana.v1.Referee", handlers),))
+        server.add_insecure_port(f"unix:{tmp_path}/referee")
+        await server.start()
+        ready.set()
+        await asyncio.to_thread(over.wait)
+        await server.stop(None)
+
+    over, ready = threading.Event(), threading.Event()
+    thread = threading.Thread(target=lambda: asyncio.run(show(over, ready)))
+    thread.start()
+    ready.wait()
+    with Chronicle(home.database, create=False) as chronicle:
+        match = chronicle.match(next(iter(chronicle.matches(1))).match_id)
+    assert match is not None
+    try:
+        with announced_match(home, match, f"unix:{tmp_path}/referee"):
+            yield waits
+    finally:
+        over.set()
+        thread.join()
+
+
+def test_a_spectator_who_does_not_read_gives_the_place_to_another(
+    home: Home, flooding: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(service, "MAX_WATCHERS", 1)
+
+    async def watch(address: str) -> None:
+        """Watch, without reading on; then be another one, until there is a place."""
+        async with grpc.aio.insecure_channel(address) as first, grpc.aio.insecure_channel(address) as second:
+            idle = watched(first)(b"")
+            await idle.read()
+            seen: object = None
+            while not isinstance(seen, bytes):
+                with suppress(grpc.aio.AioRpcError):
+                    seen = await watched(second)(b"").read()
+            assert not idle.done()
+
+    with serving(home, Listen("127.0.0.1:0")) as port:
+        asyncio.run(asyncio.wait_for(watch(f"127.0.0.1:{port}"), 60))
+
+
+def test_a_spectator_who_goes_is_no_fault_of_the_ladder(
+    home: Home, flooding: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def go(address: str) -> None:
+        async with grpc.aio.insecure_channel(address) as channel:
+            await watched(channel)(b"").read()
+            await asyncio.to_thread(flooding.wait)
+
+    metrics = Metrics(home)
+    with serving(home, Listen("127.0.0.1:0"), metrics) as port:
+        asyncio.run(go(f"127.0.0.1:{port}"))
+    assert not [entry for entry in caplog.records if entry.name == service.__name__]
+    assert (
+        metrics.registry.get_sample_value("dogana_ladder_calls_total", {"method": "watch", "status": "CANCELLED"}) == 1
+    )
+
+
+def test_silent_connections_do_not_use_up_the_files_of_the_ladder(home: Home) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert limits[1] >= 1000
+    resource.setrlimit(resource.RLIMIT_NOFILE, (128, limits[1]))  # a few: usual are 1024, and a run needs some itself
+    silent: list[socket.socket] = []
+    try:
+        with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}") as desk:
+            silent.extend(socket.create_connection(("127.0.0.1", port), 10) for _ in range(200))
+            assert desk.info(pb.InfoRequest()).dogana
+    finally:
+        for one in silent:
+            one.close()
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 
 
 def test_bytes_that_are_no_message_are_refused(address: str) -> None:
