@@ -411,7 +411,10 @@ async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitReq
         BadBot: if none comes in time.
     """
     try:
-        return await asyncio.wait_for(anext(requests, None), PIECE_SECONDS)
+        async with asyncio.timeout(
+            PIECE_SECONDS
+        ):  # `wait_for` of Python 3.11 can swallow that the whole upload is late
+            return await anext(requests, None)
     except TimeoutError:
         raise BadBot(f"nothing came for {PIECE_SECONDS:g} s; send it again") from None
 
