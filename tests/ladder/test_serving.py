@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -156,13 +157,21 @@ def test_a_match_that_is_being_played_is_watched_through_the_server(tmp_path: Pa
                 next(stub.Watch(referee_pb2.WatchRequest(match_id="../ladder.db")))
             assert caught.value.code() is grpc.StatusCode.NOT_FOUND
             desk.submit(tmp_path / "bot.py", "mybot", "")
-            wait_until(lambda: desk.playing(pb.PlayingRequest()).matches)
-            [match] = desk.playing(pb.PlayingRequest()).matches
-            assert not match.address
-            assert f"dogana watch {address} " in dogana("ladder", "playing", "--server", address).stdout
-            assert "dogana watch unix:" in dogana("ladder", "playing", "--home", home).stdout
-            seen = list(stub.Watch(referee_pb2.WatchRequest(match_id=match.match)))
-        assert seen[0].match_id == match.match
+            seen: list[referee_pb2.Happened] = []
+
+            def watch_one() -> bool:
+                """Watch a match to its end, unless it is over before we come."""
+                for match in desk.playing(pb.PlayingRequest()).matches:
+                    assert not match.address
+                    with contextlib.suppress(grpc.RpcError):
+                        seen.extend(stub.Watch(referee_pb2.WatchRequest(match_id=match.match)))
+                        return seen[0].match_id == match.match
+                return False
+
+            wait_until(watch_one)
+            where = {("--server", address): f"dogana watch {address} ", ("--home", home): "dogana watch unix:"}
+            for words, said in where.items():
+                wait_until(lambda: said in dogana("ladder", "playing", *words).stdout)  # noqa: B023 it is called at once
         assert seen[-1].HasField("game_over")
         assert seen[-1].game_over.seed == ""  # others are played from it
 
