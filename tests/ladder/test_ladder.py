@@ -34,6 +34,8 @@ from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
 
+pytestmark = pytest.mark.ladders
+
 RANDOM = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
 CRASHING = "from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n"
 LATE_CRASHING = (
