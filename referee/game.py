@@ -1,47 +1,46 @@
 """The contract that every game fulfils.
 
-A game is a pure state machine: no clock, no files, no randomness of its own, no protobuf, no output.
-It is one folder below `referee/games/` and one .proto file, both named after the game. Nothing outside of them
-knows its rules or mentions its name. `docs/adding_a_game.md` builds a game step by step.
+A game is a pure state machine: no clock, no files, no randomness of its own, no protobuf, no output. It is one folder below
+`referee/games/` and one .proto file, both named after the game. Nothing outside of them knows its rules or mentions its name.
+`docs/adding_a_game.md` builds a game step by step.
 
 Words
 -----
-*Game*: the rules, as one object without state. *Setup*: what is agreed before a match: number of seats,
-options, board. *Board*: every number printed on the physical game, read from `board.toml`. *State*: a match in
-progress. *Seat*: a place at the table, an integer from 0. *Action*: one atomic decision. *Observation*: what
-one seat or a spectator may know of a state.
+*Game*: the rules, as one object without state. *Setup*: what is agreed before a match: number of seats, options, board.
+*Board*: every number printed on the physical game, read from `board.toml`. *State*: a match in progress. *Seat*: a place at
+the table, an integer from 0. *Action*: one atomic decision. *Observation*: what one seat or a spectator may know of a state.
 
 What holds for every game
 -------------------------
 The contract suite (`referee/contract/`) checks each of these sentences, by its number, over random play.
 
  1. While a match is not over, `seats_to_act` names at least one seat; once it is over, none. It names several seats
-    where the rules let them decide simultaneously. The state that results does not depend on the order in which
-    their actions are applied, unless the rules say so (`Game.order_matters`).
+    where the rules let them decide simultaneously. The state that results does not depend on the order in which their
+    actions are applied, unless the rules say so (`Game.order_matters`).
  2. `legal_actions(seat)` is, for a seat to act, never empty, complete, without duplicates, within
-    `Game.max_actions`, and in the order that the rules give; for any other seat it is empty. Calling it
-    changes nothing. Labels (`label`) within a list are all different.
+    `Game.max_actions`, and in the order that the rules give; for any other seat it is empty. Calling it changes nothing.
+    Labels (`label`) within a list are all different.
  3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises
     `IllegalAction`, which says what was wrong and by which rule, and leaves the state as it was.
- 4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs
-    it draws from `chance`. A state holds no generator, so nobody can read the future from a copy.
+ 4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs it draws from
+    `chance`. A state holds no generator, so nobody can read the future from a copy.
  5. `clone` returns an equal state, with every field, that shares no list, dictionary or set with the original.
  6. A state survives `to_json` and `Game.read_state`: the position format of tests, bug reports and people.
  7. `problems` is empty in every state that can be reached.
  8. Every match ends within `Game.max_decisions` decisions, whatever is played.
- 9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) do with a seat that
-    is out of the match or out of time. It looks only at what that seat may know.
- 10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else.
-     A spectator (`None`) knows nothing that any seat does not know.
+ 9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) do with a seat that is out of the match
+    or out of time. It looks only at what that seat may know.
+ 10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else. A spectator
+     (`None`) knows nothing that any seat does not know.
  11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
- 12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content
-     and order), the labels and the size of its messages stay the same, byte for byte.
- 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not,
-     only that seat does, and the observations of the others change only by what the rules make public. Whatever a seat plans,
-     the others and spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
- 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
-     `seats` whose entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place.
-     Everybody knows the scores, and who is to act: spectators are told both.
+ 12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content and order), the labels
+     and the size of its messages stay the same, byte for byte.
+ 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not, only that seat
+     does, and the observations of the others change only by what the rules make public. Whatever a seat plans, the others and
+     spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
+ 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple `seats` whose
+     entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place. Everybody knows the scores,
+     and who is to act: spectators are told both.
  15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
@@ -49,9 +48,12 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
  18. `Game.breakdown` says of every observation what each seat's points are for: the same sources in the same order for
      all seats, and their points add up to `scores`. `Game.criteria` says what decides the places, first things first;
      `ranks` follow from it.
+ 19. Each of the spots that `Game.spots` names for a legal action is in the picture of what its seat observes.
 
-Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared
-once (docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
+Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared once
+(docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
+They can be compiled (docs/decisions/0032-compiled-rules.md). `mypyc_attr` says what becomes of a class then: interpreted
+classes may inherit from it, or it stays what it is, because it is pickled or nothing hangs on its speed.
 """
 
 from __future__ import annotations
@@ -65,6 +67,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Protocol
+
+from mypy_extensions import mypyc_attr
 
 from referee.errors import DoganaError
 from referee.kit.document import Document
@@ -113,6 +117,7 @@ class Chance(Protocol):
 # --- actions --------------------------------------------------------------------------------------
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Action:
     """One atomic decision: for each kind a frozen dataclass with slots that mirrors the game's message.
 
@@ -123,6 +128,7 @@ class Action:
     __slots__ = ()
 
 
+@mypyc_attr(native_class=False)
 class IllegalAction(Exception):
     """Raised for an action that is not in the list of legal actions. The state is unchanged.
 
@@ -176,6 +182,7 @@ def _text(value: object) -> str:
 # --- options --------------------------------------------------------------------------------------
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Distinct:
     """The values of an option that is a list of different words, written `red+green+blue`."""
@@ -184,6 +191,7 @@ class Distinct:
     """What the list may contain, each word at most once, in any order."""
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Option:
     """Something that can be agreed before a match, such as a variant of the rules."""
@@ -235,10 +243,15 @@ def _described(choice: str | bool | range | Distinct) -> str:
 # --- setup ----------------------------------------------------------------------------------------
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Board:
     """The numbers printed on the physical game. Each game has a frozen dataclass."""
 
     __slots__ = ()
+
+    def __reduce__(self) -> tuple[type[Board], tuple[object, ...]]:
+        """Pickle and copy a board in the same way whether it is compiled or not."""
+        return type(self), tuple([getattr(self, field.name) for field in fields(self)])  # type: ignore[arg-type]
 
 
 class SetupError(DoganaError):
@@ -266,6 +279,7 @@ class Setup:
 # --- state ----------------------------------------------------------------------------------------
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Window:
     """A stretch of real time in which several seats decide, such as a sand timer (`State.window`)."""
@@ -276,6 +290,7 @@ class Window:
     """How long it stays open, from the moment that a state first has it."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class Observation:
     """What a seat or a spectator may know of a state. Each game has a frozen dataclass that mirrors its message.
 
@@ -286,6 +301,7 @@ class Observation:
     __slots__ = ()
 
 
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class CountedBy:
     """An annotation of a tuple in an observation: what its index stands for; it may end before the last name.
@@ -315,6 +331,7 @@ class Criterion(NamedTuple):
     """What each seat has of it; the larger is the better."""
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class State(ABC):
     """A match in progress. Only `apply` changes it."""
 
@@ -392,9 +409,7 @@ class State(ABC):
         """Return every broken invariant, a line each; none in any state that can be reached."""
 
 
-# --- scene ----------------------------------------------------------------------------------------
-
-
+@mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Scene:
     """What surrounds an observation in a picture of a match: everything in it may be known to the same viewer."""
@@ -418,6 +433,7 @@ class Scene:
 # --- game -----------------------------------------------------------------------------------------
 
 
+@mypyc_attr(native_class=False)
 class Game(ABC):
     """The rules of one game. The `__init__.py` of its folder makes the only instance: `GAME = ...`."""
 
@@ -485,6 +501,14 @@ class Game(ABC):
         It says nothing that is neither in the observation nor in the scene. A game without words of its own gives the label.
         """
         return ["acts" if scene.action is None else label(scene.action)]
+
+    def spots(self, action: Action) -> tuple[str, ...]:
+        """Return what in the picture an action is about, in the order in which a person points at it: a piece, then where it goes.
+
+        Each is the name of a spot: `draw` marks it by the attribute `data-spot`. An action that is about nothing that is drawn
+        has none.
+        """
+        return ()
 
     def order_matters(self, setup: Setup) -> bool:
         """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""

@@ -283,6 +283,21 @@ def test_a_broken_game_is_found_out(sentence: int, game: Game) -> None:
     assert caught.value.sentence == sentence
 
 
+class _Nowhere(Sealed):
+    """Sealed whose cards are said to be in the picture, which shows none."""
+
+    @override
+    def spots(self, action: Action) -> tuple[str, ...]:
+        return (f"card:{action.card}",) if isinstance(action, Lay) else ()
+
+
+def test_a_spot_that_is_not_drawn_is_found_out() -> None:
+    game = _Nowhere()
+    with pytest.raises(BrokenContract, match="the picture of seat 0 has no spot card:") as caught:
+        examine_match(game, game.setup(2, {}, shipped_board(SEALED)), seed=0)
+    assert caught.value.sentence == 19
+
+
 class _Trusting(Sealed):
     """Sealed with a reader that trusts the type of an entry."""
 

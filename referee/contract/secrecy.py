@@ -100,7 +100,7 @@ class _Tap:
                     seen = self._match.state.observation(None)
                     if played or seen != self._shown:
                         self._shown = seen
-                        now = Happened(played, seen, self._match.seats_now(), None)
+                        now = Happened(played, seen, self._match.seats_now(), None, 0)
                         self._send(None, wire.happened(self._plan, self._codec, now, True).SerializeToString())
 
     def _send(self, viewer: Seat | None, message: bytes) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from enum import IntEnum
@@ -26,6 +27,7 @@ from referee.records.changes import describe
 
 DEEP_CHECKS = 40
 """About how many states of a match, spread over its course at random, get the costly checks."""
+_SPOT = re.compile(r' data-spot="([^"]*)"')
 
 
 class BrokenContract(AssertionError):
@@ -88,6 +90,7 @@ class _Examination:
                 self.check_position(state)
                 self.check_rejections(state, lists)
                 self.check_places(state)
+                self.check_spots(state, lists)
                 self.check_simultaneous(state, seats)
                 for viewer in self.everyone:
                     self.check_knowledge(state, viewer)
@@ -235,6 +238,15 @@ class _Examination:
         for viewer in self.everyone:
             for problem in points_problems(self.game, self.setup, state, state.observation(viewer)):
                 raise BrokenContract(18, f"{self.game.name}, {self.setup.seats} seats: {_name(viewer)}: {problem}")
+
+    def check_spots(self, state: State, lists: dict[Seat, list[Action]]) -> None:
+        """Check that each seat is shown where the actions are that it may choose."""
+        for seat, legal in lists.items():
+            wanted = {spot for action in legal for spot in self.game.spots(action)}
+            if wanted:
+                drawing = self.game.draw(self.setup, state.observation(seat))
+                missing = wanted - set(_SPOT.findall(drawing))
+                self.check(19, not missing, f"the picture of seat {seat} has no spot {', '.join(sorted(missing))}")
 
     def check_knowledge(self, state: State, viewer: Seat | None) -> None:
         """Check observation, codec, sample and non-interference for one seat or a spectator."""

@@ -220,6 +220,11 @@ def document(width: float, top: float, height: float, title: str, described: str
     )
 
 
+def spot(name: str, drawn: str) -> str:
+    """Return what is drawn as a spot: something that actions are about (`Game.spots`)."""
+    return element("g", drawn, data_spot=name)
+
+
 def crown(x: float, y: float) -> str:
     """Return the mark of a winner, 22 wide."""
     return group(x, y, path("M-11-7l6 5 5-8 5 8 6-5-2 13h-18z", BRASS))

@@ -7,8 +7,8 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Chance, Criterion, Game, Observation, Option, OptionValue, Points, Scene, Setup, State
-from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules
+from referee.game import Action, Chance, Criterion, Game, Observation, Option, OptionValue, Points, Scene, Setup, State
+from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules, spots
 from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
 from referee.games.cargo_noir.observation import CargoNoirObservation, restore
@@ -108,6 +108,10 @@ class CargoNoir(Game):
     @override
     def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
         return drawing_words.tell(cast("CargoNoirBoard", setup.board), cast("CargoNoirObservation", observation), scene)
+
+    @override
+    def spots(self, action: Action) -> tuple[str, ...]:
+        return spots.spots(action)
 
 
 GAME = CargoNoir()

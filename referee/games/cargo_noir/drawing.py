@@ -19,6 +19,7 @@ from referee.games.cargo_noir.drawing_style import card_colour, pieces_of, ship,
 from referee.games.cargo_noir.drawing_words import can_pay, described, doing, happened, notes, placed, titled
 from referee.games.cargo_noir.names import Card, Kind, Phase, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation
+from referee.games.cargo_noir.spots import spot_of
 from referee.kit.scene import brackets, end_table, end_table_height, strip, strip_height
 from referee.kit.svg import (
     ALARM,
@@ -189,6 +190,7 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
     for card in Card:
         left, colour = seen.supply[card], card_colour(board, card)
         row = [
+            box(6, -17, _SIDE_WIDTH - 12, 20.6, "none", "none", 0, 0, data_spot=spot_of("card", card)),
             box(12, -14, 34, 18, colour, "none", 0, 4),
             figure(29, 0, board.vp[card], SMALLEST, DARK, fit=30),
             text(57, 0, titled(card), SMALLEST, fit=105),

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.drawing_style import cargo, coins, ship
 from referee.games.cargo_noir.drawing_words import titled
-from referee.games.cargo_noir.names import Port, Purpose
+from referee.games.cargo_noir.names import Destination, Port, Purpose
 from referee.games.cargo_noir.observation import CargoNoirObservation, PortView
+from referee.games.cargo_noir.spots import spot_of
 from referee.kit.scene import brackets, halo
 from referee.kit.svg import (
     ALARM,
@@ -93,7 +94,7 @@ def _port(board: CargoNoirBoard, seen: CargoNoirObservation, view: PortView, was
     banned = view.port in seen.banned_ports
     rim = BRASS if chosen else ALARM if banned else LINE
     parts = [
-        box(0, 0, width, height, LAND, rim, 3 if chosen else 1.5),
+        box(0, 0, width, height, LAND, rim, 3 if chosen else 1.5, data_spot=spot_of("port", view.port)),
         text(10, 20, titled(view.port), 15, serif=True, bold=True),
         path(f"M8 {height - 20}h{width - 16}", stroke="#4b3b26", thick=3),
         cargo(view.goods, board.spaces[view.port], 9, 46, 33, 6),
@@ -146,10 +147,12 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
         path(windows, stroke=LAMP, thick=3),
         box(0, 0, width, height, LIT, BRASS, 2),
         text(width / 2, 22, "Macao", 18, BRASS, "middle", serif=True, bold=True),
+        box(4, 26, width - 8, 94, "none", "none", data_spot=spot_of("macao", Destination.BLACK_MARKET)),
         text(10, 39, "Black Market", SMALLEST, FADED),
-        cargo(seen.market, board.black_market_spaces, 10, 58, 29, 8),
+        cargo(seen.market, board.black_market_spaces, 10, 58, 29, 8, "market"),
         _fleet(seen, market, old_market, seen.todo_market > 0, 95),
         path(f"M10 124h{width - 20}", stroke=LINE, thick=1.5),
+        box(4, 128, width - 8, height - 132, "none", "none", data_spot=spot_of("macao", Destination.CASINO)),
         text(10, 142, "Casino", SMALLEST, FADED),
         text(width - 10, 142, f"+{board.casino_income} coins a ship", SMALLEST, FADED, "end", fit=150),
         _fleet(seen, casino, old_casino, seen.todo_casino > 0, 164),

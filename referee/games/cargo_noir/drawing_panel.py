@@ -8,6 +8,7 @@ from referee.games.cargo_noir.drawing_style import card_colour, ship, token
 from referee.games.cargo_noir.drawing_words import placed, titled
 from referee.games.cargo_noir.names import Card, Kind, Phase
 from referee.games.cargo_noir.observation import CargoNoirObservation, SeatView
+from referee.games.cargo_noir.spots import spot_of
 from referee.games.cargo_noir.worth import worth
 from referee.kit.scene import brackets, clock, signed
 from referee.kit.svg import (
@@ -78,7 +79,7 @@ def panel(
     parts += [_coins(has, had), _ships(seen, was, seat, room)]
     parts.append(_storage(sum(has.goods), has.storage, room, worth(board, has.goods)))
     columns = _goods_columns(width)
-    parts.append(_goods(has, had, room, columns))
+    parts.append(_goods(has, had, room, columns, is_own=seat == seen.viewer))
     top = _GOODS_TOP + _LINE * (-(-len(Kind) // columns))
     parts.append(_cards(board, has, had, room, top, height - top - 24))
     if scene is not None and scene.clocks is not None:
@@ -131,12 +132,16 @@ def _storage(goods: int, storage: int, room: float, value: int) -> str:
     return "".join(parts)
 
 
-def _goods(has: SeatView, had: SeatView, room: float, columns: int) -> str:
+def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: bool) -> str:
     """Draw the kinds of goods that a seat has, or has just handed in, with their numbers."""
     step, parts = room / columns, []
     kinds = [kind for kind in Kind if has.goods[kind] or had.goods[kind]]
     for place, kind in enumerate(kinds):
         x, y = 12 + step * (place % columns), _GOODS_TOP + _LINE * (place // columns)
+        if is_own:
+            parts.append(
+                box(x - 3, y - 13, min(step - 2, 44), 26, "none", "none", 0, 4, data_spot=spot_of("good", kind))
+            )
         parts.append(token(x + 11, y, kind, 22, 1 if has.goods[kind] else 0.35))
         parts.append(text(x + 25, y + 5, short(has.goods[kind]), 14.5, bold=True, fit=step - 26))
         if has.goods[kind] != had.goods[kind]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import SMUGGLER_CARDS, Card, Kind
+from referee.games.cargo_noir.spots import spot_of
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -22,6 +23,7 @@ from referee.kit.svg import (
     piece,
     pieces,
     short,
+    spot,
     text,
 )
 
@@ -91,26 +93,36 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
     return piece(f"cn-{kind.name.lower()}", x, y, size / 24, opacity)
 
 
-def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int) -> str:
-    """Draw the goods on some spaces: token by token, or as counts if there are more than `most` spaces."""
+def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int, spot_kind: str = "") -> str:
+    """Draw the goods on some spaces: token by token, or as counts if there are more than `most` spaces.
+
+    `spot_kind` is what the spots of the kinds are called, if they are any.
+    """
     if max(spaces, sum(goods)) > most:
-        return counted(goods, x, y - 7, 5, step * most / 5, 21.5)
+        return counted(goods, x, y - 7, 5, step * most / 5, 21.5, spot_kind)
     tokens = [kind for kind in Kind for _ in range(goods[kind])]
     size = step * 0.88
-    parts = [token(x + size / 2 + step * place, y, kind, size) for place, kind in enumerate(tokens)]
+    parts = [
+        _as_spot(spot_kind, kind, token(x + size / 2 + step * place, y, kind, size))
+        for place, kind in enumerate(tokens)
+    ]
     for place in range(len(tokens), spaces):
         parts.append(box(x + step * place + 3, y - size / 2 + 3, size - 6, size - 6, "none", DIM, 1, 4))
     return "".join(parts)
 
 
-def counted(goods: Sequence[int], x: float, y: float, columns: int, step: float, line: float) -> str:
+def counted(goods: Sequence[int], x: float, y: float, columns: int, step: float, line: float, spot_kind: str) -> str:
     """Draw a table of the kinds that are there, with their counts."""
     parts = []
     for place, kind in enumerate([kind for kind in Kind if goods[kind]]):
         left, middle = x + step * (place % columns), y + line * (place // columns)
-        parts.append(token(left + 10, middle, kind, 20))
+        parts.append(_as_spot(spot_kind, kind, token(left + 10, middle, kind, 20)))
         parts.append(text(left + 22.5, middle + 4.5, short(goods[kind]), SMALLEST, bold=True, fit=step - 23))
     return "".join(parts)
+
+
+def _as_spot(spot_kind: str, kind: Kind, drawn: str) -> str:
+    return spot(spot_of(spot_kind, kind), drawn) if spot_kind else drawn
 
 
 def card_colour(board: CargoNoirBoard, card: Card) -> str:

@@ -8,6 +8,7 @@ from typing import cast
 from typing_extensions import override
 
 from referee.game import (
+    Action,
     Chance,
     Criterion,
     Distinct,
@@ -21,7 +22,7 @@ from referee.game import (
     State,
 )
 from referee.games.valparaiso import actions as act
-from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up
+from referee.games.valparaiso import breakdown, drawing, drawing_words, set_up, spots
 from referee.games.valparaiso.board import ValparaisoBoard, read_board
 from referee.games.valparaiso.names import Colour
 from referee.games.valparaiso.observation import ValparaisoObservation, restore
@@ -138,6 +139,10 @@ class Valparaiso(Game):
     def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
         board = cast("ValparaisoBoard", setup.board)
         return drawing_words.tell(board, board.side(setup.seats), cast("ValparaisoObservation", observation), scene)
+
+    @override
+    def spots(self, action: Action) -> tuple[str, ...]:
+        return spots.spots(action)
 
 
 GAME = Valparaiso()

@@ -9,6 +9,7 @@ from referee.games.valparaiso.board import ACTION_CARDS, CardType, ValparaisoBoa
 from referee.games.valparaiso.drawing_style import cube, points
 from referee.games.valparaiso.drawing_words import name_of
 from referee.games.valparaiso.names import Card, Colour, Effect, Good
+from referee.games.valparaiso.spots import spot_of
 from referee.kit.svg import (
     BRASS,
     DARK,
@@ -28,6 +29,7 @@ from referee.kit.svg import (
     path,
     piece,
     short,
+    spot,
     text,
     width_of,
     wrapped,
@@ -58,11 +60,18 @@ def achievement(width: float, height: float, card: Card, board: ValparaisoBoard)
 
 
 def action_cards(
-    planned: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float, columns: int
+    planned: Sequence[Card],
+    board: ValparaisoBoard,
+    colour: Colour,
+    width: float,
+    height: float,
+    columns: int,
+    *,
+    is_own: bool,
 ) -> str:
     """Draw the action cards that all seats have, each with the seat's alternative; those that lie in its plan are struck out.
 
-    If they are all in one line, there is no room for what they do.
+    If they are all in one line, there is no room for what they do. Those of the observer are spots.
     """
     step, middle, parts = (width + 5) / columns, height / 2, []
     for at, card in enumerate(ACTION_CARDS):
@@ -84,12 +93,15 @@ def action_cards(
             inside.append(
                 text(x + step - 8, y + middle + 5, name_of(board, other, brief=True), SMALLEST, FADED, "end", fit=20)
             )
-        parts.append(element("g", "".join(inside), opacity=0.4) if done else "".join(inside))
+        drawn = element("g", "".join(inside), opacity=0.4) if done else "".join(inside)
+        parts.append(spot(spot_of("card", card), drawn) if is_own else drawn)
     return "".join(parts)
 
 
-def owned_cards(cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float) -> str:
-    """Draw the achievement cards of a seat: as many words for each as there is room for."""
+def owned_cards(
+    cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float, *, is_own: bool
+) -> str:
+    """Draw the achievement cards of a seat: as many words for each as there is room for; those of the observer are spots."""
     if not cards:
         return text(0, 15, "no achievement cards", SMALLEST, DIM)
     rows = max(1, int(height // 22))
@@ -110,7 +122,10 @@ def owned_cards(cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, w
         else:
             words = _effects(board, kind, colour, room - 82)
             inside += [points(56, 10, kind.vp), text(79, 15, words, SMALLEST, FADED, fit=room - 82)]
-        parts.append(group(step * (at % columns), 22 * (at // columns), "".join(inside)))
+        drawn = "".join(inside)
+        if is_own:
+            drawn = spot(spot_of("card", card), drawn)
+        parts.append(group(step * (at % columns), 22 * (at // columns), drawn))
     return "".join(parts)
 
 

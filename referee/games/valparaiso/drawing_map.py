@@ -24,8 +24,9 @@ from referee.games.valparaiso.drawing_style import (
     symbols_of,
     waves,
 )
-from referee.games.valparaiso.names import Location, Phase, Sector
+from referee.games.valparaiso.names import Location, Phase, Sector, Slot
 from referee.games.valparaiso.observation import ValparaisoObservation
+from referee.games.valparaiso.spots import site_spot, spot_of
 from referee.kit.scene import arrow as trail
 from referee.kit.scene import brackets, halo
 from referee.kit.svg import (
@@ -48,6 +49,7 @@ from referee.kit.svg import (
     number,
     path,
     short,
+    spot,
     text,
     wrapped,
 )
@@ -114,7 +116,7 @@ def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoO
     at = OUTER.index(sector)
     lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
     parts = [
-        box(0, 0, _SECTOR_WIDTH, _SECTOR_HEIGHT, DEEP, *_rim_of(seen, lit)),
+        box(0, 0, _SECTOR_WIDTH, _SECTOR_HEIGHT, DEEP, *_rim_of(seen, lit), data_spot=spot_of("sector", sector)),
         text(9, 21, sector.name, SMALLEST, FADED, bold=True),
         name_text(38, 21, board.sector_names[sector], 15, 118),
         text(194, 20, f"{board.overseas_goods} ×", 14, INK, "end", bold=True),
@@ -128,7 +130,9 @@ def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoO
             gone = box(x, 31, _CARD_WIDTH, _CARD_HEIGHT, "none", DIM, 1, 5, stroke_dasharray="4 4")
             parts.append(gone + text(x + _CARD_WIDTH / 2, 77, "empty", SMALLEST, DIM, "middle"))
         else:
-            parts.append(group(x, 31, achievement(_CARD_WIDTH, _CARD_HEIGHT, card, board)))
+            drawn = achievement(_CARD_WIDTH, _CARD_HEIGHT, card, board)
+            name = spot_of("sea", Slot(at * SLOTS_OF_A_SECTOR + place))
+            parts.append(group(x, 31, spot(name, drawn)))
         if card is not was.slots[at * SLOTS_OF_A_SECTOR + place].card:
             parts.append(brackets(x - 3, 28, _CARD_WIDTH + 6, _CARD_HEIGHT + 6))
     if seen.sea_money[at] != was.sea_money[at]:
@@ -139,7 +143,7 @@ def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoO
 
 def _harbour(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
     parts = (
-        box(0, 0, _SECTOR_WIDTH, 44, DEEP, LINE, 1, 8),
+        box(0, 0, _SECTOR_WIDTH, 44, DEEP, LINE, 1, 8, data_spot=spot_of("sector", Sector.H)),
         text(9, 27, Sector.H.name, SMALLEST, FADED, bold=True),
         name_text(24, 27, board.sector_names[Sector.H], 15, 88),
         _ships(seen, was, Sector.H, 136, 25),
@@ -214,7 +218,9 @@ def _village(
     rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
     room, per_row = (74, 3) if is_market(village) else (width - 14, 5)
     parts = [
-        box(0, 0, width, height, LAND, *rim, 8 if is_market(village) else 22),
+        box(
+            *(0, 0, width, height, LAND, *rim, 8 if is_market(village) else 22), data_spot=spot_of("location", village)
+        ),
         _sign(side, village, width - 20 * is_market(village), (width - 15, 14 if is_market(village) else 40)),
         _sites(side, seen, was, village, room if is_market(village) else room - 20),
         _merchants(seen, was, village, 5, 80, room / per_row, per_row),
@@ -236,7 +242,7 @@ def _sites(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, 
     for space, vp in enumerate(spaces):
         x = 5 + step * (space + 0.5)
         owner = owner_of(seen, built[space]) if space in built else None
-        parts.append(house(x, 39, owner))
+        parts.append(house(x, 39, owner) if owner else spot(site_spot(village, space), house(x, 39, None)))
         if vp:
             parts.append(figure(x, 63, f"+{short(vp)}", 14, BRASS if owner is None else DIM, fit=step - 2))
         if owner is not None and not any(old.location is village and old.space == space for old in was.houses):
@@ -279,7 +285,10 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
     width, height = size_of(Location.V)
     lit = seen.path[-1:] == (Location.V,)
     parts = [
-        box(0, 0, width, height, LIT, *(_rim_of(seen, lit) if lit else (BRASS, 1.5))),
+        box(
+            *(0, 0, width, height, LIT, *(_rim_of(seen, lit) if lit else (BRASS, 1.5))),
+            data_spot=spot_of("location", Location.V),
+        ),
         _sign(side, Location.V, width - 50, (width - 44, 14)),
         lighthouse(width - 19, 16),
     ]
@@ -299,7 +308,8 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
         if owner is not None and at >= len(was.row):
             inside.append(brackets(-3, -3, 53, 48))
         where = (8 + step * (at % columns), 28 + 45 * (at // columns))
-        parts.append(group(*where, "".join(inside), min(1, step / 50)))
+        drawn = group(*where, "".join(inside), min(1, step / 50))
+        parts.append(spot(site_spot(Location.V, 0), drawn) if free else drawn)
     parts.append(_merchants(seen, was, Location.V, 6, 134, (width - 12) / 5, 5, beside=True))
     return group(x - width / 2, y - height / 2, "".join(parts))
 

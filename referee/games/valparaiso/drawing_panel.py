@@ -9,6 +9,7 @@ from referee.games.valparaiso.drawing_style import holdings, lighthouse, owner_o
 from referee.games.valparaiso.drawing_words import goods_in_letters, order_of, to_act
 from referee.games.valparaiso.names import Card, Phase
 from referee.games.valparaiso.observation import ValparaisoObservation, is_secret
+from referee.games.valparaiso.spots import MAYOR, slot_spot
 from referee.kit.scene import brackets, ordinal, signed
 from referee.kit.svg import (
     BRASS,
@@ -26,6 +27,7 @@ from referee.kit.svg import (
     name_text,
     path,
     short,
+    spot,
     text,
 )
 
@@ -68,7 +70,8 @@ def panel(
         parts.append(text(width - 150, 29, signed(has.vp - had.vp), 16, LAMP, "end", bold=True, fit=34))
         parts.append(brackets(width - 146, 6, 58, 31))
     y = 72 + gap
-    parts.append(group(0, y, holdings(has, had, owner, board.hold)))
+    own = seat == seen.viewer
+    parts.append(group(0, y, holdings(has, had, owner, board.hold, is_own=own)))
     y += 32 + gap
     if seat == seen.viewer and seen.plan is not None:
         left = f"{goods_in_letters(seen.plan.warehouse)} · hold {goods_in_letters(seen.plan.hold)}"
@@ -82,9 +85,9 @@ def panel(
     cards, mayor = _known_plan(seen, seat)
     planned = cards if mayor is None else (*cards, mayor)
     line = 21 + gap / 3
-    parts.append(group(14, y, action_cards(planned, board, has.colour, width - 28, line, columns)))
+    parts.append(group(14, y, action_cards(planned, board, has.colour, width - 28, line, columns, is_own=own)))
     y += (line + 4) * -(-8 // columns) + 2 + gap / 2
-    parts.append(group(14, y, owned_cards(has.achievements, board, has.colour, width - 28, height - y - 6)))
+    parts.append(group(14, y, owned_cards(has.achievements, board, has.colour, width - 28, height - y - 6, is_own=own)))
     if has.achievements != had.achievements:
         parts.append(brackets(10, y - 3, width - 20, height - y - 2))
     return "".join(parts)
@@ -126,7 +129,11 @@ def _plan(board: ValparaisoBoard, seen: ValparaisoObservation, seat: Seat, width
         slots.append(Slot(f"#{at + 1}", price, card, has.colour, hidden, at >= open_slots))
     slots.append(Slot("mayor", 0, mayor, has.colour, hidden))
     step = (width + 5) / len(slots)
-    return "".join(group(step * at, 0, plan_slot(step - 5, height, slot, board)) for at, slot in enumerate(slots))
+    drawn = [plan_slot(step - 5, height, slot, board) for slot in slots]
+    if seat == seen.viewer:
+        names = [*map(slot_spot, range(1, len(slots))), MAYOR]
+        drawn = [spot(name, slot) for name, slot in zip(names, drawn, strict=True)]
+    return "".join(group(step * at, 0, slot) for at, slot in enumerate(drawn))
 
 
 def _tick(x: float, y: float) -> str:

@@ -10,6 +10,7 @@ from referee.game import Seat
 from referee.games.valparaiso.board import MAX_AT_ONCE, Amount, TileType
 from referee.games.valparaiso.names import Colour, Good
 from referee.games.valparaiso.observation import SeatView, ValparaisoObservation
+from referee.games.valparaiso.spots import spot_of
 from referee.kit.scene import brackets, halo, signed
 from referee.kit.svg import (
     ALARM,
@@ -32,6 +33,7 @@ from referee.kit.svg import (
     piece,
     pieces,
     short,
+    spot,
     text,
     width_of,
 )
@@ -245,31 +247,33 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
     return "".join(parts)
 
 
-def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40) -> str:
-    """Draw each kind of good and its number; a kind that is missing is a shadow."""
+def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, spot_kind: str = "") -> str:
+    """Draw each kind of good and its number; a kind that is missing is a shadow. `spot_kind` is what their spots are called."""
     parts = []
     for good, count in zip(Good, goods, strict=True):
         left = x + step * good
         drawn = cube(left + 9, y, good) + text(left + 19.5, y + 5.3, short(count), 14.5, bold=True, fit=step - 20)
-        parts.append(drawn if count else element("g", drawn, opacity=0.4))
+        drawn = drawn if count else element("g", drawn, opacity=0.4)
+        parts.append(spot(spot_of(spot_kind, good), drawn) if spot_kind else drawn)
     return "".join(parts)
 
 
-def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float) -> str:
-    """Draw a cargo hold with a number of spaces, and what is in it."""
+def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float, spot_kind: str) -> str:
+    """Draw a cargo hold with a number of spaces, and what is in it; `spot_kind` is what the spots of the goods are called, if they are any."""
     if max(spaces, sum(goods)) > 8:  # a corrected board's
-        return counted_goods(x, y, goods, width / 3)
+        return counted_goods(x, y, goods, width / 3, spot_kind)
     step = min(19, width / spaces)
     lying = [good for good, count in zip(Good, goods, strict=True) for _ in range(count)]
     parts = [box(x + step * (place + 0.5) - 8, y - 8, 16, 16, DARK, DIM, 1, 3) for place in range(len(lying), spaces)]
-    parts += [cube(x + step * (place + 0.5), y, good) for place, good in enumerate(lying)]
+    cubes = [(good, cube(x + step * (place + 0.5), y, good)) for place, good in enumerate(lying)]
+    parts += [spot(spot_of(spot_kind, good), drawn) if spot_kind else drawn for good, drawn in cubes]
     return "".join(parts)
 
 
-def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int) -> str:
+def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own: bool) -> str:
     """Draw pesos, what is on the repository board, and the goods, around y 0 with words below; `had` is what it was before.
 
-    All together is 384 wide.
+    All together is 384 wide. The goods of the observer are spots.
     """
     change = has.money - had.money
     parts = [
@@ -279,8 +283,8 @@ def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int) -> str:
         text(98, 6, has.merchants_reserve, 16, bold=True, fit=12),
         house(124, 1, owner),
         text(137, 6, has.houses_left, 16, bold=True, fit=12),
-        counted_goods(153, 0, has.warehouse, 39.5),
-        loaded_hold(272, 0, has.hold, spaces, 105),
+        counted_goods(153, 0, has.warehouse, 39.5, "warehouse" * is_own),
+        loaded_hold(272, 0, has.hold, spaces, 105, "hold" * is_own),
         text(76, 24, "to come", SMALLEST, FADED),
         text(153, 24, "warehouse", SMALLEST, FADED),
         text(272, 24, f"hold {sum(has.hold)} of {spaces}", SMALLEST, FADED, fit=106),

@@ -6,8 +6,8 @@ from typing import cast
 
 from typing_extensions import override
 
-from referee.game import Chance, Criterion, Game, Observation, Option, Points, Scene, Setup, State
-from referee.games.venezia import breakdown, drawing, drawing_words, rules
+from referee.game import Action, Chance, Criterion, Game, Observation, Option, Points, Scene, Setup, State
+from referee.games.venezia import breakdown, drawing, drawing_words, rules, spots
 from referee.games.venezia.actions import ACTION_TYPES
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
 from referee.games.venezia.observation import VeneziaObservation, restore
@@ -107,6 +107,10 @@ class Venezia(Game):
     @override
     def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
         return drawing_words.tell(cast("VeneziaBoard", setup.board), cast("VeneziaObservation", observation), scene)
+
+    @override
+    def spots(self, action: Action) -> tuple[str, ...]:
+        return spots.spots(action)
 
 
 GAME = Venezia()

@@ -31,6 +31,7 @@ from referee.games.venezia.drawing_style import (
 from referee.games.venezia.drawing_words import described, doing, happened, majorities_of, notes, who
 from referee.games.venezia.names import Phase
 from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.spots import GREYS
 from referee.kit.scene import brackets, clock, end_table, end_table_height, halo, ordinal, strip, strip_height
 from referee.kit.svg import (
     ALARM,
@@ -49,6 +50,7 @@ from referee.kit.svg import (
     group,
     name_text,
     path,
+    spot,
     text,
     wrapped,
 )
@@ -196,7 +198,7 @@ def _legend(seen: VeneziaObservation, width: float, height: float) -> str:
         (box(-16, -10, 32, 20, GOLD, GOLD, 1, 4), "to be executed"),
         (cancelled, "cancelled"),
         (figure(0, 5, "2", 15, ALARM), "done in round 2"),
-        (bird(0, 0, None, 0.85), f"grey, {seen.grey_side} aside"),
+        (spot(GREYS, bird(0, 0, None, 0.85)), f"grey, {seen.grey_side} aside"),
         (figure(0, 5, "+3/6", 15, GOLD), "home/others"),
         (figure(0, 3, "7", 17) + path("M-7 9h14", stroke=GOLD, thick=3), "leads there now"),
         (halo(0, 0, 9), "just come"),

@@ -20,6 +20,7 @@ from referee.games.venezia.drawing_style import (
 from referee.games.venezia.drawing_words import leader, worth
 from referee.games.venezia.names import DISTRICTS, Place
 from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.spots import spot_of
 from referee.kit.scene import brackets, halo
 from referee.kit.svg import ALARM, DEEP, DIM, FADED, LAND, LINE, SMALLEST, box, group, name_text, path, text, width_of
 
@@ -84,7 +85,10 @@ def _place(
     homes = [seat for seat, has in enumerate(seen.seats) if has.home is place]
     rim = ALARM if seen.raptor is place else GOLD if seen.card_place is place else LINE
     parts = [
-        box(0, 0, width, height, LAND, rim, 1.5 if rim == LINE else 3, 12 if place in DISTRICTS else 30),
+        box(
+            *(0, 0, width, height, LAND, rim, 1.5 if rim == LINE else 3, 12 if place in DISTRICTS else 30),
+            data_spot=spot_of("place", place),
+        ),
         sign(board.place_names[place], 12, 24, width - 22 - 30 * bool(homes)),
         *(house(width - 20, 18, seat) for seat in homes),
         flock(view.pigeons, was.places[place].pigeons, 40, leader(seen, place)),

@@ -10,6 +10,7 @@ from referee.games.venezia.drawing_style import GOLD, SEAT_COLOURS, Shown, house
 from referee.games.venezia.drawing_words import CARD_NAMES, next_score, on_piazza
 from referee.games.venezia.names import CARDS, ActionCard, Phase, Place, Step
 from referee.games.venezia.observation import PlanView, SeatView, VeneziaObservation
+from referee.games.venezia.spots import seat_spot, spot_of
 from referee.kit.scene import brackets, ordinal, signed
 from referee.kit.svg import (
     ALARM,
@@ -29,6 +30,7 @@ from referee.kit.svg import (
     name_text,
     number,
     path,
+    spot,
     text,
     width_of,
 )
@@ -54,7 +56,10 @@ def panel(
     rim = SEAT_COLOURS[seat] if active else GOLD if winner else LINE
     gap = min(20, (height - 216) / 9)
     parts = [
-        box(0, 0, width, height, LIT if active or winner else LAND, rim, 2.5 if active or winner else 1),
+        box(
+            *(0, 0, width, height, LIT if active or winner else LAND, rim, 2.5 if active or winner else 1),
+            data_spot=seat_spot(seat),
+        ),
         box(12, 0, width - 24, 5, SEAT_COLOURS[seat], "none", 0, 2),
         pigeon(34, 32, seat, 1.15),
         name_text(60, 29, name, 17, width - 136 - 44 * (has.score != had.score)),
@@ -118,7 +123,8 @@ def _hand(
     spare = (width - sum(needed) - 5 * (len(cards) - 1)) / len(cards)
     parts = []
     for card, name, room in zip(cards, names, needed, strict=True):
-        parts.append(group(x, y, _action_card(seen, seat, card, name, room + spare, height)))
+        drawn = _action_card(seen, seat, card, name, room + spare, height)
+        parts.append(group(x, y, spot(spot_of("card", card), drawn) if seat == seen.viewer else drawn))
         x += room + spare + 5
     return "".join(parts)
 

@@ -10,6 +10,7 @@ from referee.games.venezia.drawing_style import (
     DANGER,
     GOLD,
     SEAT_COLOURS,
+    SQUARE,
     STONE,
     STONE_TOO,
     cross,
@@ -21,10 +22,11 @@ from referee.games.venezia.drawing_style import (
 from referee.games.venezia.grid import bits, grid_of
 from referee.games.venezia.names import COLUMNS, Square
 from referee.games.venezia.observation import VeneziaObservation
+from referee.games.venezia.spots import spot_of
 from referee.kit.scene import arrow, halo
-from referee.kit.svg import DARK, FADED, LAND, box, circle, figure, group, path, text
+from referee.kit.svg import DARK, FADED, LAND, box, circle, element, figure, group, path, text
 
-PIAZZA, PIAZZA_WIDTH, PIAZZA_HEIGHT, SQUARE = 514, 466, 404, 43
+PIAZZA, PIAZZA_WIDTH, PIAZZA_HEIGHT = 514, 466, 404
 
 
 def _middle(square: int) -> tuple[float, float]:
@@ -51,6 +53,7 @@ def piazza(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *
     for square in Square:
         x, y = _middle(square)
         left, top = x - size / 2, y - size / 2
+        parts.append(element("use", href="#ve-square", x=left, y=top, data_spot=spot_of("square", square)))
         if danger & bits((square,)):
             hatch = f"M{left} {top + 15}l15-15M{left} {top + 29}l29-29M{left} {top + 43}l43-43"
             parts.append(box(left, top, size, size, DANGER, "none", 0, 0, opacity=0.28))

@@ -35,7 +35,8 @@ TOURIST, HUNTER, GREY, RAPTOR, DANGER = "#f0821e", "#000000", "#9aa0a4", "#ef846
 SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
 """After Okabe and Ito, to be told apart by the colour-blind; each pigeon has its seat's number all the same."""
 
-
+SQUARE = 43
+"""How wide a square of the Piazza is."""
 _PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 4z"
 
 
@@ -56,6 +57,7 @@ def pieces_of(seats: int) -> str:
         )
     for kind in ("pigeon", "house", "flag"):
         del drawn[f"ve-{kind}-grey"]
+    drawn["ve-square"] = box(0, 0, SQUARE, SQUARE, "none", "none", 0, 0)
     drawn["ve-tourist"] = (
         box(-17, -17, 34, 34, TOURIST, "#7a3b05", 1.5, 9)
         + path("M-5-9a5 5 0 1 1 10 0a5 5 0 1 1-10 0M-9 12v-7q0-7 7-7h4q7 0 7 7v7z", DARK)

@@ -9,6 +9,7 @@ from typing import cast
 from typing_extensions import override
 
 from referee.game import (
+    Action,
     Chance,
     Criterion,
     Distinct,
@@ -21,7 +22,7 @@ from referee.game import (
     Setup,
     State,
 )
-from referee.games.yunnan import breakdown, drawing, rules
+from referee.games.yunnan import breakdown, drawing, rules, spots
 from referee.games.yunnan.actions import ACTION_TYPES
 from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
 from referee.games.yunnan.names import Colour
@@ -133,6 +134,10 @@ class Yunnan(Game):
     @override
     def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
         return drawing.tell(cast("YunnanBoard", setup.board), cast("YunnanObservation", observation), scene)
+
+    @override
+    def spots(self, action: Action) -> tuple[str, ...]:
+        return spots.spots(action)
 
 
 GAME = Yunnan()

@@ -40,8 +40,9 @@ from referee.games.yunnan.drawing_words import (
     notes,
     reach_of,
 )
-from referee.games.yunnan.names import Colour, Phase, Space
+from referee.games.yunnan.names import Colour, Phase, Space, Structure
 from referee.games.yunnan.observation import ColourView, YunnanObservation
+from referee.games.yunnan.spots import bid_spot, spot_of
 from referee.kit.scene import Strip, clock, gains, halo, sentences, strip, strip_height, strip_in_words
 from referee.kit.svg import (
     BRASS,
@@ -212,7 +213,10 @@ def _free_spaces(values: tuple[int, ...], small: int) -> str:
         y = 4 + 58 * building
         parts.append(text(12, y + 26, name, 14.5, bold=True, fit=178))
         parts.append(text(12, y + 45, gain, SMALLEST, FADED, fit=178))
-        parts += [group(212 + 37 * at, y + 29, space(value, small=at < small)) for at, value in enumerate(values)]
+        parts += [
+            group(212 + 37 * at, y + 29, space(bid_spot(building, value), value, small=at < small))
+            for at, value in enumerate(values)
+        ]
     return "".join(parts)
 
 
@@ -230,7 +234,7 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
     for place, owner, was in spaces:
         x = 104 + 140 * place
         amount = f"{short(payments[place])} Yuan" if payments[place] or pays else "nobody"
-        parts.append(box(x, 12, 128, 44, NIGHT, DIM, 1, 4))
+        parts.append(box(x, 12, 128, 44, NIGHT, DIM, 1, 4, data_spot=spot_of("bank", place)))
         parts.append(text(x + 40, 31, place.name.lower(), SMALLEST, FADED))
         parts.append(text(x + 40, 49, amount, 15, BRASS, bold=True, fit=86))
         if owner is not None:
@@ -268,7 +272,9 @@ def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Sc
         block = (width - 8) / len(colours)
         for place, colour in enumerate(colours):
             new = before is not None and has_other_holdings(before, seen, colour)
-            inside.append(group(6 + block * place, 44, _block(seen.colours[colour], colour, block - 4, new=new)))
+            acts = colour is seen.acting_colour
+            drawn = _block(seen.colours[colour], colour, block - 4, new=new, acts=acts)
+            inside.append(group(6 + block * place, 44, drawn))
         parts.append(group((width + 8) * seat, 0, "".join(inside)))
     return "".join(parts)
 
@@ -277,8 +283,11 @@ _NEW, _NEW_HOLDINGS = halo(0, 0, 17), halo(0, 0, 13)
 """Mark a Merchant that has just come, and the marker of a colour that has gained or spent something."""
 
 
-def _block(has: ColourView, colour: Colour, width: float, *, new: bool) -> str:
-    """Draw what a colour has: money, gifts, what of its pieces is in its reserve and in the supply; marked if that is new."""
+def _block(has: ColourView, colour: Colour, width: float, *, new: bool, acts: bool) -> str:
+    """Draw what a colour has: money, gifts, what of its pieces is in its reserve and in the supply; marked if that is new.
+
+    Of the colour that acts, reserve and supply are spots.
+    """
     money = f"{short(has.money)} Yuan"
     if has.committed:
         money += f" ({short(has.committed)} bid)"
@@ -290,6 +299,12 @@ def _block(has: ColourView, colour: Colour, width: float, *, new: bool) -> str:
         group(18, 16, marker(colour) + _NEW_HOLDINGS * new),
         text(38, 22, money, 15, INK, bold=True, fit=width - 42),
     ]
+    if acts:
+        parts += [
+            box(66 + step * (at + 1) + 2, y, step - 4, 19, "none", "none", 0, 4, data_spot=spot_of(kind, structure))
+            for at, structure in enumerate(Structure)
+            for kind, y in (("reserve", 64), ("supply", 84))
+        ]
     counted = (
         (79, INK, (has.reserve, *has.struct_reserve, has.gifts_taken)),
         (99, FADED, (has.general, *has.struct_general)),

@@ -28,6 +28,7 @@ from referee.games.yunnan.drawing_pieces import (
 from referee.games.yunnan.names import Colour, Phase, Province, Site
 from referee.games.yunnan.observation import YunnanObservation
 from referee.games.yunnan.routes import Reach, routes_of
+from referee.games.yunnan.spots import spot_of
 from referee.kit.scene import halo
 from referee.kit.svg import (
     ALARM,
@@ -45,6 +46,7 @@ from referee.kit.svg import (
     group,
     name_text,
     path,
+    spot,
     text,
 )
 
@@ -99,7 +101,11 @@ def _still(board: YunnanBoard) -> tuple[str, str]:
 def _ground(board: YunnanBoard, province: Province) -> str:
     """Draw a province's name, and what a Merchant and a Post earn there."""
     parts = [
-        box(0, 0, GROUND_WIDTH, GROUND_HEIGHT, NIGHT, BRASS, 1, 7, fill_opacity=0.64),
+        box(
+            *(0, 0, GROUND_WIDTH, GROUND_HEIGHT, NIGHT, BRASS, 1, 7),
+            fill_opacity=0.64,
+            data_spot=spot_of("province", province),
+        ),
         path(f"M1 28v-20q0-7 7-7h{GROUND_WIDTH - 16}q7 0 7 7v20z", NIGHT),
         name_text(9, 20, board.province_names[province], 17, 104),
         group(124, 15, merchant(None), 0.6),
@@ -143,7 +149,7 @@ def _site(seen: YunnanObservation, site: Site, before: YunnanObservation | None,
         parts.append(group(42 * (at % 3 - (len(row) - 1) / 2), 28 * (at // 3), _NEW * new + bridge(owner)))
     if not owners:
         parts.append(EMPTY_BRIDGE)
-    return group(x, y, "".join(parts))
+    return group(x, y, spot(spot_of("site", site), "".join(parts)))
 
 
 def _inspected(seen: YunnanObservation) -> bool:
@@ -178,6 +184,8 @@ def _province(
         if count:
             waiting = bool(seen.unmoved) and colour is seen.acting_colour and seen.unmoved[province] > 0
             piece = merchant(colour, count, waiting=waiting)
+            if seen.pending_displace is province:
+                piece = spot(spot_of("merchant", colour), piece)
             merchants.append(
                 (_marked(piece, had is not None and had.merchants[province] < count), 38 + 8 * (count > 9))
             )

@@ -173,12 +173,12 @@ def broken() -> str:
 
 
 @lru_cache(maxsize=100)
-def space(value: int, *, small: bool) -> str:
-    """Draw a space for a Merchant, 34 wide and 54 high, round if it can be outbid, with what it costs."""
+def space(name: str, value: int, *, small: bool) -> str:
+    """Draw a space for a Merchant, 34 wide and 54 high, round if it can be outbid, with what it costs; `name` is its spot."""
     if small:
-        outline = box(-17, -27, 34, 54, "none", FADED, 1.2, 17, stroke_dasharray="4 3")
+        outline = box(-17, -27, 34, 54, "none", FADED, 1.2, 17, stroke_dasharray="4 3", data_spot=name)
     else:
-        outline = box(-17, -27, 34, 54, NIGHT, DIM, 1.2, 3)
+        outline = box(-17, -27, 34, 54, NIGHT, DIM, 1.2, 3, data_spot=name)
     return outline + figure(0, -11, value, 14, BRASS, fit=28)
 
 
