@@ -1,8 +1,12 @@
-"""Let `pip install` (of a wheel, an sdist or an editable project) build the messages before it packs them."""
+"""Let `pip install` build the messages before it packs them (of a wheel, an sdist or an editable project), and the rules for a wheel."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +14,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Run `proto/generate.py`; the name of this class is the one that hatchling looks for."""
+    """Run `generate.py` and `compile_rules.py`; the name of this class is the one that hatchling looks for."""
+
+    def dependencies(self) -> list[str]:
+        """Return what compiling the rules needs, unless they are to stay pure."""
+        return [] if _wants_pure_rules() else ["mypy>=2.4", "setuptools>=80"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build the messages, and put the .proto files and the kits into the wheel.
@@ -28,3 +36,33 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         if version != "editable":  # whoever has the sources has these files
             build_data["force_include"][str(root / "proto" / "dogana")] = "dogana/proto/dogana"
             build_data["force_include"][str(root / "agents" / "kits")] = "dogana/kits"
+            if not _wants_pure_rules():
+                self._compile_rules(root, build_data)
+
+    def _compile_rules(self, root: Path, build_data: dict[str, Any]) -> None:
+        """Put compiled rules into the wheel, beside their sources; say in a line why, if they cannot be compiled."""
+        self._copy = Path(tempfile.mkdtemp(prefix="dogana-rules-"))
+        shutil.copytree(root / "referee", self._copy / "referee", ignore=shutil.ignore_patterns("*.so", "tests"))
+        command = [sys.executable, str(root / "proto" / "compile_rules.py"), str(self._copy)]
+        ended = subprocess.run(command, capture_output=True, text=True, check=False)
+        if ended.returncode != 0:
+            said = (ended.stderr.strip() or ended.stdout.strip() or "no reason is known").splitlines()
+            why = next((line for line in said if "error" in line), said[-1])
+            self.app.display_warning(f"the rules stay pure Python, which is slower (docs/performance.md): {why}")
+            return
+        for module in self._copy.joinpath("referee").rglob("*.so"):
+            build_data["force_include"][str(module)] = str(module.relative_to(self._copy))
+        build_data["pure_python"] = False
+        build_data["infer_tag"] = True
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove what was compiled, which is in the wheel now."""
+        if self._copy is not None:
+            shutil.rmtree(self._copy)
+
+    _copy: Path | None = None
+
+
+def _wants_pure_rules() -> bool:
+    """Return whether `DOGANA_PURE=1` asks for a wheel that runs on every machine."""
+    return os.environ.get("DOGANA_PURE", "0") not in ("", "0")

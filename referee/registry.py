@@ -14,6 +14,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 import referee.games
+import referee.playout
 from referee.errors import DoganaError
 from referee.files import read_file
 from referee.game import Game
@@ -61,6 +62,11 @@ def find(name: str) -> Game:
     if name not in games():
         raise UnknownGame(f"there is no game {name!r}; the games are: {', '.join(games())}")
     return games()[name]
+
+
+def rules_are_compiled() -> bool:
+    """Return whether the rules run compiled (docs/performance.md), not as pure Python."""
+    return not str(referee.playout.__file__).endswith(".py")
 
 
 @cache

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from referee.registry import games
 
 ROOT = Path(__file__).resolve().parent.parent
 KITS = ROOT / "agents" / "kits"
@@ -32,10 +36,15 @@ def copy_sources(folder: Path) -> None:
             shutil.copy(ROOT / name, folder / name)
 
 
-def build(source: Path, target: Path, kind: str) -> Path:
+PURE = {"DOGANA_PURE": "1"}
+"""Builds pure rules, which is quick; `tests/wheel.py` builds compiled ones, too."""
+
+
+def build(source: Path, target: Path, kind: str, environment: Mapping[str, str] = PURE) -> Path:
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(target)],
         cwd=source,
+        env={**os.environ, **environment},
         check=True,
         capture_output=True,
     )
@@ -52,14 +61,20 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "dogana/v1/referee_pb2_grpc.pyi",
         *(f"{package}/py.typed" for package in ("dogana", "house_bots", "ladder", "referee")),
         "dogana/games/cargo_noir/v1/cargo_noir_pb2.py",
-        "referee/games/cargo_noir/board.toml",
-        "referee/games/cargo_noir/RULES.md",
+        *(f"referee/games/{game}/{part}" for game in games() for part in ("board.toml", "RULES.md")),
+        *(
+            str(path.relative_to(ROOT))
+            for folder in ("templates", "static")
+            for path in (ROOT / "ladder" / "web" / folder).iterdir()
+        ),
         *(
             f"referee/sandbox/{part}"
             for part in ("calls.txt", "enter.py", "look_around.py", "probe.py", "supervise.py")
         ),
         *(f"referee/pages/{part}" for part in ("decode.js", "match.html", "match.css", "match.js")),
+        "dogana/remote.py",
         "dogana/sdk.py",
+        "dogana/started.py",
         *(f"dogana/kits/{path.relative_to(KITS)}" for path in KITS.rglob("*") if path.is_file()),
         "ladder/cli.py",
     ):

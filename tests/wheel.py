@@ -1,15 +1,18 @@
-"""The wheel, installed as an author of bots would: beside `openai-agents`, without what only the referee needs.
+"""The wheels, with compiled rules and with pure ones, installed as an author of bots would: beside `openai-agents`.
 
-It needs the package index and most of a minute, so it is not one of `make test`: `make wheel-test` runs it.
+What only the referee needs is not installed there. This needs the package index, a compiler and minutes, so it is not one of
+`make test`: `make wheel-test` runs it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -57,12 +60,22 @@ assert not {"referee", "ladder", "house_bots"} & sys.modules.keys()
 """
 
 
-@pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a clean environment with the wheel, gRPC, protobuf and `openai-agents`."""
+@pytest.fixture(scope="module", params=["compiled", "pure"])
+def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel with compiled rules, and one with pure rules."""
     folder = tmp_path_factory.mktemp("wheel")
     copy_sources(folder / "source")
-    wheel = build(folder / "source", folder / "built", "wheel")
+    wheel = build(
+        folder / "source", folder / "built", "wheel", {"DOGANA_PURE": "1" if request.param == "pure" else "0"}
+    )
+    assert wheel.name.endswith("-py3-none-any.whl") == (request.param == "pure")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python of a clean environment with a wheel, gRPC, protobuf and `openai-agents`."""
+    folder = tmp_path_factory.mktemp("environment")
     venv.create(folder / "venv", with_pip=True)
     python = folder / "venv" / "bin" / "python"
     for what in (["--no-deps", str(wheel)], ["grpcio", "protobuf", "openai-agents"]):
@@ -109,3 +122,40 @@ def test_the_messages_can_be_compiled_from_the_installed_files(python: Path, tmp
         *files,
     ]
     subprocess.run(command, check=True)
+
+
+PLAYS = """
+from referee.kit.chance import FastChance
+from referee.playout import random_playout
+from referee.registry import games, rules_are_compiled, shipped_board
+
+for game in games().values():
+    random_playout(game.start(game.setup(2, {}, shipped_board(game)), FastChance(1)), FastChance(1))
+print("compiled" if rules_are_compiled() else "pure", random_playout.__module__, games()["yunnan"].__class__.__module__)
+"""
+
+
+def test_the_rules_of_a_wheel_play_compiled_or_not_as_its_name_says(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path / "wheel")
+    ended = subprocess.run(
+        [sys.executable, "-c", PLAYS], cwd=tmp_path / "wheel", env={}, capture_output=True, text=True, check=True
+    )
+    rules = "pure" if wheel.name.endswith("-py3-none-any.whl") else "compiled"
+    assert ended.stdout == f"{rules} referee.playout referee.games.yunnan\n"
+
+
+def test_without_a_compiler_the_rules_stay_pure_and_one_line_says_why(tmp_path: Path) -> None:
+    copy_sources(tmp_path / "source")
+    ended = subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path / "built")],
+        cwd=tmp_path / "source",
+        env={**os.environ, "CC": "no-such-compiler"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [wheel] = (tmp_path / "built").iterdir()
+    assert wheel.name.endswith("-py3-none-any.whl")
+    said = [line for line in (ended.stdout + ended.stderr).splitlines() if "pure Python" in line]
+    assert len(said) == 1
+    assert "no-such-compiler" in said[0]

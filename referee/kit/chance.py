@@ -7,6 +7,8 @@ import random
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from mypy_extensions import mypyc_attr
+
 Draw = int | list[int]
 """What a draw gave: an integer, or a permutation."""
 
@@ -94,6 +96,7 @@ class LiveChance:
 # --- given in advance: replaying and scripted --------------------------------------------------------
 
 
+@mypyc_attr(allow_interpreted_subclasses=True)
 class ScriptedChance:
     """Chance that a test has written down: `ScriptedChance(bag=[8, 0])`."""
 
@@ -194,6 +197,7 @@ class FastChance:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 playouts need speed, not secrecy
+        self._draw = self._random.random
 
     def stream(self, name: str) -> FastChance:
         """Return the stream of a name."""
@@ -201,11 +205,11 @@ class FastChance:
 
     def below(self, n: int) -> int:
         """Draw an integer from 0 to n - 1."""
-        return int(self._random.random() * n)
+        return int(self._draw() * n)
 
     def pick(self, weights: Sequence[int]) -> int:
         """Draw an index, each with the probability of its weight."""
-        place = int(self._random.random() * sum(weights))
+        place = int(self._draw() * sum(weights))
         index = 0
         while place >= weights[index]:
             place -= weights[index]
@@ -225,3 +229,12 @@ def commitment(match_id: str, seed: int) -> str:
     It is the SHA-256, in hexadecimal, of the match id, a colon, and the seed in decimal digits.
     """
     return hashlib.sha256(f"{match_id}:{seed}".encode()).hexdigest()
+
+
+def rotation_seed(seed: int, rotation: int) -> int:
+    """Return the seed of one match of a block in which every rotation has its own.
+
+    It is the beginning of a SHA-256, 62 bits long: of the seed of the block in decimal digits, a slash, and the rotation, counted
+    from 0.
+    """
+    return int.from_bytes(hashlib.sha256(f"{seed}/{rotation}".encode()).digest()[:8]) >> 2

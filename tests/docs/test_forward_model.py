@@ -44,7 +44,7 @@ def test_every_program_of_the_page_runs(
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     for program in programs:
         exec(program, names)  # noqa: S102 it is our own page
-    assert len(programs) == 4
+    assert len(programs) == 5
     assert verify(tmp_path / "match.jsonl", find).plan.bots == ["first_choice", "greedy", "random"]
     choose = cast("Callable[[object], int]", names["choose"])
     asked = question()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from referee.game import Board
 from referee.games.valparaiso.names import Card, Colour, Effect, Good, Location, Sector, Slot, Tile
@@ -27,6 +27,8 @@ ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
 ACHIEVEMENTS = tuple(card for card in Card if card not in ACTION_CARDS)
 """All achievement cards that there can be."""
 FEWEST_VILLAGES = 5
+_FIRST_MARKET: Final = int(Location.M1)
+_LAST_MARKET: Final = int(Location.M4)
 LEVELS = ("A", "B1", "B2")
 OUTER = tuple(Sector)[1:]
 """The outer sectors, which have slots and pesos."""
@@ -84,8 +86,8 @@ class CardType(NamedTuple):
     """The least number of seats at which it is in play."""
 
 
-@dataclass(frozen=True)
-class Side:
+@dataclass(frozen=True, slots=True)
+class Side(Board):
     """One side of the board."""
 
     names: tuple[str, ...]
@@ -103,32 +105,16 @@ class Side:
     """The letters of the tile spaces of a market, from the bottom."""
     reserve: str
     """The letters of the tile spaces of the reserve, from the bottom."""
-
-    @cached_property
-    def locations(self) -> tuple[Location, ...]:
-        """The locations of this side."""
-        return tuple(location for location in Location if self.names[location])
-
-    @cached_property
-    def villages(self) -> tuple[Location, ...]:
-        """All locations but Valparaíso."""
-        return self.locations[1:]
-
-    @cached_property
-    def markets(self) -> tuple[Location, ...]:
-        """The villages with a market."""
-        return tuple(village for village in self.villages if is_market(village))
-
-    @cached_property
-    def neighbours(self) -> tuple[tuple[Location, ...], ...]:
-        """For each location, where its roads lead."""
-        ends = [{end for road in self.roads if location in road for end in road} - {location} for location in Location]
-        return tuple(tuple(sorted(found)) for found in ends)
-
-    @cached_property
-    def river_locations(self) -> tuple[Location, ...]:
-        """The locations at a river."""
-        return tuple(location for location in self.locations if any(location in river for river in self.rivers))
+    locations: tuple[Location, ...]
+    """The locations of this side."""
+    villages: tuple[Location, ...]
+    """All locations but Valparaíso."""
+    markets: tuple[Location, ...]
+    """The villages with a market."""
+    neighbours: tuple[tuple[Location, ...], ...]
+    """For each location, where its roads lead."""
+    river_locations: tuple[Location, ...]
+    """The locations at a river."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +185,7 @@ class ValparaisoBoard(Board):
 
 def is_market(location: Location) -> bool:
     """Return whether a location is a village with a market."""
-    return Location.M1 <= location <= Location.M4
+    return _FIRST_MARKET <= location <= _LAST_MARKET
 
 
 def level_of(card: Card) -> str:
@@ -275,15 +261,23 @@ def _side(document: Document) -> Side:
         document.note(
             "locations", f"must have v, m1, and {FEWEST_VILLAGES} villages or more: each seat begins in another"
         )
+    roads = tuple([(way[0], way[1]) for way in _ways(document, "roads", set(entries)) if len(way) == 2])
+    rivers = tuple(_ways(document, "rivers", set(entries)))
+    locations = tuple(location for location in Location if names[location])
     side = Side(
         names=tuple(names),
         places=tuple(places),
         spaces=tuple(spaces),
-        roads=tuple((way[0], way[1]) for way in _ways(document, "roads", set(entries)) if len(way) == 2),
-        rivers=tuple(_ways(document, "rivers", set(entries))),
+        roads=roads,
+        rivers=rivers,
         row=tuple(_row_space(entry) for entry in document.tables("row")),
         column=document.text("column"),
         reserve=document.text("reserve"),
+        locations=locations,
+        villages=locations[1:],
+        markets=tuple(village for village in locations[1:] if is_market(village)),
+        neighbours=tuple(_ends(location, roads) for location in Location),
+        river_locations=tuple(location for location in locations if any(location in river for river in rivers)),
     )
     lost = [location for location in entries if not side.neighbours[location]]
     if lost:
@@ -298,6 +292,11 @@ def _side(document: Document) -> Side:
             "reserve", "and column must have five spaces for each letter from a to e, in all markets together"
         )
     return side
+
+
+def _ends(location: Location, roads: Iterable[tuple[Location, Location]]) -> tuple[Location, ...]:
+    """Return where the roads of a location lead, ascending."""
+    return tuple(sorted({end for road in roads if location in road for end in road} - {location}))
 
 
 def _ways(document: Document, key: str, known: set[Location]) -> list[tuple[Location, ...]]:

@@ -6,13 +6,19 @@ An action that leaves nothing to decide is carried out at once; any other opens 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from referee.game import Seat
 from referee.games.valparaiso import holdings, moving, trading
 from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Amount, level_of
 from referee.games.valparaiso.names import Card, Effect, Location, Mode, PayTo, Phase, Sector, Slot, Source
 from referee.games.valparaiso.table import NONE, Table
+
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_MAIN: Final = Mode.MAIN
+_ALT: Final = Mode.ALT
+_H: Final = Sector.H
+_V: Final = Location.V
 
 
 class CardAction(NamedTuple):
@@ -34,7 +40,7 @@ class CardAction(NamedTuple):
 
 
 def _can_transfer(table: Table, money: int) -> bool:
-    return table.ship[table.seat] is Sector.H and any(map(sum, table.stores(table.seat)))
+    return table.ship[table.seat] is _H and any(map(sum, table.stores(table.seat)))
 
 
 def transfer_problem(table: Table, contents: tuple[int, int, int]) -> str:
@@ -54,7 +60,7 @@ def _can_hire(table: Table, money: int) -> bool:
 def hire(table: Table) -> None:
     """Put a merchant from the repository board in Valparaíso (V4.3)."""
     table.merchants_reserve[table.seat] -= 1
-    table.merchants[table.seat][Location.V] += 1
+    table.merchants[table.seat][_V] += 1
 
 
 def sites(table: Table) -> list[tuple[Location, int]]:
@@ -62,7 +68,7 @@ def sites(table: Table) -> list[tuple[Location, int]]:
     seat = table.seat
     if not table.houses_left[seat]:
         return []
-    found = [(Location.V, 0)] if table.merchants[seat][Location.V] and len(table.row) < len(table.side.row) else []
+    found = [(_V, 0)] if table.merchants[seat][_V] and len(table.row) < len(table.side.row) else []
     for village in table.side.villages:
         if table.merchants[seat][village]:
             spaces = range(len(table.side.spaces[village]))
@@ -81,7 +87,7 @@ def _can_pay_and_build(table: Table, money: int) -> bool:
 def build(table: Table, location: Location, space: int) -> None:
     """Build a house of the seat on turn, which has been paid (V4.5)."""
     seat = table.seat
-    if location is Location.V:
+    if location is _V:
         holdings.score(table, seat, Source.CITY, table.side.row[len(table.row)].built)
         table.row = (*table.row, seat)
     else:
@@ -112,7 +118,7 @@ def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
     """Return the cards that the seat on turn can acquire with this many pesos, and where the compensation goes (V4.9)."""
     seat = table.seat
     sector = table.ship[seat]
-    if sector is Sector.H:
+    if sector is _H:
         return []
     good = table.board.sector_goods[OUTER.index(sector)]
     if table.hold[seat][good] < table.board.overseas_goods:
@@ -214,9 +220,9 @@ def leads_to(effect: Effect, phase: Phase) -> bool:
 def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None:
     """Return the action of a card of a seat in a mode; None if it is used without effect, or has no such action."""
     printed = table.board.cards[card]
-    if mode is Mode.MAIN:
+    if mode is _MAIN:
         return printed.main
-    return printed.alternatives[table.colours[seat]] if mode is Mode.ALT else None
+    return printed.alternatives[table.colours[seat]] if mode is _ALT else None
 
 
 def is_executable(table: Table, effect: Effect, surcharge: int) -> bool:

@@ -7,6 +7,8 @@ from referee.games.valparaiso.board import Amount
 from referee.games.valparaiso.names import Good, Source
 from referee.games.valparaiso.table import Table
 
+_SILVER, _COPPER, _WHEAT = Good
+
 
 def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
     """Return whether a seat has an amount, this many times (V1.1)."""
@@ -42,7 +44,7 @@ def score(table: Table, seat: Seat, source: Source, points: int) -> None:
 
 def goods_of(*goods: Good) -> Amount:
     """Return these goods, as an amount."""
-    return Amount(goods=(goods.count(Good.SILVER), goods.count(Good.COPPER), goods.count(Good.WHEAT)))
+    return Amount(goods=(goods.count(_SILVER), goods.count(_COPPER), goods.count(_WHEAT)))
 
 
 def pay_seats(table: Table, seat: Seat, owners: list[Seat], pesos: int) -> None:

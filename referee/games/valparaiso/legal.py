@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import Final, cast
 
 from referee.game import Action, Seat
 from referee.games.valparaiso import actions as act
@@ -12,19 +12,37 @@ from referee.games.valparaiso.board import PURE_GAINS, EffectType
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, Phase, Sector, Store
 from referee.games.valparaiso.table import Table
 
-_GOODS, _STORES, _SECTORS = tuple(Good), tuple(Store), tuple(Sector)  # faster to go through than the enums
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_PLAN: Final = Phase.PLAN
+_OVER: Final = Phase.OVER
+_ALT: Final = Mode.ALT
+_NONE: Final = Mode.NONE
+
+_GOODS, _STORES, _SECTORS, _MODES = (
+    tuple(Good),
+    tuple(Store),
+    tuple(Sector),
+    tuple(Mode),
+)  # faster to go through than the enums
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
     """Return all seats that have not finished while plans are made; otherwise the one seat to act."""
-    if table.phase is not Phase.PLAN:
-        return () if table.phase is Phase.OVER else (table.seat,)
+    if table.phase is not _PLAN:
+        return () if table.phase is _OVER else (table.seat,)
     return tuple([seat for seat, done in enumerate(table.committed) if not done])
+
+
+def is_to_act(table: Table, seat: Seat) -> bool:
+    """Return whether a seat is one of `seats_to_act`."""
+    if table.phase is _PLAN:
+        return 0 <= seat < len(table.committed) and not table.committed[seat]
+    return seat == table.seat and table.phase is not _OVER
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
     """Return all legal actions of a seat that is to act, in the order of the table of section 5."""
-    if table.phase is Phase.PLAN:
+    if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
 
@@ -76,28 +94,27 @@ def _legal_use(table: Table) -> list[Action]:
 
 def _modes(table: Table, card: Card, surcharge: int) -> list[Mode]:
     """Return how the seat on turn can use a card (V3.2, V3.3)."""
+    return [mode for mode in _MODES if _can_use(table, card, mode, surcharge)]
+
+
+def _can_use(table: Table, card: Card, mode: Mode, surcharge: int) -> bool:
+    """Return whether the seat on turn can use a card in a mode (V3.2, V3.3)."""
     if table.money[table.seat] < surcharge:
-        return []
-    printed = table.board.cards[card]
-    alternative = printed.alternatives[table.colours[table.seat]]
-    found = [Mode.MAIN] if cards.is_executable(table, printed.main, surcharge) else []
-    if alternative in PURE_GAINS:
-        found.append(Mode.ALT)
-        return found
-    if alternative is not None and cards.is_executable(table, alternative, surcharge):
-        found.append(Mode.ALT)
-    found.append(Mode.NONE)
-    return found
+        return False
+    effect = cards.effect_of(table, table.seat, card, mode)
+    if effect is not None:
+        return (mode is _ALT and effect in PURE_GAINS) or cards.is_executable(table, effect, surcharge)
+    return mode is _NONE and cards.effect_of(table, table.seat, card, _ALT) not in PURE_GAINS
 
 
 def use_problem(table: Table, card: Card, mode: Mode, surcharge: int) -> tuple[str, str] | None:
     """Say why the seat on turn cannot use a card in a mode, and by which rule; None if it can."""
-    if mode in _modes(table, card, surcharge):
+    if _can_use(table, card, mode, surcharge):
         return None
     seat = table.seat
     if table.money[seat] < surcharge:
         return f"the surcharge is {surcharge} pesos, and there are {table.money[seat]}", "V3.2"
-    if mode is Mode.NONE:
+    if mode is _NONE:
         return f"{card.name} has an alternative that is a pure gain, so it is not used without effect", "V3.3"
     effect = cards.effect_of(table, seat, card, mode)
     if effect is None:
@@ -282,11 +299,11 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 def default_action(table: Table, seat: Seat) -> Action:
     """Return what the rules do with a seat that is out of the match or out of time; never a sale."""
     legal = legal_actions(table, seat)
-    if table.phase is Phase.PLAN:
+    if table.phase is _PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT
     if table.phase is Phase.USE:
         uses = act.USES[1] if table.plans[seat].cards else act.MAYOR_USES
-        return next(uses[mode] for mode in (Mode.NONE, Mode.ALT, Mode.MAIN) if uses[mode] in legal)
+        return next(uses[mode] for mode in (_NONE, _ALT, Mode.MAIN) if uses[mode] in legal)
     if table.phase is Phase.TRADE:
         return act.SKIPS[table.villages[0]]
     if table.phase is Phase.RETURN and act.DONE not in legal:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from typing import Final
 
 from referee.game import IllegalAction, Seat
 from referee.games.valparaiso import holdings
 from referee.games.valparaiso.board import is_market
 from referee.games.valparaiso.names import Effect, Location
 from referee.games.valparaiso.table import Table
+
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_MOVE_PLUS: Final = Effect.MOVE_PLUS
 
 
 def _tolls(table: Table, seat: Seat, end: Location) -> list[Seat]:
@@ -22,10 +26,22 @@ def _is_counted(table: Table, seat: Seat, end: Location) -> bool:
     return is_market(end) or not table.houses_of(seat, end)
 
 
+def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int) -> bool:
+    """Return whether a merchant of the seat on turn can go on to a neighbour of where it is: `step_problem` says why not."""
+    if end in path:
+        return False
+    price = 0
+    if _is_counted(table, table.seat, end):
+        if steps >= len(table.board.move_costs):
+            return False
+        price = _price(table, steps)
+    return money >= price and money >= price + len(_tolls(table, table.seat, end)) * table.board.toll
+
+
 def _price(table: Table, steps: int) -> int:
     """Return what the next counted step costs after a number of steps."""
     board = table.board
-    costs = board.move_plus_costs if table.effect is Effect.MOVE_PLUS else board.move_costs
+    costs = board.move_plus_costs if table.effect is _MOVE_PLUS else board.move_costs
     return costs[steps] - (costs[steps - 1] if steps else 0)
 
 
@@ -71,13 +87,18 @@ def counted_steps(table: Table, path: tuple[Location, ...]) -> int:
 
 def ends(table: Table, path: tuple[Location, ...], steps: int, money: int) -> list[Location]:
     """Return where a merchant that has come along a path may go on to, with this many pesos."""
-    return [end for end in table.side.neighbours[path[-1]] if step_problem(table, path, steps, end, money) is None]
+    return [end for end in table.side.neighbours[path[-1]] if _can_step(table, path, steps, end, money)]
 
 
 def can_move(table: Table, money: int) -> bool:
     """Return whether at least one first step is legal with this many pesos; a first counted step is free (V4.4)."""
     merchants = table.merchants[table.seat]
-    return any(merchants[start] and ends(table, (start,), 0, money) for start in table.side.locations)
+    for start in table.side.locations:
+        if merchants[start]:
+            for end in table.side.neighbours[start]:
+                if _can_step(table, (start,), 0, end, money):
+                    return True
+    return False
 
 
 def begin_move(table: Table) -> None:

@@ -70,14 +70,14 @@ def play(table: Table, seat: Seat, action: Action) -> None:
                 f"all {len(plan.cards)} open slots are full; slot #{table.board.open_slots + 1} needs {table.board.slot_houses} houses",
                 "V2.2",
             )
-        table.plans[seat] = plan._replace(cards=(*plan.cards, card))
+        table.plans[seat] = Plan((*plan.cards, card), plan.mayor, plan.sold)
     elif isinstance(action, act.Mayor):
         card = _check_unplanned(table, seat, action.card)
         if plan.mayor is not None:
             raise IllegalAction("there is a card in the mayor's slot already", "V2.3")
         if table.money_in_plan(seat) < table.board.mayor_price:
             raise IllegalAction(f"the mayor's slot costs {table.board.mayor_price} pesos", "V2.3")
-        table.plans[seat] = plan._replace(mayor=card)
+        table.plans[seat] = Plan(plan.cards, card, plan.sold)
     elif isinstance(action, act.Sell):
         store, good = Store(action.store), Good(action.good)
         if not _may_sell(table, seat):

@@ -7,7 +7,7 @@ ones, `flow.py` what follows without a decision.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.valparaiso import actions as act
@@ -16,6 +16,15 @@ from referee.games.valparaiso.board import Amount
 from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Phase, Sector, Slot, Source, Store
 from referee.games.valparaiso.table import NONE, Table
 
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_PLAN: Final = Phase.PLAN
+_OVER: Final = Phase.OVER
+_USE: Final = Phase.USE
+_EXCHANGE: Final = Phase.EXCHANGE
+_MOVE: Final = Phase.MOVE
+_STEP: Final = Phase.STEP
+_RIVER: Final = Phase.RIVER
+
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     """Play an action of a seat and what follows from it.
@@ -23,18 +32,19 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     Raises:
         IllegalAction: if the action is not legal; nothing has changed then.
     """
-    if type(action) not in act.ACTION_TYPES:
+    play = _PLAY.get(type(action))
+    if play is None:
         raise IllegalAction(f"{action!r} is not an action of valparaiso")
-    if table.phase is Phase.OVER:
+    if table.phase is _OVER:
         raise IllegalAction("the match is over", "V7.1")
-    if seat not in legal.seats_to_act(table):
-        raise IllegalAction(f"seat {seat} is not to act", "V2.4" if table.phase is Phase.PLAN else "V3.1")
+    if not legal.is_to_act(table, seat):
+        raise IllegalAction(f"seat {seat} is not to act", "V2.4" if table.phase is _PLAN else "V3.1")
     try:
-        if table.phase is Phase.PLAN:
+        if table.phase is _PLAN:
             planning.play(table, seat, action)
             flow.after_plan(table)
         else:
-            _PLAY[type(action)](table, action)
+            play(table, action)
     except (ValueError, IndexError) as error:  # only actions made of plain numbers do that; nothing has changed
         raise IllegalAction(f"{action!r} names something that does not exist in valparaiso") from error
 
@@ -66,7 +76,7 @@ def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
     if village not in table.side.villages or not legal.is_empty(table, village):
         raise IllegalAction(f"{village.name} is not a village without a merchant", "S8")
     table.merchants[table.seat][village] += 1
-    _next_in_setup(table, Phase.PLAN)
+    _next_in_setup(table, _PLAN)
 
 
 def _next_in_setup(table: Table, then: Phase) -> None:
@@ -87,7 +97,7 @@ def _play_bonus(table: Table, action: act.Bonus) -> None:
 
 
 def _play_use_mayor(table: Table, action: act.UseMayor) -> None:
-    _check_phase(table, Phase.USE, "V3.1")
+    _check_phase(table, _USE, "V3.1")
     plan = table.plans[table.seat]
     if plan.mayor is None:
         raise IllegalAction("there is no card in the mayor's slot", "V3.2")
@@ -95,7 +105,7 @@ def _play_use_mayor(table: Table, action: act.UseMayor) -> None:
 
 
 def _play_use(table: Table, action: act.Use) -> None:
-    _check_phase(table, Phase.USE, "V3.1")
+    _check_phase(table, _USE, "V3.1")
     plan = table.plans[table.seat]
     if not 1 <= action.slot <= len(plan.cards):
         raise IllegalAction(f"there is no card in slot #{action.slot}", "V3.2")
@@ -115,7 +125,7 @@ def _use(table: Table, card: Card, mode: Mode, surcharge: int) -> None:
         table.plans[seat] = plan._replace(cards=tuple(other for other in plan.cards if other is not card))
     if effect is not None:
         cards.begin(table, effect)
-    if table.phase is Phase.USE:
+    if table.phase is _USE:
         flow.end_turn(table)
 
 
@@ -150,29 +160,29 @@ def _play_sell_for(table: Table, action: act.SellFor) -> None:
 
 
 def _play_start(table: Table, action: act.Start) -> None:
-    _check_phase(table, Phase.MOVE, "V4.4")
+    _check_phase(table, _MOVE, "V4.4")
     start, end = Location(action.start), Location(action.end)
     _check(moving.step_problem(table, (start,), 0, end, table.money[table.seat]))
     moving.take_from_unmoved(table, start)
     table.path, table.steps = (start,), 0
-    table.phase = Phase.STEP
+    table.phase = _STEP
     moving.step(table, end)
 
 
 def _play_step(table: Table, action: act.Step) -> None:
-    _check_phase(table, Phase.STEP, "V4.4")
+    _check_phase(table, _STEP, "V4.4")
     end = Location(action.end)
     _check(moving.step_problem(table, table.path, table.steps, end, table.money[table.seat]))
     moving.step(table, end)
 
 
 def _play_stop(table: Table, action: act.Stop) -> None:
-    if table.phase is Phase.STEP:
+    if table.phase is _STEP:
         table.path, table.steps = (), 0
-        table.phase = Phase.MOVE
+        table.phase = _MOVE
         _end_if_all_moved(table)
         return
-    _check_phase(table, Phase.EXCHANGE, "V4.7c")
+    _check_phase(table, _EXCHANGE, "V4.7c")
     if not table.begun:
         raise IllegalAction("the fee is paid, so goods are taken at least once", "V4.7c")
     _end_exchange(table)
@@ -185,7 +195,7 @@ def _end_if_all_moved(table: Table) -> None:
 
 
 def _play_river(table: Table, action: act.River) -> None:
-    _check_phase(table, Phase.RIVER, "V4.10")
+    _check_phase(table, _RIVER, "V4.10")
     start, end = Location(action.start), Location(action.end)
     _check(moving.river_problem(table, start, end, table.money[table.seat]))
     moving.take_from_unmoved(table, start)
@@ -199,7 +209,7 @@ def _play_done(table: Table, action: act.Done) -> None:
             raise IllegalAction("at most one merchant may stay in villages that do not shelter it", "V6.5")
         flow.end_return(table)
         return
-    if table.phase not in (Phase.MOVE, Phase.RIVER, Phase.BUY):
+    if table.phase not in (_MOVE, _RIVER, Phase.BUY):
         raise IllegalAction(f"this is not possible now, in phase {table.phase.name}", "V3.5")
     if not table.begun:
         raise IllegalAction("the action must do something before it ends", "V3.5")
@@ -256,7 +266,7 @@ def _play_trade(table: Table, action: act.Trade) -> None:
     if tile.choose:
         table.village, table.left = int(village), trading.most(table, village)
         table.begun = False
-        table.phase = Phase.EXCHANGE
+        table.phase = _EXCHANGE
         return
     holdings.exchange(table, table.seat, tile.pay, tile.gain, action.times, Source.MARKET)
     _resolve(table, village)
@@ -282,7 +292,7 @@ def _end_exchange(table: Table) -> None:
 
 def _play_take(table: Table, action: act.Take) -> None:
     pair = (Good(action.first), Good(action.second))
-    if table.phase is not Phase.EXCHANGE:
+    if table.phase is not _EXCHANGE:
         _check_phase(table, Phase.TAKE, "V4.11")
         _check_choice(pair, legal.choice_of(table), "V4.11")
         _exchange_and_end(table, Amount(), holdings.goods_of(*pair), "V4.11")
@@ -391,7 +401,7 @@ _SELLING = frozenset((Phase.USE, Phase.MOVE, Phase.STEP, Phase.TRADE, Phase.EXCH
 
 def _play_sell(table: Table, action: act.Sell) -> None:
     store, good = Store(action.store), Good(action.good)
-    if table.phase not in _SELLING and not (table.phase is Phase.RIVER and table.setup.options["river_toll"]):
+    if table.phase not in _SELLING and not (table.phase is _RIVER and table.setup.options["river_toll"]):
         raise IllegalAction(f"goods are not sold in phase {table.phase.name}", "V1.3")
     if not table.stores(table.seat)[store][good]:
         raise IllegalAction(f"there is no {good.name.lower()} in the {store.name.lower()}", "V1.3")

@@ -22,7 +22,7 @@ class ValparaisoState(Table):
 
     @override
     def legal_actions(self, seat: Seat) -> list[Action]:
-        return legal.legal_actions(self, seat) if seat in legal.seats_to_act(self) else []
+        return legal.legal_actions(self, seat) if legal.is_to_act(self, seat) else []
 
     @override
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:

@@ -205,15 +205,22 @@ class Table(State):
 
     def houses_of(self, seat: Seat, location: Location) -> int:
         """Return how many building spaces of a village have a house of the seat."""
-        return self._owners(location).count(seat) if self.houses else 0
+        count = 0
+        if self.houses:
+            for space in range(len(self.side.spaces[location])):
+                if self.houses.get((location, space), NONE) == seat:
+                    count += 1
+        return count
 
     def houses_of_others(self, seat: Seat, location: Location) -> list[Seat]:
         """Return the owners of the other houses of a village, one for each house."""
-        return [owner for owner in self._owners(location) if owner not in (NONE, seat)] if self.houses else []
-
-    def _owners(self, location: Location) -> list[Seat]:
-        """Return whose house is on each building space of a village, or `NONE`."""
-        return [self.houses.get((location, space), NONE) for space in range(len(self.side.spaces[location]))]
+        found: list[Seat] = []
+        if self.houses:
+            for space in range(len(self.side.spaces[location])):
+                owner = self.houses.get((location, space), NONE)
+                if owner not in (NONE, seat):
+                    found.append(owner)
+        return found
 
     def tiles(self, village: Location) -> tuple[Tile, ...]:
         """Return the tiles of a market, from the bottom to the top."""

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from referee.game import Chance, Seat
 from referee.games.venezia import piazza, planning, scoring
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Step
 from referee.games.venezia.table import NO_PLAN, NONE, Table
+
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_COMMITTED: Final = Step.COMMITTED
+_PIAZZA: Final = FirstCard.PIAZZA
+_PLAN: Final = Phase.PLAN
 
 # --- planning (Z2) --------------------------------------------------------------------------------------
 
 
 def begin_round(table: Table) -> None:
     """Let all seats begin to plan."""
-    table.phase = Phase.PLAN
+    table.phase = _PLAN
     table.seat = table.first_seat
     table.plans = [NO_PLAN] * table.setup.seats
     table.piles = [[] for _ in table.piles]
@@ -21,7 +28,7 @@ def begin_round(table: Table) -> None:
 
 def after_plan(table: Table, chance: Chance) -> None:
     """Reveal what is public of the plans as soon as the last has been made."""
-    if all(plan.step is Step.COMMITTED for plan in table.plans):
+    if all(plan.step is _COMMITTED for plan in table.plans):
         planning.reveal(table, chance)
         _turn_first_cards(table, table.turn_order(), chance)
 
@@ -33,7 +40,7 @@ def _turn_first_cards(table: Table, seats: list[Seat], chance: Chance) -> None:
     for seat in seats:
         table.seat = seat
         if table.first_count[seat]:
-            if table.plans[seat].first is FirstCard.PIAZZA:
+            if table.plans[seat].first is _PIAZZA:
                 table.phase = Phase.PLACE
                 return
             if table.piles[seat]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from referee.games.venezia.actions import jump, walk
 from referee.games.venezia.names import COLUMNS, Square
 
 DIRECTIONS = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
@@ -35,6 +36,15 @@ class Grid:
             for row in self.steps
         )
         """For each square, what is jumped over and where the jump ends, in the order of the directions."""
+        self.walk_actions = tuple(
+            tuple((end, walk(square, end)) for end in row) for square, row in zip(Square, self.neighbours, strict=True)
+        )
+        """`neighbours`, each with the action of walking there."""
+        self.jump_actions = tuple(
+            tuple((over, end, jump(square, end)) for over, end in row)
+            for square, row in zip(Square, self.jumps, strict=True)
+        )
+        """`jumps`, each with its action."""
         self.around = tuple(bits(row) for row in self.neighbours)
         """The squares around each, as a set."""
 

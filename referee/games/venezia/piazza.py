@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from referee.game import Action, Chance, Seat
-from referee.games.venezia import actions as act
 from referee.games.venezia.grid import ALL_AXES, STRAIGHT_AXES, bits
 from referee.games.venezia.table import NONE, Table
 
@@ -46,13 +45,10 @@ def bury(table: Table, square: int) -> None:
 
 def legal_moves(table: Table) -> list[Action]:
     """List the walks, then the jumps, of the pigeons that have not moved (Z5.2, Z5.3)."""
-    piazza, danger, neighbours = table.piazza, table.danger, table.grid.neighbours
+    piazza, danger, walks = table.piazza, table.danger, table.grid.walk_actions
     pigeons = sorted(table.unmoved)
     found: list[Action] = [
-        act.walk(start, end)
-        for start in pigeons
-        for end in neighbours[start]
-        if piazza[end] == NONE and not danger >> end & 1
+        walk for start in pigeons for end, walk in walks[start] if piazza[end] == NONE and not danger >> end & 1
     ]
     for start in pigeons:
         found += jumps_from(table, start)
@@ -61,7 +57,7 @@ def legal_moves(table: Table) -> list[Action]:
 
 def jumps_from(table: Table, start: int) -> list[Action]:
     """List the jumps of a pigeon, in an open chain or to begin one (Z5.3, Z5.4)."""
-    return [act.jump(start, end) for over, end in table.grid.jumps[start] if can_jump(table, over, end)]
+    return [jump for over, end, jump in table.grid.jump_actions[start] if can_jump(table, over, end)]
 
 
 def can_jump(table: Table, over: int, end: int) -> bool:

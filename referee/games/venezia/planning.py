@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.venezia import actions as act
 from referee.games.venezia.names import ActionCard, FirstCard, Place, Step
 from referee.games.venezia.table import Plan, Table
+
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_FIRST: Final = Step.FIRST
+_ACTION: Final = Step.ACTION
+_DISTRICTS: Final = Step.DISTRICTS
+_COUNT: Final = Step.COUNT
+_COMMITTED: Final = Step.COMMITTED
+_PIAZZA: Final = FirstCard.PIAZZA
+_NONE: Final = ActionCard.NONE
 
 
 def room_on_piazza(table: Table, seat: Seat) -> int:
@@ -16,7 +27,7 @@ def room_on_piazza(table: Table, seat: Seat) -> int:
 def limits(table: Table, seat: Seat) -> tuple[int, int]:
     """Return the fewest and the most pigeons for the next card of a plan (Z2.5)."""
     plan = table.plans[seat]
-    if not plan.counts and plan.first is FirstCard.PIAZZA:
+    if not plan.counts and plan.first is _PIAZZA:
         return 1, room_on_piazza(table, seat)
     return 0, table.left_to_lay(seat)
 
@@ -24,13 +35,13 @@ def limits(table: Table, seat: Seat) -> tuple[int, int]:
 def legal(table: Table, seat: Seat) -> list[Action]:
     """List the next choices of a plan, in the order of the rules."""
     plan = table.plans[seat]
-    if plan.step is Step.FIRST:
+    if plan.step is _FIRST:
         return list(act.FIRSTS if room_on_piazza(table, seat) >= 1 else act.FIRSTS[:1])
-    if plan.step is Step.ACTION:
-        return [act.PLANNED_CARDS[ActionCard.NONE], *(act.PLANNED_CARDS[card] for card in table.hand(seat))]
-    if plan.step is Step.DISTRICTS:
+    if plan.step is _ACTION:
+        return [act.PLANNED_CARDS[_NONE], *(act.PLANNED_CARDS[card] for card in table.hand(seat))]
+    if plan.step is _DISTRICTS:
         return [*(act.PLANNED_DISTRICTS[place] for place in Place if place not in plan.chosen), act.DONE]
-    if plan.step is Step.COUNT:
+    if plan.step is _COUNT:
         low, high = limits(table, seat)
         return list(act.COUNTS[low : high + 1])
     return []
@@ -44,37 +55,37 @@ def play(table: Table, seat: Seat, action: Action) -> None:
     """
     plan = table.plans[seat]
     if isinstance(action, act.First):
-        _check_step(plan, Step.FIRST, "Z2.2")
+        _check_step(plan, _FIRST, "Z2.2")
         card = FirstCard(action.card)
-        if card is FirstCard.PIAZZA and room_on_piazza(table, seat) < 1:
+        if card is _PIAZZA and room_on_piazza(table, seat) < 1:
             raise IllegalAction("the card Piazza needs a pigeon in the reserve, and room for it on the Piazza", "Z2.2")
         plays_action = table.round > 1 and table.hand(seat)  # Z2.3
-        plan = plan._replace(first=card, step=Step.ACTION if plays_action else Step.DISTRICTS)
+        plan = plan._replace(first=card, step=_ACTION if plays_action else _DISTRICTS)
     elif isinstance(action, act.Card):
-        _check_step(plan, Step.ACTION, "Z2.3")
+        _check_step(plan, _ACTION, "Z2.3")
         chosen = ActionCard(action.card)
-        if chosen is not ActionCard.NONE and chosen not in table.hand(seat):
+        if chosen is not _NONE and chosen not in table.hand(seat):
             raise IllegalAction(f"{chosen.name} has been executed; it is not in the hand", "Z2.3")
-        plan = plan._replace(action=chosen, step=Step.DISTRICTS)
+        plan = plan._replace(action=chosen, step=_DISTRICTS)
     elif isinstance(action, act.District):
-        _check_step(plan, Step.DISTRICTS, "Z2.4")
+        _check_step(plan, _DISTRICTS, "Z2.4")
         place = Place(action.place)
         if place in plan.chosen:
             raise IllegalAction(f"{place.name} is chosen already", "Z2.4")
         places = (*plan.chosen, place)
         full = len(places) == table.board.district_cards
-        plan = plan._replace(chosen=places, step=Step.COUNT if full else Step.DISTRICTS)
+        plan = Plan(_COUNT if full else _DISTRICTS, plan.first, plan.action, places, plan.counts)
     elif isinstance(action, act.Done):
-        _check_step(plan, Step.DISTRICTS, "Z2.4")
-        plan = plan._replace(step=Step.COUNT)
+        _check_step(plan, _DISTRICTS, "Z2.4")
+        plan = Plan(_COUNT, plan.first, plan.action, plan.chosen, plan.counts)
     elif isinstance(action, act.Count):
-        _check_step(plan, Step.COUNT, "Z2.5")
+        _check_step(plan, _COUNT, "Z2.5")
         low, high = limits(table, seat)
         if not low <= action.pigeons <= high:
             raise IllegalAction(f"{low} to {high} pigeons can be laid on this card, not {action.pigeons}", "Z2.5")
         counts = (*plan.counts, action.pigeons)
         made = len(counts) > len(plan.chosen)
-        plan = plan._replace(counts=counts, step=Step.COMMITTED if made else Step.COUNT)
+        plan = Plan(_COMMITTED if made else _COUNT, plan.first, plan.action, plan.chosen, counts)
     else:
         raise IllegalAction("this is not possible while plans are made", "Z2.1")
     table.plans[seat] = plan
@@ -104,7 +115,7 @@ def actions_of(plan: Plan, max_places: int) -> list[Action]:
     if plan.action is not None:
         choices.append(act.PLANNED_CARDS[plan.action])
     choices += [act.PLANNED_DISTRICTS[place] for place in plan.chosen]
-    if plan.step >= Step.COUNT and len(plan.chosen) < max_places:
+    if plan.step >= _COUNT and len(plan.chosen) < max_places:
         choices.append(act.DONE)
     choices += [act.Count(pigeons) for pigeons in plan.counts]
     return choices

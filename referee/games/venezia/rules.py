@@ -7,13 +7,20 @@ each phase, one plays each kind of action; the list is for choosing, the checks 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.venezia import actions as act
 from referee.games.venezia import flow, piazza, planning
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, Phase, Place, Square, Step
 from referee.games.venezia.table import NONE, Table
+
+# Read where play passes through: a member of an enum is looked up each time that it is named.
+_PLAN: Final = Phase.PLAN
+_OVER: Final = Phase.OVER
+_COMMITTED: Final = Step.COMMITTED
+_MOVE: Final = Phase.MOVE
+_CHAIN: Final = Phase.CHAIN
 
 # --- set-up (section 3) -----------------------------------------------------------------------------
 
@@ -34,14 +41,21 @@ def set_up(table: Table, chance: Chance) -> None:
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
     """List the seats without a finished plan while plans are made, otherwise the one whose turn it is."""
-    if table.phase is Phase.PLAN:
-        return tuple(seat for seat, plan in enumerate(table.plans) if plan.step is not Step.COMMITTED)
-    return () if table.phase is Phase.OVER else (table.seat,)
+    if table.phase is _PLAN:
+        return tuple([seat for seat, plan in enumerate(table.plans) if plan.step is not _COMMITTED])
+    return () if table.phase is _OVER else (table.seat,)
+
+
+def is_to_act(table: Table, seat: Seat) -> bool:
+    """Tell whether a seat is one of `seats_to_act`."""
+    if table.phase is _PLAN:
+        return 0 <= seat < len(table.plans) and table.plans[seat].step is not _COMMITTED
+    return seat == table.seat and table.phase is not _OVER
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
     """List all legal actions of a seat that is to act, in the order of the table of section 5."""
-    if table.phase is Phase.PLAN:
+    if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
 
@@ -169,18 +183,19 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
     """Play an action as `referee.game.State.apply` says."""
-    if type(action) not in act.ACTION_TYPES:
+    play = _PLAY.get(type(action))
+    if play is None:
         raise IllegalAction(f"{action!r} is not an action of venezia")
-    if table.phase is Phase.OVER:
+    if table.phase is _OVER:
         raise IllegalAction("the match is over", "Z12.1")
-    if seat not in seats_to_act(table):
-        raise IllegalAction(f"seat {seat} is not to act", "Z2.6" if table.phase is Phase.PLAN else "Z0.1")
+    if not is_to_act(table, seat):
+        raise IllegalAction(f"seat {seat} is not to act", "Z2.6" if table.phase is _PLAN else "Z0.1")
     try:
-        if table.phase is Phase.PLAN:
+        if table.phase is _PLAN:
             planning.play(table, seat, action)
             flow.after_plan(table, chance)
         else:
-            _PLAY[type(action)](table, action, chance)
+            play(table, action, chance)
     except (ValueError, IndexError) as error:  # only actions made of plain numbers get here; nothing has changed yet
         raise IllegalAction(f"{action!r} names something that venezia does not have") from error
 
@@ -236,7 +251,7 @@ def _play_place(table: Table, action: act.PlacePigeon, chance: Chance) -> None:
 def _play_done(table: Table, action: act.Done, chance: Chance) -> None:
     if table.phase is Phase.PLACE:
         flow.end_first_card(table, chance)
-    elif table.phase is Phase.MOVE:
+    elif table.phase is _MOVE:
         flow.end_moves(table)
     else:
         _check_phase(table, Phase.POISON, "Z5.1")
@@ -255,7 +270,7 @@ def _check_start(table: Table, start: Square, rule: str) -> None:
 
 
 def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
-    _check_phase(table, Phase.MOVE, "Z5.2")
+    _check_phase(table, _MOVE, "Z5.2")
     start, end = Square(action.start), Square(action.end)
     _check_start(table, start, "Z5.1")
     if end not in table.grid.neighbours[start] or table.piazza[end] != NONE or table.danger >> end & 1:
@@ -265,13 +280,13 @@ def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
 
 def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
     start, end = Square(action.start), Square(action.end)
-    if table.phase is Phase.CHAIN:
+    if table.phase is _CHAIN:
         if start != table.chain[-1]:
             raise IllegalAction(f"the pigeon on {Square(table.chain[-1]).name} is jumping", "Z5.6")
         if end in table.chain:
             raise IllegalAction(f"the pigeon has been on {end.name} in this chain", "Z5.4")
     else:
-        _check_phase(table, Phase.MOVE, "Z5.3")
+        _check_phase(table, _MOVE, "Z5.3")
         _check_start(table, start, "Z5.1")
     over = next((between for between, reached in table.grid.jumps[start] if reached == end), NONE)
     if over == NONE or not piazza.can_jump(table, over, end):
@@ -281,19 +296,19 @@ def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
     _move_pigeon(table, start, end)
     table.chain = (*(table.chain or (int(start),)), int(end))
     if piazza.jumps_from(table, end):
-        table.phase = Phase.CHAIN
+        table.phase = _CHAIN
     else:  # Z5.4
         _end_chain(table)
 
 
 def _play_stop(table: Table, action: act.Stop, chance: Chance) -> None:
-    _check_phase(table, Phase.CHAIN, "Z5.4")
+    _check_phase(table, _CHAIN, "Z5.4")
     _end_chain(table)
 
 
 def _end_chain(table: Table) -> None:
     table.chain = ()
-    table.phase = Phase.MOVE
+    table.phase = _MOVE
 
 
 def _district(place: int, rule: str) -> Place:
@@ -492,7 +507,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
 def default_action(table: Table, seat: Seat) -> Action:
     """Return what the rules play for a seat that is out of the match or out of time: column D of section 5."""
     legal = legal_actions(table, seat)
-    if table.phase is Phase.PLAN:
+    if table.phase is _PLAN:
         return act.DONE if act.DONE in legal else legal[0]
     if table.phase is Phase.FAMILY:
         home = table.home[seat]

@@ -21,7 +21,7 @@ class VeneziaState(Table):
 
     @override
     def legal_actions(self, seat: Seat) -> list[Action]:
-        return rules.legal_actions(self, seat) if seat in rules.seats_to_act(self) else []
+        return rules.legal_actions(self, seat) if rules.is_to_act(self, seat) else []
 
     @override
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
