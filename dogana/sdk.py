@@ -12,35 +12,39 @@ A complete bot, for every game::
 
 `choose` is called for each decision. It returns the index of an action in `decision.actions`, the action itself, or a list of
 actions to be played in a row (a whole turn in one answer). While it thinks, `decision.seconds_left()` and `decision.withdrawn`
-look at what the referee has sent meanwhile. The SDK needs the package `dogana` (the messages) and gRPC, nothing else of this
-project.
+look at what the referee has sent meanwhile. The SDK needs the package `dogana` (the messages), nothing else of this project;
+a bot that the referee starts does not even import gRPC (`started.py`), because its start takes less then.
 """
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import importlib
 import operator
 import os
-import random
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from google.protobuf.message import Message
 
+from dogana import later as later  # before the messages: it puts off what they do not need
+from dogana import started
 from dogana.v1 import referee_pb2 as pb
 
 if TYPE_CHECKING:
-    import grpc  # imported where it is used, after `play` has set what it reads when it is imported
+    from pathlib import Path
+
+    from dogana import remote
 
 PROTOCOL = 1
 """The version of the protocol that this SDK speaks."""
+_METHOD = "/dogana.v1.Referee/Play"
+_LOCAL = "unix:"
+"""How the address of a referee begins that has started this bot."""
 
 _START_ME = (
     "this bot must be started by the referee, or told where it is:\n"
@@ -166,6 +170,13 @@ class Decision:
         return self.is_known_withdrawn
 
     def _look(self) -> None:
+        if self._stream.reading.acquire(blocking=False):  # else another thread looks, or waits for the next message
+            try:
+                self._take_news()
+            finally:
+                self._stream.reading.release()
+
+    def _take_news(self) -> None:
         news = self._stream.news()
         self.is_known_withdrawn = self.is_known_withdrawn or self._stream.has_ended
         for message in news[self._looked_at :]:
@@ -226,12 +237,9 @@ def play(
     """
     address = address or os.environ.get("DOGANA_ADDRESS", "")
     token = token or os.environ.get("DOGANA_TOKEN", "")
-    authority = ca or (Path(os.environ["DOGANA_CA"]) if os.environ.get("DOGANA_CA") else None)
+    authority = ca or os.environ.get("DOGANA_CA") or None
     if not address or not token:
         _give_up(_START_ME)
-    # Without these experiments a round trip takes about a third less; this has no effect if gRPC has been imported before.
-    os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         _play(choose, address, token, authority, labels, on_start, on_end)
     except AgentError as error:
@@ -248,7 +256,7 @@ def _play(
     choose: Callable[[Decision], Choice],
     address: str,
     token: str,
-    authority: Path | None,
+    authority: Path | str | None,
     labels: bool,
     on_start: Callable[[Match], None] | None,
     on_end: Callable[[Match, pb.GameOver], None] | None,
@@ -271,7 +279,7 @@ def _play(
                 over = _answer_all(choose, match, stream)
         except _LostConnection as lost:
             # A started bot ends with its referee; one that was never welcome may have been given a wrong address.
-            pause = None if match is None or _is_local(address) else next(pauses, None)
+            pause = None if match is None or address.startswith(_LOCAL) else next(pauses, None)
             if pause is None:
                 raise
             print(f"dogana bot: {lost}; trying again in {pause:.1f} s", file=sys.stderr, flush=True)
@@ -305,47 +313,43 @@ def _pauses() -> Iterator[float]:
     Chance shortens each by up to a half, so that the bots of a referee that was away do not come back all at once. It ends after
     about ten minutes.
     """
+    import random  # only for bots that come back: a started bot starts sooner without it
+
     for longest in [1, 2, 4, 8, 16, 32, *[60] * 12]:
         yield longest * random.uniform(0.5, 1.0)  # noqa: S311 spreads attempts, hides nothing
 
 
 class _Stream:
-    """The stream to the referee, driven from the calling thread.
+    """The stream to the referee, driven from the calling thread: `choose` is called while nothing is read or sent."""
 
-    Its event loop runs only while the bot waits for the referee or looks for news, so `choose` is called outside of it: a round
-    trip takes no other thread, and a bot may run an event loop of its own.
-    """
-
-    def __init__(self, address: str, authority: Path | None) -> None:
-        import grpc
-
-        self._grpc = grpc
+    def __init__(self, address: str, authority: Path | str | None) -> None:
         self._address = address
-        self._authority = authority
-        self._loop = asyncio.new_event_loop()
         self._unread: deque[pb.RefereeMessage] = deque()
-        self._reading: asyncio.Task[Any] | None = None
+        self.reading = threading.Lock()
+        """Held by the thread that reads: `choose` may look from several, also from one that it has left behind."""
+        self.has_ended = False
+        """Whether nothing more comes: a look has found that, or the stream is closed."""
+        self._call: started.Call | remote.Call
+        try:
+            if address.startswith(_LOCAL):
+                self._call = started.Call(address.removeprefix(_LOCAL), _METHOD)
+            else:
+                # Without these experiments a round trip takes about a third less; this has no effect if gRPC has been imported.
+                os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
+                os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+                from dogana import remote
+
+                self._call = remote.Call(address, _METHOD, None if authority is None else _read_certificate(authority))
+        except started.CallEnded as ended:
+            raise self._explained(ended) from ended
 
     def __enter__(self) -> _Stream:
-        self._loop.run_until_complete(self._open())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.run_until_complete(self._close())
-        self._loop.close()
-
-    async def _close(self) -> None:
-        await self._channel.close()
-        left = asyncio.all_tasks() - {asyncio.current_task()}  # a read of ours, and what gRPC has not finished
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
-
-    async def _open(self) -> None:
-        from dogana.v1.referee_pb2_grpc import RefereeStub  # imports gRPC: after `play` has set what that reads
-
-        self._channel = _channel(self._address, self._authority)
-        self._call: Any = RefereeStub(self._channel).Play()
+        with self.reading:
+            self.has_ended = True
+            self._call.close()
 
     def exchange(self, answer: pb.AgentMessage | None) -> pb.RefereeMessage:
         """Send an answer, if there is one, and return the next message.
@@ -353,86 +357,43 @@ class _Stream:
         Raises:
             AgentError: if the stream has ended; the text says why.
         """
-        if answer is None and self._unread:
-            return self._unread.popleft()
         try:
-            return self._loop.run_until_complete(self._exchange(answer))
-        except self._grpc.aio.AioRpcError as error:
-            raise _explained(error.code(), error.details(), self._address) from error
-
-    async def _exchange(self, answer: pb.AgentMessage | None) -> pb.RefereeMessage:
-        if answer is not None:
-            with contextlib.suppress(asyncio.InvalidStateError):  # the stream has ended; what is unread tells how
-                await self._call.write(answer)
-        return self._unread.popleft() if self._unread else await self._read()
-
-    async def _read(self) -> pb.RefereeMessage:
-        if self._reading is None:
-            message = await self._call.read()
-        else:
-            message = await self._reading
-            self._reading = None
-        if not isinstance(message, pb.RefereeMessage):  # grpc.aio.EOF
-            code, details = await self._call.code(), await self._call.details()
-            raise _explained(code, details, self._address)
-        return message
+            with self.reading:
+                if answer is not None:
+                    self._call.send(answer.SerializeToString())
+                return self._unread.popleft() if self._unread else pb.RefereeMessage.FromString(self._call.receive())
+        except started.CallEnded as ended:
+            raise self._explained(ended) from ended
 
     def news(self) -> list[pb.RefereeMessage]:
         """Return what has come in since the last message that was handed out; all of it will be handed out later, too."""
-        self._loop.run_until_complete(self._look())
+        try:
+            while not self.has_ended and (message := self._call.look()) is not None:
+                self._unread.append(pb.RefereeMessage.FromString(message))
+        except started.CallEnded:
+            self.has_ended = True
         return list(self._unread)
 
-    @property
-    def has_ended(self) -> bool:
-        """Whether a look has found that nothing more comes."""
-        reading = self._reading
-        return (
-            reading is not None
-            and reading.done()
-            and (reading.exception() is not None or not isinstance(reading.result(), pb.RefereeMessage))
-        )
-
-    async def _look(self) -> None:
-        while not self.has_ended:
-            if self._reading is None:
-                self._reading = self._loop.create_task(self._call.read())
-            await asyncio.wait([self._reading], timeout=_LOOK_SECONDS)
-            if not self._reading.done():
-                return
-            if not self.has_ended:
-                self._unread.append(await self._read())
+    def _explained(self, ended: started.CallEnded) -> AgentError:
+        """Return an error that says why a stream has ended, and what to do."""
+        if ended.status in ("UNAVAILABLE", "UNKNOWN", "INTERNAL", "CANCELLED"):
+            where = f"no referee answers at {self._address} ({ended.details})"
+            return _LostConnection(f"{where}; is it running, and the address right?")
+        if ended.status == "OK":
+            return AgentError("the referee ended the stream before the match was over")
+        hints = {
+            "FAILED_PRECONDITION": "; update the package dogana",
+            "UNIMPLEMENTED": f"; is it a referee that listens at {self._address}?",
+        }
+        return AgentError(f"the referee refused ({ended.status}): {ended.details}{hints.get(ended.status, '')}")
 
 
-_LOOK_SECONDS = 0.001
-"""How long a look waits for gRPC to hand over what has arrived."""
-
-
-def _is_local(address: str) -> bool:
-    """Tell whether the referee has started this bot.
-
-    Then the kernel tells at once when the connection is gone. A ping could only do harm: an organiser may stop the bot while it
-    is not asked, and an answer that came meanwhile would look late.
-    """
-    return address.startswith("unix:")
-
-
-def _channel(address: str, authority: Path | None) -> grpc.aio.Channel:
-    import grpc
-
-    options = [("grpc.max_receive_message_length", -1)]
-    if not _is_local(address):
-        options += [
-            ("grpc.keepalive_time_ms", 30_000),  # finds out about a connection that was lost without a word
-            ("grpc.keepalive_timeout_ms", 10_000),
-            ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
-        ]
-    if authority is None:
-        return grpc.aio.insecure_channel(address, options)
+def _read_certificate(path: Path | str) -> bytes:
     try:
-        certificate = authority.read_bytes()
+        with open(path, "rb") as file:  # noqa: PTH123 a started bot starts sooner without pathlib
+            return file.read()
     except OSError as error:
-        raise AgentError(f"cannot read the certificate {authority}: {error.strerror}") from error
-    return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate), options)
+        raise AgentError(f"cannot read the certificate {path}: {error.strerror}") from error
 
 
 def _report(rejected: pb.Rejected) -> None:
@@ -473,19 +434,6 @@ def _message(choice: Choice, decision: Decision) -> pb.AgentMessage:
     answer = pb.Choose(decision=decision.number)
     answer.actions.Pack(decision.match.messages.ActionList(actions=actions))
     return pb.AgentMessage(choose=answer)
-
-
-def _explained(code: grpc.StatusCode, details: str | None, address: str) -> AgentError:
-    """Return an error that says why a stream has ended, and what to do."""
-    if code.name in ("UNAVAILABLE", "UNKNOWN", "INTERNAL", "CANCELLED"):
-        return _LostConnection(f"no referee answers at {address} ({details}); is it running, and the address right?")
-    if code.name == "OK":
-        return AgentError("the referee ended the stream before the match was over")
-    hints = {
-        "FAILED_PRECONDITION": "; update the package dogana",
-        "UNIMPLEMENTED": f"; is it a referee that listens at {address}?",
-    }
-    return AgentError(f"the referee refused ({code.name}): {details}{hints.get(code.name, '')}")
 
 
 def _plain(value: Any) -> Any:

@@ -7,16 +7,16 @@ import logging
 import secrets
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol, TypeAlias
+from typing import NoReturn, Protocol
 
 import grpc
-from grpc.aio import ServicerContext
 
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat
 from referee.live import wire
 from referee.live.codec import Codec
 from referee.live.pondering import NoPondering
+from referee.live.telemetry import Series
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -32,7 +32,46 @@ MAX_UNREAD_MESSAGES = 256
 MAX_STATUS_CHARACTERS = 1000
 """How much is said at the end of a stream; HTTP/2 takes 8 kB."""
 
-Context: TypeAlias = "ServicerContext[bytes, bytes]"
+
+class Call(Protocol):
+    """A call of Play while it is served: at a door (`referee.live.call`), or by gRPC's library (`referee.live.grpc_call`).
+
+    Attributes:
+        when_free: called when `is_free` has become True.
+        is_over: whether nothing can be sent any more.
+    """
+
+    when_free: Callable[[], None]
+    is_over: bool
+
+    def peer(self) -> str:
+        """Return who calls, as gRPC says it."""
+        ...
+
+    async def read(self) -> bytes | None:
+        """Return the next message, None if there are no more."""
+        ...
+
+    def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
+        """Give away each message as soon as it is there, and None after the last; return how to stop."""
+        ...
+
+    @property
+    def is_free(self) -> bool:
+        """Whether all that was sent is on its way."""
+        ...
+
+    def send(self, message: bytes) -> None:
+        """Send a message at once, if the call is free."""
+        ...
+
+    async def drained(self) -> None:
+        """Wait until the call is free."""
+        ...
+
+    async def abort(self, code: grpc.StatusCode, text: str) -> NoReturn:
+        """End the call with an error; raises what ends who serves it."""
+        ...
 
 
 class Driver(Protocol):
@@ -91,6 +130,7 @@ class AgentSeat:
         when_lost: called when the stream of an agent that may not come back has ended before the match.
         when_out: called when the seat is out.
         no_pondering: what stops the agent while it is not asked; None if it may think then.
+        network: what its answers took besides the time that it says it has thought, in milliseconds; None if it does not say so.
     """
 
     def __init__(self, seat: Seat, *, may_come_back: bool) -> None:
@@ -101,6 +141,8 @@ class AgentSeat:
         self.when_lost: Callable[[], None] = lambda: None
         self.when_out: Callable[[], None] = lambda: None
         self.no_pondering: NoPondering | None = None
+        self.network: Series | None = None
+        self._asked_at = 0.0
         self._driver: Driver | None = None
         self._stream: _Stream | None = None
         self._allowance = MESSAGES_AT_FIRST
@@ -112,6 +154,7 @@ class AgentSeat:
             driver.lost(self.seat)  # it has joined, and left before the others were there
         else:
             self._stream.send(self._welcome(driver))
+            self._stream.flush()
         self._rest_unless_asked()
 
     # what the driver says (`referee.live.driver.Connection`)
@@ -126,7 +169,11 @@ class AgentSeat:
             self.no_pondering.asked()
         now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
         data = wire.decide(driver.codec, decision, self._stream.labels, now)
-        self._stream.send(data, lambda: driver.sent(self.seat, decision.number))
+        self._stream.send(data, lambda: self._sent(driver, decision))
+
+    def _sent(self, driver: Driver, decision: Decision) -> None:
+        driver.sent(self.seat, decision.number)
+        self._asked_at = asyncio.get_running_loop().time()
 
     def reject(self, reject: Reject) -> None:
         """Send a refusal."""
@@ -156,6 +203,11 @@ class AgentSeat:
         """End the connection without a result."""
         self._end(grpc.StatusCode.ABORTED, f"the match was voided: {reason}")
 
+    def flush(self) -> None:
+        """Let what was said go out."""
+        if self._stream is not None:
+            self._stream.flush()
+
     def _say(self, data: bytes) -> None:
         if self._stream is not None:
             self._stream.send(data)
@@ -175,13 +227,14 @@ class AgentSeat:
 
     # what the agent says
 
-    async def serve(self, context: Context, join: pb.Join) -> None:
+    async def serve(self, call: Call, join: pb.Join) -> None:
         """Serve the stream of an agent that has shown the token, to its end."""
         self._end(grpc.StatusCode.ABORTED, "replaced by a newer stream with the same token")
-        stream = self._stream = _Stream(context, self._receive, labels=join.labels)
+        stream = self._stream = _Stream(call, self._receive, labels=join.labels)
         driver = self._driver
         if driver is not None:
             stream.send(self._welcome(driver))
+            stream.flush()
         if not self.joined.done():
             self.joined.set_result(None)
         elif driver is not None:
@@ -222,9 +275,17 @@ class AgentSeat:
         if message.WhichOneof("message") == "join":
             self.break_off("it sent a second Join")
         elif driver is not None:
+            if message.choose.HasField("thought_ms") and driver.is_asked(self.seat):
+                self._note_network(message.choose.thought_ms)
             choice = wire.read_choice(driver.codec, message.choose)
             driver.answer(self.seat, message.choose.decision, choice)
             self._rest_unless_asked()
+
+    def _note_network(self, thought_ms: float) -> None:
+        took_ms = (asyncio.get_running_loop().time() - self._asked_at) * 1000
+        if 0 <= thought_ms <= took_ms:  # anything can be said
+            known = self.network or Series(0, 0.0)
+            self.network = Series(known.count + 1, known.total + took_ms - thought_ms)
 
     def break_off(self, detail: str) -> None:
         """End a connection that does not keep to the protocol."""
@@ -235,29 +296,34 @@ class AgentSeat:
 
 
 class _Stream:
-    """One stream of an agent: its reader and its outbox."""
+    """One stream of an agent: its outbox, and how it ends. A question goes out at once, not by a task."""
 
-    def __init__(self, context: Context, receive: Callable[[bytes], None], *, labels: bool) -> None:
+    def __init__(self, call: Call, receive: Callable[[bytes], None], *, labels: bool) -> None:
         self.labels = labels
-        self._context = context
+        self._call = call
         self._receive = receive
         self._outbox: deque[tuple[bytes, Callable[[], None] | None]] = deque()
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._receiving = False
         self._status: tuple[grpc.StatusCode, str] = (grpc.StatusCode.OK, "")
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def send(self, data: bytes, at_handover: Callable[[], None] | None = None) -> None:
-        """Send a message in the background; call `at_handover` when it is handed to the transport."""
+        """Put a message into the outbox; call `at_handover` when it is handed to the transport, after `flush`."""
         if self._ended.done():
             return
         if len(self._outbox) >= MAX_UNREAD_MESSAGES:
             self.end(grpc.StatusCode.RESOURCE_EXHAUSTED, f"{MAX_UNREAD_MESSAGES} messages are waiting to be read")
             return
         self._outbox.append((data, at_handover))
-        if self._idle.is_set() and not self._receiving:
-            self._writer = asyncio.create_task(self._write())
+
+    def flush(self) -> None:
+        """Send what is in the outbox, in the background."""
+        if self._call.is_over:
+            self._outbox.clear()  # the agent is gone; who listens finds out
+        while self._outbox and self._call.is_free:
+            data, at_handover = self._outbox.popleft()
+            if at_handover is not None:
+                at_handover()
+            self._call.send(data)
 
     def end(self, code: grpc.StatusCode, text: str) -> None:
         """End the stream once every message that was sent has gone out."""
@@ -267,39 +333,20 @@ class _Stream:
 
     async def serve(self) -> None:
         """Serve the stream to its end."""
-        reader = asyncio.create_task(self._read())
+        self._call.when_free = self.flush
+        stop_listening = self._call.listen(self._hear)
         try:
             await self._ended
-            await self._idle.wait()  # to cancel the reader in the middle of a write would lose what it writes
-            await self._write()
         finally:
-            reader.cancel()
+            stop_listening()
+        self.flush()
+        await self._call.drained()  # if ever: what an agent that does not read sends meanwhile is of no use
         code, text = self._status
         if code is not grpc.StatusCode.OK:
-            await self._context.abort(code, text)
+            await self._call.abort(code, text)
 
-    async def _read(self) -> None:
-        while True:
-            data = await self._context.read()
-            if not isinstance(data, bytes):  # grpc.aio.EOF
-                self.end(grpc.StatusCode.OK, "")
-                return
-            self._receiving = True
+    def _hear(self, data: bytes | None) -> None:
+        if data is None:
+            self.end(grpc.StatusCode.OK, "")
+        elif not self._ended.done():
             self._receive(data)
-            self._receiving = False
-            await self._write()  # from here, not in a task of its own: that saves a turn of the event loop
-
-    async def _write(self) -> None:
-        if not self._idle.is_set():
-            return
-        self._idle.clear()
-        try:
-            while self._outbox:
-                data, at_handover = self._outbox.popleft()
-                if at_handover is not None:
-                    at_handover()
-                await self._context.write(data)
-        except grpc.aio.BaseError:
-            self._outbox.clear()  # the agent is gone; the reader finds out by itself
-        finally:
-            self._idle.set()

@@ -12,7 +12,8 @@ from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
 from referee.live import wire
-from referee.live.agent import AgentSeat, Context
+from referee.live.agent import AgentSeat, Call
+from referee.live.listener import Listener, Play
 from referee.live.lobby import Lobby
 from referee.live.socket_folder import SocketFolder
 
@@ -20,7 +21,7 @@ SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES
 """A larger message is not even read: the call ends."""
 IDLE_MILLISECONDS = 10_000
-"""How long a connection may have no call. gRPC cannot limit how many a peer has, and each takes a file; agents call at once."""
+"""How long a connection may have no call. Each takes a file, and gRPC cannot limit how many a peer has; agents call at once."""
 STOP_SECONDS = 0.5
 """How long calls may go on when the server stops; the last messages of a match are still on their way then."""
 CANCEL_SECONDS = 5.0
@@ -60,31 +61,29 @@ class Doorkeeper:
         """Refuse the seat's token from now on."""
         self._seats.pop(seat.token, None)
 
-    async def play(self, _: object, context: Context) -> None:
+    async def play(self, call: Call) -> None:
         """Serve a call of Play: it must show the token of a seat."""
-        join = await self._read_join(context)
+        join = await self._read_join(call)
         seat = self._seats.get(join.token)
         if seat is None:
-            await context.abort(
+            await call.abort(
                 grpc.StatusCode.UNAUTHENTICATED,
                 "the token is unknown or was used up; a started agent finds a fresh one in DOGANA_TOKEN",
             )
-            return
         if not seat.may_come_back:
             self.remove(seat)
-        await seat.serve(context, join)
+        await seat.serve(call, join)
 
-    async def _read_join(self, context: Context) -> pb.Join:
-        data = await self._lobby.first_message(context)
+    async def _read_join(self, call: Call) -> pb.Join:
+        data = await self._lobby.first_message(call)
         try:
             message = wire.read_agent_message(data)
         except wire.MalformedMessage as error:
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {error}")
-            raise
+            await call.abort(grpc.StatusCode.INVALID_ARGUMENT, f"the first message must be Join; it was {error}")
         if message.WhichOneof("message") != "join":
-            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose")
+            await call.abort(grpc.StatusCode.INVALID_ARGUMENT, "the first message must be Join, not Choose")
         if message.join.protocol != wire.PROTOCOL:
-            await context.abort(
+            await call.abort(
                 grpc.StatusCode.FAILED_PRECONDITION,
                 f"protocol {message.join.protocol} is not spoken here; this referee speaks protocol {wire.PROTOCOL}",
             )
@@ -114,32 +113,47 @@ class Calls(grpc.aio.ServerInterceptor):
             await asyncio.wait(self._tasks, timeout=CANCEL_SECONDS)
 
 
-class SeatDoor:
-    """A Unix domain socket that leads to one seat, and to nothing else: no other seat, no spectators.
+class Door:
+    """A Unix domain socket at which one agent can call Play, and nothing else.
 
     Attributes:
-        socket: its path. Only this user can reach it there; a box shows it to its agent under another name.
+        socket: its path. Only this user can reach it there.
     """
 
     def __init__(self) -> None:
         self._folder = SocketFolder()
         self.socket = self._folder.socket
-        self._calls = Calls()
-        self._server: grpc.aio.Server | None = None
+        self._listener: Listener | None = None
 
-    async def open(self, seat: AgentSeat) -> None:
+    def serve(self, play: Play) -> None:
+        """Let calls come in."""
+        self._listener = Listener(
+            self.socket,
+            f"/{SERVICE}/Play",
+            play,
+            max_message_bytes=MAX_FRAME_BYTES,
+            max_calls=MAX_STREAMS_AT_A_SEAT,
+            idle_seconds=IDLE_MILLISECONDS / 1000,
+        )
+
+    async def close(self, seconds: float = STOP_SECONDS) -> None:
+        """End what calls there are when they have had some seconds to end by themselves, and remove the socket."""
+        listener, self._listener = self._listener, None
+        try:
+            if listener is not None:
+                await listener.stop(seconds, CANCEL_SECONDS)
+        finally:
+            self._folder.remove()
+
+
+class SeatDoor(Door):
+    """A door that leads to one seat: no other seat, no spectators. A box shows it to its agent under another name."""
+
+    def open(self, seat: AgentSeat) -> None:
         """Let the agent of a seat come in."""
         doorkeeper = Doorkeeper()
         doorkeeper.add(seat)
-        server = grpc.aio.server(
-            interceptors=[self._calls],
-            options=[*OPTIONS, ("grpc.max_concurrent_streams", MAX_STREAMS_AT_A_SEAT)],
-        )
-        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(doorkeeper.play)
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": play}),))
-        server.add_insecure_port(f"unix:{self.socket}")
-        await server.start()
-        self._server = server
+        self.serve(doorkeeper.play)
         self.socket.chmod(0o666)  # its folder keeps others out; the agent may be another user
         seat.joined.add_done_callback(self._shut)
 
@@ -150,13 +164,3 @@ class SeatDoor:
         """
         with contextlib.suppress(FileNotFoundError):  # it has been closed meanwhile
             self.socket.chmod(0)
-
-    async def close(self) -> None:
-        """End what calls there are, and remove the socket."""
-        try:
-            if self._server is not None:
-                await self._server.stop(STOP_SECONDS)
-                await self._calls.end()
-        finally:
-            self._server = None
-            self._folder.remove()

@@ -60,7 +60,13 @@ class MatchVoid(DoganaError):
 
 
 class Connection(Protocol):
-    """The way to an agent outside of the referee's process. No method blocks."""
+    """The way to an agent outside of the referee's process. No method blocks.
+
+    Attributes:
+        may_come_back: whether the agent is elsewhere.
+    """
+
+    may_come_back: bool
 
     def ask(self, decision: Decision) -> None:
         """Send a decision; call `MatchDriver.sent` when it is handed to the transport."""
@@ -88,6 +94,10 @@ class Connection(Protocol):
 
     def void(self, reason: str) -> None:
         """End the connection without a result."""
+        ...
+
+    def flush(self) -> None:
+        """Let what was said go out."""
         ...
 
 
@@ -136,6 +146,7 @@ class MatchDriver:
         self._house_asks: deque[Decision] = deque()
         self._watchers: list[Watcher] = []
         self._shown: Observation | None = None
+        self._told = 0
         self._timer: asyncio.TimerHandle | None = None
         self._last_reading: asyncio.TimerHandle | None = None
         self._lateness: Lateness | None = None
@@ -150,7 +161,8 @@ class MatchDriver:
             NoStatistics: if there are agents, and this kernel does not count what is needed to time them.
         """
         if self._connections:
-            self._lateness = Lateness(self._match.lagged)
+            polls = any(connection.may_come_back for connection in self._connections.values())
+            self._lateness = Lateness(self._match.lagged, polls=polls)
         if self._record is not None:
             self._record.append(header(self.plan))
         self._handle(lambda now: self._match.start(now, absent))
@@ -164,13 +176,14 @@ class MatchDriver:
     def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
         """Judge an answer that was read just now."""
         waited = 0.0
-        if self._lateness is not None and seat in self._heard:
-            waited = self._lateness.waited(self._lateness.sample(), self._heard[seat])
+        heard = self._heard.get(seat)
+        if self._lateness is not None and heard is not None:
+            now = self._lateness.sample()
+            self._lateness.notice(now.at)
+            waited = self._lateness.waited(now, heard)
         self._handle(lambda now: self._match.choose(seat, number, choice, now, waited))
-        if self._lateness is not None and not self.done.done():
-            self._heard[seat] = (
-                self._lateness.sample()
-            )  # what the referee does with one answer is no credit for the next
+        if self._lateness is not None and not self.done.done() and self._heard.get(seat) is heard:  # not asked again
+            self._heard[seat] = self._lateness.sample()  # what was done with one answer is no credit for the next
 
     def fault(self, seat: Seat, fault: Fault) -> None:
         """Put a seat out that cannot go on."""
@@ -211,7 +224,7 @@ class MatchDriver:
         self._watchers.append(watcher)
         seen = self._match.state.observation(None)
         self._shown = seen
-        watcher(Happened((), seen, self._match.seats_now(), self._match.result))
+        watcher(Happened((), seen, self._match.seats_now(), self._match.result, self._told))
 
         def leave() -> None:
             with contextlib.suppress(ValueError):
@@ -228,6 +241,8 @@ class MatchDriver:
             self._carry_out(event(self._loop.time()))
             while self._house_asks and not self.done.done():
                 self._ask_house(self._house_asks.popleft())
+            for connection in self._connections.values():
+                connection.flush()
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
             _log.exception("the match is void")
@@ -287,12 +302,13 @@ class MatchDriver:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, played: Sequence[Played]) -> None:
+        self._told += len(played)
         if not self._watchers:
             return
         seen = self._match.state.observation(None)
         if played or seen != self._shown:
             self._shown = seen
-            self._tell(Happened(played, seen, self._match.seats_now(), None))
+            self._tell(Happened(played, seen, self._match.seats_now(), None, self._told))
 
     def _finish(self, result: Result, played: Sequence[Played]) -> None:
         self.stop()
@@ -300,7 +316,8 @@ class MatchDriver:
             if not self._match.is_out(seat):
                 connection.finish(result)
         seen = self._match.state.observation(None)
-        self._tell(Happened(played, seen, self._match.seats_now(), result))
+        self._told += len(played)
+        self._tell(Happened(played, seen, self._match.seats_now(), result, self._told))
         self.done.set_result(result)
 
     def _tell(self, happened: Happened) -> None:

@@ -1,8 +1,9 @@
 """How long the referee's threads were held up: the only time that is given back to agents.
 
-An answer goes through two threads: gRPC's poller, which reads it from the socket, and the event loop's, which judges it.
-Linux counts for each thread how long it has run and how long it has waited for a processor (`/proc/<pid>/task/<tid>/schedstat`,
-see Documentation/scheduler/sched-stats.rst of the kernel). A thread that waits for bytes does neither. So the growth of these
+The answer of a started agent is read and judged by the event loop's thread (`referee/live/listener.py`). That of an agent
+elsewhere goes through a second one before: gRPC's poller, which reads it from the socket. Linux counts for each thread how long
+it has run and how long it has waited for a processor (`/proc/<pid>/task/<tid>/schedstat`, see
+Documentation/scheduler/sched-stats.rst of the kernel). A thread that waits for bytes does neither. So the growth of these
 counters bounds how long an answer can have waited, whatever it was that kept the referee: other work, other answers, or other
 processes on the machine. A referee that is stopped (SIGSTOP) neither runs nor waits for a processor: nothing is given back for
 that, because nobody can know whether an answer came before or after.
@@ -45,18 +46,19 @@ class Lateness:
     Call `close` when it is no longer needed.
     """
 
-    def __init__(self, late: Callable[[float, float], None]) -> None:
+    def __init__(self, late: Callable[[float, float], None], *, polls: bool) -> None:
         """Begin to watch.
 
         Args:
             late: called with the seconds by which the event loop was late, and the time.
+            polls: whether gRPC's poller reads some of the answers.
 
         Raises:
             NoStatistics: if the kernel has no scheduler statistics.
         """
         self._loop = asyncio.get_running_loop()
         self._late = late
-        names = [thread for thread in threading.enumerate() if _POLLER in thread.name]
+        names = [thread for thread in threading.enumerate() if polls and _POLLER in thread.name]
         threads = {threading.get_native_id(), *(thread.native_id for thread in names)}
         self._files: list[int] = []
         self._beat: asyncio.Handle | None = None
@@ -86,6 +88,13 @@ class Lateness:
         since = max(since, self._idle)
         return max(0.0, min(now.at - since.at, now.used - since.used))
 
+    def notice(self, now: float) -> None:
+        """Tell of a beat that is overdue: what has arrived meanwhile may be read before the beat's turn has come."""
+        late = now - self._due
+        if late > _JITTER_SECONDS:
+            self._due = now
+            self._late(late, now)
+
     def close(self) -> None:
         """Stop watching."""
         if self._beat is not None:
@@ -96,9 +105,8 @@ class Lateness:
 
     def _on_beat(self) -> None:
         now = self._loop.time()
-        late = now - self._due
-        if late > _JITTER_SECONDS:
-            self._late(late, now)
+        self.notice(now)
+        self._due = now + BEAT_SECONDS
         # What has arrived meanwhile is still on its way through the loop. The sample is taken when it has been read.
         self._beat = self._loop.call_soon(self._on_turn, 1)
 

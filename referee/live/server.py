@@ -13,6 +13,7 @@ from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
+from grpc.aio import ServicerContext
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2, reflection_pb2_grpc
 from typing_extensions import override
@@ -21,8 +22,9 @@ from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
 from referee.live.agent import AgentSeat
 from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper, allow_files
+from referee.live.grpc_call import GrpcCall
 from referee.live.lobby import Places
-from referee.live.socket_folder import SocketFolder
+from referee.live.socket_folder import SocketFolder, sweep
 from referee.live.spectators import Showing
 from referee.match.plan import MatchPlan
 from referee.terminal import visible
@@ -61,6 +63,22 @@ class Listen:
         if not host or not re.fullmatch(r"[0-9]{1,5}", port) or int(port) > 65535:
             raise PortInUse(f"cannot listen on {self.address}: an address is host:port, with a port from 0 to 65535")
 
+    def add_to(self, server: grpc.aio.Server) -> int:
+        """Let a server listen there; return the TCP port.
+
+        Raises:
+            PortInUse: if that is not possible.
+        """
+        try:
+            if self.certificate is None or self.key is None:
+                return server.add_insecure_port(self.address)
+            return server.add_secure_port(self.address, grpc.ssl_server_credentials([(self.key, self.certificate)]))
+        except RuntimeError as error:
+            raise PortInUse(
+                f"cannot listen on {self.address}: is the address right, and no other program using it?"
+                + (" Are certificate and key PEM files that belong together?" if self.key else "")
+            ) from error
+
 
 class RefereeServer:
     """Serves the seats and the spectators of the matches that are played in this process.
@@ -90,6 +108,7 @@ class RefereeServer:
             PortInUse: if that is not possible.
         """
         allow_files()
+        sweep()
         self._folder = SocketFolder()
         server = self._server = grpc.aio.server(
             interceptors=[self._calls],
@@ -101,11 +120,11 @@ class RefereeServer:
             ],
         )
         # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
-        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._doorkeeper.play)
+        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Play": play, "Watch": watch})
         server.add_generic_rpc_handlers((handlers,))
-        healthy = _Health()
+        healthy = Health()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
         reflecting = _Reflection((SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME))
         reflection_pb2_grpc.add_ServerReflectionServicer_to_server(reflecting, server)
@@ -113,24 +132,14 @@ class RefereeServer:
         server.add_insecure_port(self.local_address)
         if self._listen is not None:
             try:
-                self.remote_port = self._add_tcp_port(server, self._listen)
-            except RuntimeError as error:
+                self.remote_port = self._listen.add_to(server)
+            except PortInUse:
                 await self.__aexit__()
-                raise PortInUse(
-                    f"cannot listen on {self._listen.address}: is the address right, and no other program using it?"
-                    + (" Are certificate and key PEM files that belong together?" if self._listen.key else "")
-                ) from error
+                raise
         await server.start()
         for name in ("", SERVICE):
             await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
         return self
-
-    @staticmethod
-    def _add_tcp_port(server: grpc.aio.Server, listen: Listen) -> int:
-        if listen.certificate is None or listen.key is None:
-            return server.add_insecure_port(listen.address)
-        credentials = grpc.ssl_server_credentials([(listen.key, listen.certificate)])
-        return server.add_secure_port(listen.address, credentials)
 
     async def __aexit__(self, *_: object) -> None:
         """End every stream and stop listening; spectators may read the end of their match before."""
@@ -164,6 +173,9 @@ class RefereeServer:
         if showing is not None:
             showing.end()
 
+    async def _play(self, _: object, context: ServicerContext[bytes, bytes]) -> None:
+        await self._doorkeeper.play(GrpcCall(context))
+
     # Watch
 
     async def _watch(self, data: bytes, context: Any) -> None:
@@ -192,7 +204,7 @@ class RefereeServer:
 # --- what gRPC programs expect of every server --------------------------------------------------------
 
 
-class _Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package has no types
+class Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package has no types
     """Health checks; only a limited number of calls may watch."""
 
     def __init__(self) -> None:

@@ -32,12 +32,11 @@ class SocketFolder:
     """
 
     def __init__(self) -> None:
-        """Remove the folders of dead owners and make a new one.
+        """Make a new folder.
 
         Raises:
             PathTooLong: if the folder for temporary files has too long a name.
         """
-        sweep()
         name = Path(tempfile.gettempdir()) / f"{_PREFIX}12345678" / SOCKET
         if len(os.fsencode(name)) > MAX_PATH_BYTES:
             raise PathTooLong(
@@ -64,7 +63,7 @@ class SocketFolder:
 
 
 def sweep() -> None:
-    """Remove this user's folders whose owners are dead."""
+    """Remove this user's folders whose owners are dead; it looks at all names in the folder for temporary files."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
             if _is_ours(folder):

@@ -9,6 +9,7 @@ import contextlib
 import marshal
 import os
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,10 @@ from referee.sandbox.cgroup import Group, Groups, Usage
 from referee.sandbox.limits import Limits, in_words
 from referee.sandbox.runtimes import Runtimes
 
-SUPERVISOR = Path(__file__).with_name("supervise.py")
-"""The program above each agent; it goes into the box."""
+_HERE = str(Path(__file__).parent)
+_RUN = f"import sys; sys.path.insert(0, {_HERE!r}); import supervise; supervise.main()"
+SUPERVISOR = (sys.executable, "-I", "-S", "-c", _RUN)
+"""The command above each agent, before its words; as an imported module it need not be compiled each time."""
 FOLDER = "/bot"
 """Where an agent sees its own files, and runs."""
 NO_PROGRAM = "bwrap: execvp "

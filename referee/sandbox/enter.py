@@ -4,10 +4,10 @@ The supervisor of an agent (`referee/sandbox/supervise.py`) calls `enter` after 
 library. See clone(2), mount_namespaces(7), credentials(7).
 """
 
+import _signal as signal  # type: ignore[import-not-found]  # as in supervise.py
 import ctypes
 import os
 import resource
-import signal
 import stat
 
 _CLONE_NEWNS = 0x20000

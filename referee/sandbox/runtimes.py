@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import importlib.util
 import os
 import sys
@@ -69,6 +70,13 @@ class Runtimes:
         wanted = [*(folder.absolute() for folder in extra), *own]
         folders += _outermost(wanted, folders)
         return Runtimes(tuple(folders), tuple(links), search_path(extra))
+
+
+def compile_sdk() -> None:
+    """Compile what a Python bot imports of ours, unless that has been done or we may not: no bot could keep it for the next one."""
+    folder = _package("dogana")
+    if folder is not None:
+        compileall.compile_dir(folder, quiet=2)
 
 
 def search_path(extra: Sequence[Path]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Run one agent and see to it that nothing of it survives: `python -I -S supervise.py COMMAND [ARGUMENT ...]`.
+"""Run one agent and see to it that nothing of it survives: `main`, whose words are a command and its arguments.
 
 With `--box` instead of a command, the agent runs in a box: standard input says in which (`referee.sandbox.box.Box.order`), and
 `enter.py` beside this file goes in.
@@ -8,16 +8,15 @@ starts, in the background or detached, becomes a child of the supervisor at the 
 (PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
 ends, the supervisor kills every descendant and then ends as the agent did: with its exit status, or by its signal.
 
-It needs nothing but the standard library and starts in about 15 ms. Linux only.
+It needs nothing but the standard library, and little of that: each import would be paid for by every agent. Linux only.
 """
 
-import contextlib
+import _signal as signal  # type: ignore[import-not-found]  # what `signal` makes enums of, which takes longer than all else here
 import ctypes
 import marshal
 import os
 import resource
 import select
-import signal
 import sys
 import time
 
@@ -48,13 +47,18 @@ def _kill_all(thaw: "tuple[str, str] | None") -> None:
     """
     while True:
         if thaw is not None:
-            with contextlib.suppress(OSError), open(thaw[0], "w") as switch:  # noqa: PTH123
-                switch.write(thaw[1])
+            try:
+                with open(thaw[0], "w") as switch:  # noqa: PTH123
+                    switch.write(thaw[1])
+            except OSError:
+                pass
         below = descendants(os.getpid())
         for sign in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
-                with contextlib.suppress(OSError):  # it may have ended meanwhile
+                try:
                     os.kill(pid, sign)
+                except OSError:  # it may have ended meanwhile
+                    continue
         while True:
             try:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:
@@ -111,7 +115,6 @@ def main() -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         try:
             if order is not None:
-                sys.path.insert(0, os.path.dirname(__file__))  # noqa: PTH120
                 import enter  # type: ignore[import-not-found]  # it stands alone, as this file does
 
                 enter.enter(supervisor=supervisor, **order)
@@ -127,7 +130,3 @@ def main() -> None:
         _, status = os.waitpid(agent, 0)
     _kill_all(thaw)
     _end_as(signal.SIGKILL if status is None else status)
-
-
-if __name__ == "__main__":
-    main()

@@ -18,7 +18,7 @@ from referee.sandbox.box import SUPERVISOR, CannotIsolate, Sandbox, find_bubblew
 from referee.sandbox.cgroup import Groups, Usage
 from referee.sandbox.filter import ALLOW, bpf
 from referee.sandbox.limits import Limits, in_words
-from referee.sandbox.runtimes import Runtimes
+from referee.sandbox.runtimes import Runtimes, compile_sdk
 
 _PROBE = Path(__file__).with_name("look_around.py")
 _PROBE_SECONDS = 60.0
@@ -75,6 +75,7 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
         NoRuntime: if a folder is no runtime.
     """
     found = Runtimes.find(runtimes)
+    compile_sdk()
     groups = Groups.look()
     groups.sweep()
     walls: list[Wall] = []
@@ -107,7 +108,7 @@ def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
         box = sandbox.box(argv, folder, Path(scratch) / "s", "none")
         try:
             with subprocess.Popen(
-                [sys.executable, "-I", "-S", str(SUPERVISOR), "--box"],
+                [*SUPERVISOR, "--box"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

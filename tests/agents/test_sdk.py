@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import grpc
 import pytest
 from house_bots.random_bot import RandomBot
 
-from dogana.sdk import _channel
+from dogana.remote import channel
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
@@ -37,6 +38,29 @@ def play(program: str, folder: Path, python_path: Path = ROOT, **plan: object) -
             chosen = plan_of(options={"last_turn": 3, "first_player": 0}, **plan)  # type: ignore[arg-type]
             players: list[Player] = [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)]
             return await play_match(chosen, players, server=server)
+
+    return asyncio.run(asyncio.wait_for(match(), 60))
+
+
+def play_elsewhere(program: str, folder: Path) -> MatchReport:
+    """The same, but the bot joins over TCP."""
+    (folder / "bot.py").write_text(program)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+
+    async def bot(port: int, token: str) -> None:
+        joined = {**environment, "DOGANA_ADDRESS": f"127.0.0.1:{port}", "DOGANA_TOKEN": token}
+        process = await asyncio.create_subprocess_exec(sys.executable, "bot.py", cwd=folder, env=joined)
+        assert await process.wait() == 0
+
+    async def match() -> MatchReport:
+        started: list[asyncio.Task[None]] = []
+        async with RefereeServer(Listen("127.0.0.1:0")) as server, asyncio.TaskGroup() as bots:
+            return await play_match(
+                plan_of(options={"last_turn": 3, "first_player": 0}),
+                [Remote(60.0), House(RandomBot)],
+                server=server,
+                announce=lambda _, token: started.append(bots.create_task(bot(server.remote_port, token))),
+            )
 
     return asyncio.run(asyncio.wait_for(match(), 60))
 
@@ -274,6 +298,46 @@ def test_a_bot_that_thinks_notices_that_its_time_is_up_and_sends_no_stale_answer
     assert "decision 1 refused" not in report.logs[0]
 
 
+LOOKS_FROM_A_LOOP = (
+    "import asyncio\nfrom dogana.sdk import play\n"
+    "async def search(decision):\n"
+    "    return 0 if decision.seconds_left() > 0 and not decision.withdrawn else None\n"
+    "play(lambda decision: asyncio.run(search(decision)))\n"
+)
+LEAVES_THREADS_THAT_LOOK = (
+    "import threading, time\nfrom dogana.sdk import play\n"
+    "failed = []\n"
+    "threading.excepthook = failed.append\n"
+    "def look(decision):\n"
+    "    end = time.monotonic() + 0.2\n"
+    "    while time.monotonic() < end:\n"
+    "        decision.withdrawn\n"
+    "threads = []\n"
+    "def choose(decision):\n"
+    "    threads.extend(threading.Thread(target=look, args=(decision,)) for _ in range(2))\n"
+    "    for thread in threads[-2:]:\n"
+    "        thread.start()\n"
+    "    return 0\n"
+    "def end(match, over):\n"
+    "    for thread in threads:\n"
+    "        thread.join()\n"
+    "    assert not failed, failed\n"
+    "    print('no look failed', flush=True)\n"
+    "play(choose, on_end=end)\n"
+)
+
+
+@pytest.mark.parametrize("where", [play, play_elsewhere], ids=["started", "elsewhere"])
+@pytest.mark.parametrize("program", [LOOKS_FROM_A_LOOP, LEAVES_THREADS_THAT_LOOK], ids=["event loop", "threads"])
+def test_a_bot_may_look_from_an_event_loop_of_its_own_and_from_threads(
+    tmp_path: Path, program: str, where: Callable[[str, Path], MatchReport], capfd: pytest.CaptureFixture[str]
+) -> None:
+    report = where(program, tmp_path)
+    assert played(report), report.result.seats[0]
+    if program is LEAVES_THREADS_THAT_LOOK:
+        assert "no look failed" in report.logs.get(0, "") + capfd.readouterr().out
+
+
 def test_an_exception_in_choose_ends_the_bot_with_its_traceback(tmp_path: Path) -> None:
     report = play("from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n", tmp_path)
     assert report.result.seats[0].outcome is Outcome.CRASH
@@ -291,13 +355,11 @@ def test_the_sdk_is_typed(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "mypy", "--strict", "bot.py"], cwd=tmp_path, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize(("address", "pings"), [("unix:/run/dogana.sock", False), ("127.0.0.1:7777", True)])
-def test_a_bot_pings_only_from_elsewhere(monkeypatch: pytest.MonkeyPatch, address: str, pings: bool) -> None:
-    """A bot that the referee has started may be stopped while it is not asked, and would take its connection for lost."""
+def test_a_bot_elsewhere_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, int] = {}
     monkeypatch.setattr(grpc.aio, "insecure_channel", lambda _, options: given.update(options))
-    _channel(address, None)
-    assert ("grpc.keepalive_time_ms" in given) is pings
+    channel("127.0.0.1:7777", None)
+    assert given["grpc.keepalive_time_ms"] == 30_000
 
 
 @pytest.mark.soak

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import socket
 from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+from hpack import Encoder
 
+from dogana.started import Call
 from dogana.v1 import referee_pb2 as pb
+from referee.live import frames
 from referee.live.agent import AgentSeat
-from referee.live.door import SERVICE, SeatDoor
+from referee.live.call import Call as HeldCall
+from referee.live.door import SERVICE, Door, SeatDoor
+from referee.live.listener import ALLOWANCE
 from referee.live.server import RefereeServer
+from referee.match.result import Result
 
 
 async def status_of(address: str, method: str, message: bytes) -> grpc.StatusCode:
@@ -40,7 +48,7 @@ def test_it_takes_its_own_token_and_no_other() -> None:
     async def scene() -> None:
         own, other = AgentSeat(0, may_come_back=False), AgentSeat(1, may_come_back=False)
         door = SeatDoor()
-        await door.open(own)
+        door.open(own)
         try:
             address = f"unix:{door.socket}"
             assert await status_of(address, "Play", join(other.token)) is grpc.StatusCode.UNAUTHENTICATED
@@ -60,7 +68,7 @@ def test_the_token_of_a_seat_with_a_door_is_worth_nothing_elsewhere() -> None:
     async def scene() -> None:
         own = AgentSeat(0, may_come_back=False)
         door = SeatDoor()
-        await door.open(own)
+        door.open(own)
         try:
             async with RefereeServer() as server:
                 code = await status_of(server.local_address, "Play", join(own.token))
@@ -75,7 +83,7 @@ def test_the_token_of_a_seat_with_a_door_is_worth_nothing_elsewhere() -> None:
 def test_nothing_but_play_is_behind_it(method: str) -> None:
     async def scene() -> None:
         door = SeatDoor()
-        await door.open(AgentSeat(0, may_come_back=False))
+        door.open(AgentSeat(0, may_come_back=False))
         try:
             code = await status_of(f"unix:{door.socket}", method, pb.WatchRequest().SerializeToString())
             assert code is grpc.StatusCode.UNIMPLEMENTED
@@ -88,9 +96,89 @@ def test_nothing_but_play_is_behind_it(method: str) -> None:
 def test_it_leaves_no_socket() -> None:
     async def scene() -> Path:
         door = SeatDoor()
-        await door.open(AgentSeat(0, may_come_back=False))
+        door.open(AgentSeat(0, may_come_back=False))
         assert door.socket.is_socket()
         await door.close()
         return door.socket
 
     assert not asyncio.run(asyncio.wait_for(scene(), 90)).parent.exists()
+
+
+def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
+    """What it says is not judged any more; it must not keep the referee from hearing others either."""
+
+    no_room = frames.SETTING.pack(frames.INITIAL_WINDOW_SIZE, 0)
+    headers = [(":method", "POST"), (":path", f"/{SERVICE}/Play"), ("content-type", "application/grpc")]
+
+    def flood(agent: socket.socket) -> bytes:
+        with contextlib.suppress(ConnectionError):
+            for _ in range(2 * ALLOWANCE):
+                agent.sendall(said(b""))
+            agent.sendall(frames.frame(frames.PING, 0, 0, b"question"))
+        heard = b""
+        with contextlib.suppress(ConnectionError):
+            while b"question" not in heard and (data := agent.recv(65_536)):
+                heard += data
+        return heard
+
+    async def scene() -> None:
+        seat = AgentSeat(0, may_come_back=False)
+        door = SeatDoor()
+        door.open(seat)
+        try:
+            with socket.socket(socket.AF_UNIX) as agent:
+                agent.settimeout(30)
+                agent.connect(str(door.socket))
+                agent.sendall(
+                    frames.PREFACE
+                    + frames.frame(frames.SETTINGS, 0, 0, no_room)
+                    + frames.frame(frames.HEADERS, frames.END_HEADERS, 1, Encoder().encode(headers))
+                    + said(join(seat.token))
+                )
+                await seat.joined
+                seat.finish(Result((), 0, "", None))
+                assert (await asyncio.to_thread(flood, agent)).endswith(b"too many frames of no use")
+        finally:
+            await door.close()
+
+    asyncio.run(asyncio.wait_for(scene(), 90))
+
+
+def said(message: bytes) -> bytes:
+    return frames.frame(frames.DATA, 0, 1, bytes(1) + len(message).to_bytes(4, "big") + message)
+
+
+class Listening(Call):
+    """A call that notes the pings of the other side."""
+
+    pings = 0
+
+    def _take(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
+        self.pings += kind == frames.PING
+        super()._take(kind, flags, stream, payload)
+
+
+def test_it_does_not_ping() -> None:
+    """A bot of the SDK answers no ping while it thinks, and would be taken for lost; gRPC pings even to measure a connection."""
+
+    async def echo(call: HeldCall) -> None:
+        while (data := await call.read()) is not None:
+            await call.write(data)
+
+    def talk(path: str) -> int:
+        call = Listening(path, f"/{SERVICE}/Play")
+        for _ in range(20):
+            call.send(bytes(10_000))
+            call.receive()
+        call.close()
+        return call.pings
+
+    async def scene() -> int:
+        door = Door()
+        door.serve(echo)
+        try:
+            return await asyncio.to_thread(talk, str(door.socket))
+        finally:
+            await door.close()
+
+    assert asyncio.run(asyncio.wait_for(scene(), 90)) == 0

@@ -19,7 +19,7 @@ def ignore(late: float, now: float) -> None:
 
 def test_a_message_that_comes_while_the_referee_works_may_have_waited_all_that_time() -> None:
     async def scene() -> None:
-        watch = Lateness(ignore)
+        watch = Lateness(ignore, polls=True)
         before = watch.sample()
         begin = time.thread_time()
         while time.thread_time() < begin + 0.1:
@@ -32,7 +32,7 @@ def test_a_message_that_comes_while_the_referee_works_may_have_waited_all_that_t
 
 def test_a_message_that_comes_while_the_referee_does_nothing_has_not_waited() -> None:
     async def scene() -> None:
-        watch = Lateness(ignore)
+        watch = Lateness(ignore, polls=True)
         before = watch.sample()
         time.sleep(0.5)  # as if it were stopped: it neither runs nor waits for a processor
         now = watch.sample()
@@ -44,7 +44,7 @@ def test_a_message_that_comes_while_the_referee_does_nothing_has_not_waited() ->
 
 def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
     async def scene() -> None:
-        watch = Lateness(ignore)
+        watch = Lateness(ignore, polls=True)
         before = watch.sample()
         begin = time.thread_time()
         while time.thread_time() < begin + 0.5:
@@ -63,7 +63,7 @@ def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
 def test_a_loop_that_comes_late_is_told_by_how_much() -> None:
     async def scene() -> list[float]:
         told: list[float] = []
-        watch = Lateness(lambda late, now: told.append(late))
+        watch = Lateness(lambda late, now: told.append(late), polls=True)
         time.sleep(0.5)
         while not told:
             await asyncio.sleep(0.001)
@@ -73,15 +73,33 @@ def test_a_loop_that_comes_late_is_told_by_how_much() -> None:
     assert max(asyncio.run(scene())) > 0.5 - 2 * lateness.BEAT_SECONDS
 
 
-def test_the_thread_that_reads_from_the_wire_is_watched() -> None:
+def test_a_message_that_is_read_before_the_late_beat_finds_the_lateness_told_and_it_is_told_once() -> None:
+    async def scene() -> list[float]:
+        told: list[float] = []
+        watch = Lateness(lambda late, now: told.append(late), polls=False)
+        time.sleep(0.5)
+        watch.notice(watch.sample().at)
+        assert told
+        for _ in range(20):
+            await asyncio.sleep(0.001)
+        watch.close()
+        return told
+
+    told = asyncio.run(scene())
+    assert told[0] > 0.5 - 2 * lateness.BEAT_SECONDS
+    assert all(late < 0.4 for late in told[1:])
+
+
+@pytest.mark.parametrize(("polls", "threads"), [(True, 2), (False, 1)])
+def test_the_threads_that_read_answers_are_watched(polls: bool, threads: int) -> None:
     async def scene() -> int:
         async with RefereeServer():
-            watch = Lateness(ignore)
+            watch = Lateness(ignore, polls=polls)
             count = len(watch._files)
             watch.close()
             return count
 
-    assert asyncio.run(scene()) == 2  # with the event loop's own
+    assert asyncio.run(scene()) == threads  # the event loop's own is one
 
 
 def test_a_kernel_without_statistics_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +109,7 @@ def test_a_kernel_without_statistics_is_refused_in_one_line(monkeypatch: pytest.
     async def scene() -> None:
         monkeypatch.setattr("referee.live.lateness.os.open", refuse)
         with pytest.raises(NoStatistics, match=r"schedstat: No such file.*CONFIG_SCHED_INFO") as caught:
-            Lateness(ignore)
+            Lateness(ignore, polls=True)
         assert "\n" not in str(caught.value)
 
     asyncio.run(scene())
@@ -101,7 +119,7 @@ def test_nothing_stays_open(tmp_path: Path) -> None:
     async def scene() -> None:
         before = len(list(Path("/proc/self/fd").iterdir()))
         for _ in range(5):
-            Lateness(ignore).close()
+            Lateness(ignore, polls=True).close()
         assert len(list(Path("/proc/self/fd").iterdir())) == before
 
     asyncio.run(scene())

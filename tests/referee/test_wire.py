@@ -24,6 +24,7 @@ from referee.kit.chance import commitment
 from referee.live import agent, lobby, wire
 from referee.live.door import MAX_FRAME_BYTES
 from referee.live.driver import MatchVoid
+from referee.live.grpc_call import GrpcCall
 from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
 from referee.live.server import Listen, PortInUse, RefereeServer
 from referee.match.plan import MatchPlan
@@ -795,7 +796,7 @@ def test_a_stream_ends_only_when_its_last_message_has_gone_out() -> None:
             stream.send(b"game over")
             stream.end(grpc.StatusCode.OK, "")
 
-        stream = agent._Stream(context, receive, labels=False)  # type: ignore[arg-type]
+        stream = agent._Stream(GrpcCall(context), receive, labels=False)  # type: ignore[arg-type]
         await stream.serve()
         return context.written
 

@@ -62,6 +62,19 @@ def resets() -> None:
     _hold([])
 
 
+def sends_no_use() -> None:
+    """Sends 200,000 pings, settings, empty frames and headers without end, as fast as it can, on a connection after another."""
+    ping = b"\x00\x00\x08\x06\x00\x00\x00\x00\x00" + bytes(8)
+    settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+    unknown = b"\x00\x00\x00\x55\x00\x00\x00\x00\x00"
+    endless = b"\x00\x00\x01\x01\x00\x00\x00\x00\x01\x82" + b"\x00\x00\x00\x09\x00\x00\x00\x00\x01" * 999
+    for flood in (ping * 1000, settings * 1000, unknown * 1000, endless):
+        for _ in range(50):
+            with contextlib.suppress(OSError), _connected() as one:
+                one.sendall(_PREFACE + settings + flood)
+    _hold([])
+
+
 def guesses_tokens() -> None:
     """Joins with 200 tokens that are not its own."""
     for number in range(200):

@@ -143,6 +143,7 @@ AGENTS = {
     "speaks_in_part": Agent("door", Outcome.START, "did not join within", joins=False),
     "speaks_nonsense": Agent("door", Outcome.START, "did not join within", joins=False),
     "resets": Agent("door", Outcome.START, "did not join within", joins=False),
+    "sends_no_use": Agent("door", Outcome.START, "did not join within", joins=False),
     "guesses_tokens": Agent("door", Outcome.START, "did not join within", joins=False),
     "sends_a_giant": Agent("door", Outcome.DISCONNECT, joins=False),
     "sends_no_message": Agent("door", Outcome.PROTOCOL, "not a dogana.v1.AgentMessage", joins=False),

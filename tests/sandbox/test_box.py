@@ -112,7 +112,7 @@ def test_nobody_can_read_the_token_outside(sandbox: Sandbox, tmp_path: Path) -> 
     (tmp_path / "agent").mkdir()
     box = sandbox.box(["/usr/bin/sleep", "600"], tmp_path / "agent", tmp_path / "s", token)
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", str(SUPERVISOR), "--box"],
+        [*SUPERVISOR, "--box"],
         stdin=subprocess.PIPE,
         env={},
         pass_fds=(box.reports,),

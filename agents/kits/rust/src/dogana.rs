@@ -264,7 +264,7 @@ fn message(answer: Answer, decision: &Decision) -> pb::AgentMessage {
             choose::Choice::Actions(list)
         }
     };
-    let choose = pb::Choose { decision: decision.message.decision, choice: Some(choice) };
+    let choose = pb::Choose { decision: decision.message.decision, choice: Some(choice), ..Default::default() };
     pb::AgentMessage { message: Some(agent_message::Message::Choose(choose)) }
 }
 

@@ -1,0 +1,117 @@
+"""The call of a bot that runs elsewhere: over TCP, with gRPC's own library, encrypted if need be.
+
+`sdk.py` imports this only where it is needed: it takes longer to import than all else that a small bot does before its first answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+
+import grpc
+
+from dogana.started import CallEnded
+
+T = TypeVar("T")
+_LOOK_SECONDS = 0.001
+"""How long a look waits for gRPC to hand over what has arrived."""
+
+
+class Call:
+    """A call with messages both ways, driven from the calling thread, as that of a started bot (`dogana.started.Call`).
+
+    Its event loop runs only while the bot waits for the referee or looks for news, so a bot may run an event loop of its own,
+    and look from within it.
+    """
+
+    def __init__(self, address: str, method: str, certificate: bytes | None) -> None:
+        """Prepare a call of `method`, such as `/dogana.v1.Referee/Play`, at `host:port`.
+
+        Args:
+            address: where the referee is.
+            method: what is called.
+            certificate: that of the referee's authority (PEM); None for a connection that is not encrypted.
+        """
+        self._loop = asyncio.new_event_loop()
+        self._reading: asyncio.Task[Any] | None = None
+        self._run(self._open(address, method, certificate))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return self._loop.run_until_complete(work)
+        with ThreadPoolExecutor(1) as aside:  # a thread runs one loop at a time, and this one runs the bot's
+            return aside.submit(self._loop.run_until_complete, work).result()
+
+    async def _open(self, address: str, method: str, certificate: bytes | None) -> None:
+        self._channel = channel(address, certificate)
+        self._call: Any = self._channel.stream_stream(method)()
+
+    def send(self, message: bytes) -> None:
+        """Send a message; if the call has ended, nothing happens: `receive` tells how."""
+        with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+            self._run(self._call.write(message))
+
+    def receive(self) -> bytes:
+        """Wait for the next message, and return it.
+
+        Raises:
+            CallEnded: if there is none.
+        """
+        return self._run(self._receive())
+
+    def look(self) -> bytes | None:
+        """Return the next message if it has arrived, else None.
+
+        Raises:
+            CallEnded: if there is none, and none will come.
+        """
+        return self._run(self._look())
+
+    def close(self) -> None:
+        """End the call, if it has not ended."""
+        self._run(self._close())
+        self._loop.close()
+
+    async def _close(self) -> None:
+        await self._channel.close()
+        left = asyncio.all_tasks() - {asyncio.current_task()}  # a read of ours, and what gRPC has not finished
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    async def _receive(self) -> bytes:
+        reading = self._reading or self._loop.create_task(self._call.read())
+        self._reading = reading
+        try:
+            message = await reading
+        except grpc.aio.AioRpcError as error:
+            raise CallEnded(error.code().name, error.details() or "") from error
+        self._reading = None
+        if not isinstance(message, bytes):  # grpc.aio.EOF
+            code, details = await self._call.code(), await self._call.details()
+            raise CallEnded(code.name, details or "")
+        return message
+
+    async def _look(self) -> bytes | None:
+        if self._reading is None:
+            self._reading = self._loop.create_task(self._call.read())
+        await asyncio.wait([self._reading], timeout=_LOOK_SECONDS)
+        return await self._receive() if self._reading.done() else None
+
+
+def channel(address: str, certificate: bytes | None) -> grpc.aio.Channel:
+    """Return a channel to a referee elsewhere."""
+    options = [
+        ("grpc.max_receive_message_length", -1),
+        ("grpc.keepalive_time_ms", 30_000),  # finds out about a connection that was lost without a word
+        ("grpc.keepalive_timeout_ms", 10_000),
+        ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
+    ]
+    if certificate is None:
+        return grpc.aio.insecure_channel(address, options)
+    return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate), options)

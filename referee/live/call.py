@@ -1,0 +1,282 @@
+"""The calls of gRPC on a connection of HTTP/2 (PROTOCOL-HTTP2.md of gRPC): messages both ways, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
+
+import grpc
+
+from referee.live import frames
+from referee.live.frames import (
+    BEGIN,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    FLOW_CONTROL_ERROR,
+    HEADERS,
+    MOST,
+    NO_ERROR,
+    NO_TABLE,
+    STREAM_CLOSED,
+    WINDOW,
+    frame,
+)
+
+if TYPE_CHECKING:
+    from referee.live.http2 import Connection
+
+WHOLE_BYTES = 1024
+"""A frame of a message that is not complete yet has at least so many bytes, or it is useless."""
+_PREFIX = struct.Struct(">BI")
+"""What stands before a message: whether it is compressed, and its size."""
+
+
+class Broken(Exception):
+    """The peer does not keep to HTTP/2: what it is told at the end of the connection."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class Aborted(Exception):
+    """A call was ended by who serves it."""
+
+
+class Call:
+    """A call with messages both ways, until it is ended.
+
+    Attributes:
+        cancel: called once if the peer has ended the call, or is gone.
+        when_free: called when `is_free` has become True.
+        number: the number of its stream.
+        is_over: whether its end was said, or cannot be said any more.
+    """
+
+    def __init__(self, connection: Connection, number: int, window: int) -> None:
+        self.cancel: Callable[[], object] = lambda: None
+        self.when_free: Callable[[], None] = lambda: None
+        self.number = number
+        self._connection = connection
+        self._listener: Callable[[bytes | None], object] | None = None
+        self._messages: deque[bytes] = deque()
+        self._reader: asyncio.Future[None] | None = None
+        self._partial = bytearray()
+        self._room = WINDOW  # what the peer may send
+        self._window = window  # what we may send
+        self._unsent = b""
+        self._has_begun = False
+        self._is_half_closed = False  # by the peer
+        self._trailers: bytes | None = None
+        self.is_over = False
+        self._drained: asyncio.Future[None] | None = None
+
+    # for who serves it
+
+    def peer(self) -> str:
+        """Return who calls, as gRPC would call it."""
+        return "unix:"
+
+    @property
+    def is_free(self) -> bool:
+        """Whether all messages are on their way: the next one would be, too."""
+        return not self._unsent
+
+    def send(self, message: bytes) -> None:
+        """Send a message, as far as the peer reads; what it has no room for waits."""
+        if self._trailers is None and not self.is_over:
+            self._connection.service.earn()
+            self._unsent += _PREFIX.pack(0, len(message)) + message
+            self._pump()
+
+    async def drained(self) -> None:
+        """Wait until `is_free`."""
+        while self._unsent and not self.is_over:
+            if self._drained is None or self._drained.done():
+                self._drained = asyncio.get_running_loop().create_future()
+            await self._drained
+
+    async def write(self, message: bytes) -> None:
+        """Send a message, and wait until it is on its way."""
+        self.send(message)
+        await self.drained()
+
+    async def read(self) -> bytes | None:
+        """Return the next message, None if the peer has said its last; only one at a time may read."""
+        while not self._messages:
+            if self._is_half_closed or self.is_over:
+                return None
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        message = self._messages.popleft()
+        if not self._messages:
+            self._make_room()
+        return message
+
+    def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
+        """Give away each message at once, and None after the last; return how to stop, after which messages are of no use."""
+        self._listener = receive
+        while self._messages:
+            self._listener(self._messages.popleft())
+        self._make_room()
+        if self._is_half_closed:
+            self._listener(None)
+
+        def stop() -> None:
+            self._listener = _drop
+
+        return stop
+
+    async def abort(self, code: grpc.StatusCode, text: str) -> NoReturn:
+        """End the call.
+
+        Raises:
+            Aborted: always.
+        """
+        self.end(code, text)
+        raise Aborted
+
+    def end(self, code: grpc.StatusCode, text: str) -> None:
+        """Say how the call has ended, once all messages are on their way; nothing more is heard of the peer."""
+        if self._trailers is None and not self.is_over:
+            self._trailers = frames.trailers(code, text)
+            self._listener = _drop
+            self._pump()
+
+    def forget(self) -> None:
+        """Give its place free: it is not served any more."""
+        self._connection.forget(self)
+
+    # for the connection
+
+    def take(self, flags: int, data: bytes, size: int) -> None:
+        """Deal with the data of a frame whose `size` counts against the window."""
+        if self._is_half_closed:
+            self.reset(STREAM_CLOSED)
+            return
+        self._room -= size
+        if self._room < 0:
+            raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
+        is_heard = self._listener is not _drop
+        is_useless = len(data) < WHOLE_BYTES or not is_heard
+        if is_heard:
+            self._partial += data
+            while len(self._partial) >= 5:
+                flag, length = _PREFIX.unpack_from(self._partial)
+                if flag:
+                    self._refuse(grpc.StatusCode.UNIMPLEMENTED, "messages must not be compressed")
+                    return
+                if length > (most := self._connection.service.max_message_bytes):
+                    self._refuse(
+                        grpc.StatusCode.RESOURCE_EXHAUSTED, f"a message of {length} bytes; at most {most} are read"
+                    )
+                    return
+                if len(self._partial) < 5 + length:
+                    break
+                message = bytes(self._partial[5 : 5 + length])
+                del self._partial[: 5 + length]
+                is_useless = False
+                self._deliver(message)
+        if is_useless and not flags & END_STREAM:
+            self._connection.spend()
+        if self.is_over:
+            return
+        if flags & END_STREAM:
+            self.half_close()
+        elif not self._messages:
+            self._make_room()
+
+    def half_close(self) -> None:
+        """Note that the peer has said its last."""
+        self._is_half_closed = True
+        if self._listener is not None:
+            self._listener(None)
+        self._wake(self._reader)
+
+    def make_window(self, more: int) -> None:
+        """Note that the peer has made room."""
+        self._window += more
+        if self._window > MOST:
+            self.reset(FLOW_CONTROL_ERROR)
+        else:
+            self.resume()
+
+    def reset(self, code: int) -> None:
+        """End the call because the peer does not keep to HTTP/2."""
+        self._connection.transport.write(frames.reset(self.number, code))
+        self.lose()
+
+    def lose(self) -> None:
+        """End the call because nothing can be said any more."""
+        if not self.is_over:
+            self._close()
+            self.cancel()
+
+    def resume(self) -> None:
+        """Send what waits, as far as there is room."""
+        if self._unsent:
+            self._pump()
+            if not self._unsent:
+                self._wake(self._drained)
+                self.when_free()
+
+    def _deliver(self, message: bytes) -> None:
+        if self._listener is not None:
+            self._listener(message)
+        else:
+            self._messages.append(message)
+            self._wake(self._reader)
+
+    def _make_room(self) -> None:
+        """Let the peer send more; not before what has arrived was read, so that no more than a window is kept."""
+        if self._room < WINDOW // 2 and not self._is_half_closed and self._trailers is None and not self.is_over:
+            self._connection.transport.write(frames.window_update(self.number, WINDOW - self._room))
+            self._room = WINDOW
+
+    def _refuse(self, code: grpc.StatusCode, text: str) -> None:
+        """End the call for what the peer has sent, whatever else was to be said."""
+        self._unsent = b""
+        self.end(code, text)
+        self.cancel()
+
+    def _pump(self) -> None:
+        """Send what waits, as far as the peer has room for it and reads."""
+        connection = self._connection
+        while self._unsent:
+            room = min(self._window, connection.window, connection.frame_bytes)
+            if room <= 0 or not connection.transport.is_clear:
+                return
+            part, self._unsent = self._unsent[:room], self._unsent[room:]
+            self._window -= len(part)
+            connection.window -= len(part)
+            begin = b"" if self._has_begun else frame(HEADERS, END_HEADERS, self.number, BEGIN)
+            self._has_begun = True
+            connection.transport.write(begin + frame(DATA, 0, self.number, part))
+        if self._trailers is not None and not self.is_over:
+            block = (NO_TABLE if self._has_begun else BEGIN) + self._trailers
+            last = frame(HEADERS, END_HEADERS | END_STREAM, self.number, block)
+            if not self._is_half_closed:  # it need not say more
+                last += frames.reset(self.number, NO_ERROR)
+            self._close()
+            connection.transport.write(last)
+
+    def _close(self) -> None:
+        self.is_over = True
+        self._unsent = b""
+        self._messages.clear()
+        self._partial.clear()
+        self._wake(self._reader)
+        self._wake(self._drained)
+
+    @staticmethod
+    def _wake(waiting: asyncio.Future[None] | None) -> None:
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
+
+
+def _drop(_: bytes | None) -> None:
+    """Listen to nothing any more: what comes is not even read."""

@@ -1,0 +1,81 @@
+"""Frames of HTTP/2 (RFC 9113) and headers of gRPC (PROTOCOL-HTTP2.md of gRPC), as bytes."""
+
+from __future__ import annotations
+
+import struct
+from urllib.parse import quote
+
+import grpc
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
+"""Types of frames (RFC 9113, 6)."""
+ACK = END_STREAM = 0x1
+END_HEADERS, PADDED, HAS_PRIORITY = 0x4, 0x8, 0x20
+"""Flags of frames."""
+ENABLE_PUSH, MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE, MAX_FRAME_SIZE, MAX_HEADER_LIST_SIZE = 2, 3, 4, 5, 6
+"""Settings (RFC 9113, 6.5.2)."""
+NO_ERROR, PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR, REFUSED_STREAM = 0, 1, 3, 5, 6, 7
+COMPRESSION_ERROR, ENHANCE_YOUR_CALM = 9, 11
+"""Error codes (RFC 9113, 7)."""
+WINDOW = 65_535
+"""How many bytes may be on their way before the other side has made room again, unless it says otherwise."""
+FRAME_BYTES = 16_384
+"""The largest frame, unless the other side says otherwise."""
+MOST = (1 << 31) - 1
+"""The largest window, and the largest number of a stream."""
+MAX_DETAILS_CHARACTERS = 1000
+"""How much is said of how a call has ended: escaped it must fit into a frame."""
+HEAD = struct.Struct(">HBBBI")
+"""The head of a frame: two bytes and one of its size, its type, its flags, its stream."""
+WORD = struct.Struct(">I")
+SETTING = struct.Struct(">HI")
+_AS_IS = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
+"""What may stand in a message of gRPC unescaped."""
+
+
+def frame(kind: int, flags: int, number: int, payload: bytes = b"") -> bytes:
+    """Return a frame of a stream, or of the connection if `number` is 0."""
+    size = len(payload)
+    return HEAD.pack(size >> 8, size & 0xFF, kind, flags, number) + payload
+
+
+def reset(number: int, code: int) -> bytes:
+    """Return the frame that resets a stream."""
+    return frame(RST_STREAM, 0, number, WORD.pack(code))
+
+
+def window_update(number: int, more: int) -> bytes:
+    """Return the frame that lets the other side send so many bytes more."""
+    return frame(WINDOW_UPDATE, 0, number, WORD.pack(more))
+
+
+def field(name: bytes, value: bytes) -> bytes:
+    """Return a header, written out (RFC 7541, 6.2.2)."""
+    return b"\0" + _string(name) + _string(value)
+
+
+def _string(text: bytes) -> bytes:
+    """Return a string, as it is (RFC 7541, 5)."""
+    size = len(text)
+    if size < 127:
+        return bytes((size,)) + text
+    head, size = [127], size - 127
+    while size >= 128:
+        head.append(size & 0x7F | 0x80)
+        size >>= 7
+    return bytes((*head, size)) + text
+
+
+NO_TABLE = b"\x20"
+"""That no table of headers is kept: each block of headers stands alone, and a peer that has made its table smaller waits for it."""
+BEGIN = NO_TABLE + b"\x88" + field(b"content-type", b"application/grpc")
+"""The headers of all answers: status 200 (RFC 7541, appendix A), and what follows."""
+
+
+def trailers(code: grpc.StatusCode, text: str) -> bytes:
+    """Return the headers that say how a call has ended, without those before them."""
+    status = field(b"grpc-status", str(code.value[0]).encode())
+    if not text:
+        return status
+    return status + field(b"grpc-message", quote(text[:MAX_DETAILS_CHARACTERS], safe=_AS_IS, errors="replace").encode())

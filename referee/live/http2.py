@@ -1,0 +1,373 @@
+"""The server's end of a connection: HTTP/2 (RFC 9113), without sockets.
+
+What arrives is dealt with at once, where it was read: no task and no thread stands between the bytes of an answer and the judge.
+Every byte comes from a stranger. Who does not keep to HTTP/2 loses the connection, who keeps to it without any use as well, and
+whatever a peer does, what is kept of it is bounded.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import grpc
+from hpack import Decoder, HPACKError
+
+from referee.live import frames
+from referee.live.call import Broken, Call
+from referee.live.frames import (
+    ACK,
+    COMPRESSION_ERROR,
+    CONTINUATION,
+    DATA,
+    ENABLE_PUSH,
+    END_HEADERS,
+    END_STREAM,
+    ENHANCE_YOUR_CALM,
+    FLOW_CONTROL_ERROR,
+    FRAME_BYTES,
+    FRAME_SIZE_ERROR,
+    GOAWAY,
+    HAS_PRIORITY,
+    HEAD,
+    HEADERS,
+    INITIAL_WINDOW_SIZE,
+    MAX_CONCURRENT_STREAMS,
+    MAX_FRAME_SIZE,
+    MAX_HEADER_LIST_SIZE,
+    MOST,
+    PADDED,
+    PING,
+    PREFACE,
+    PROTOCOL_ERROR,
+    PUSH_PROMISE,
+    REFUSED_STREAM,
+    RST_STREAM,
+    SETTING,
+    SETTINGS,
+    WINDOW,
+    WINDOW_UPDATE,
+    WORD,
+    frame,
+)
+from referee.terminal import visible
+
+MAX_HEADER_BYTES = 8192
+"""How large the headers of a call may be, packed as well as unpacked."""
+CALL_COST, HEADERS_COST_BYTES = 5, 32
+"""A call costs as much as so many useless frames, and its headers one more for so many bytes."""
+
+
+class Transport(Protocol):
+    """What carries the bytes of a connection.
+
+    Attributes:
+        is_clear: whether nothing waits to be sent. Once it is so again, `Connection.cleared` is called.
+    """
+
+    is_clear: bool
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; those that cannot be sent now wait."""
+        ...
+
+    def close(self) -> None:
+        """End the connection, after which `Connection.lost` was called."""
+        ...
+
+
+class Service(Protocol):
+    """What is behind a connection, and what connections have in common."""
+
+    max_message_bytes: int
+    max_calls: int
+    """How many calls a connection may have open."""
+
+    def begin(self, call: Call) -> None:
+        """Begin to serve a call, to `Call.end`; when that is done, `Call.forget` it."""
+        ...
+
+    def serves(self, method: str) -> bool:
+        """Tell whether there is a method, such as `/dogana.v1.Referee/Play`."""
+        ...
+
+    def spend(self, frames: int) -> bool:
+        """Note that a peer has sent as much as so many useless frames; False if that is too much."""
+        ...
+
+    def earn(self) -> None:
+        """Note that a message goes to a peer: it may make room, and measure how fast the connection is."""
+        ...
+
+
+class Connection:
+    """A connection of a peer: give it what arrives by `receive`.
+
+    Attributes:
+        service: what is behind it.
+        transport: what carries its bytes.
+        window: how many bytes of messages may be sent on all calls.
+        frame_bytes: the largest frame that may be sent.
+    """
+
+    def __init__(self, service: Service, transport: Transport) -> None:
+        self.service = service
+        self.transport = transport
+        self.window = WINDOW
+        self.frame_bytes = FRAME_BYTES
+        self._calls: dict[int, Call] = {}
+        self._newest = 0
+        self._decoder = Decoder(max_header_list_size=MAX_HEADER_BYTES)
+        self._unread = b""
+        self._is_greeted = False
+        self._wanted: int | None = SETTINGS  # the only type of frame that may come next
+        self._block = bytearray()  # of headers that go on
+        self._block_frame = (0, 0)  # the flags and the stream with which it began
+        self._room = WINDOW  # what the peer may send
+        self._first_window = WINDOW  # of a call
+        self._is_over = False
+        settings = SETTING.pack(MAX_CONCURRENT_STREAMS, service.max_calls) + SETTING.pack(
+            MAX_HEADER_LIST_SIZE, MAX_HEADER_BYTES
+        )
+        transport.write(frame(SETTINGS, 0, 0, settings))
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether a call is being served."""
+        return bool(self._calls)
+
+    def receive(self, data: bytes) -> None:
+        """Deal with what has arrived; no bytes make this fail."""
+        if self._is_over:
+            return
+        try:
+            self._read(self._unread + data if self._unread else data)
+        except Broken as error:
+            self.end(error.code, str(error))
+
+    def spend(self, frames: int = 1) -> None:
+        """Note useless frames."""
+        if not self.service.spend(frames):
+            raise Broken(ENHANCE_YOUR_CALM, "too many frames of no use")
+
+    def cleared(self) -> None:
+        """Go on to send: nothing waits in the transport any more."""
+        for call in list(self._calls.values()):
+            call.resume()
+
+    def forget(self, call: Call) -> None:
+        """Give the place of a call free that has ended, and is not served any more."""
+        self._calls.pop(call.number, None)
+
+    def end(self, code: int, text: str) -> None:
+        """Tell the peer why nothing more comes, and end the connection."""
+        if not self._is_over:
+            self.transport.write(frame(GOAWAY, 0, 0, WORD.pack(self._newest) + WORD.pack(code) + text.encode()))
+            self.transport.close()
+
+    def lost(self) -> None:
+        """End all calls: the connection is gone."""
+        self._is_over = True
+        self._unread = b""
+        for call in list(self._calls.values()):
+            call.lose()
+
+    def _read(self, data: bytes) -> None:
+        at = 0
+        if not self._is_greeted:
+            if not data.startswith(PREFACE[: len(data)]):
+                raise Broken(PROTOCOL_ERROR, "this is no HTTP/2")
+            if len(data) >= len(PREFACE):
+                self._is_greeted, at = True, len(PREFACE)
+        while self._is_greeted and len(data) - at >= HEAD.size and not self._is_over:
+            high, low, kind, flags, number = HEAD.unpack_from(data, at)
+            size = high << 8 | low
+            if size > FRAME_BYTES:
+                raise Broken(FRAME_SIZE_ERROR, f"a frame of {size} bytes")
+            begin = at + HEAD.size
+            if len(data) - begin < size:
+                break
+            at = begin + size
+            self._take(kind, flags, number & MOST, data[begin:at])
+        if at == 0:
+            self.spend()  # a piece of a frame
+        self._unread = b"" if self._is_over else data[at:]
+
+    def _take(self, kind: int, flags: int, number: int, payload: bytes) -> None:
+        """Deal with a frame."""
+        if self._wanted is not None and kind != self._wanted:
+            raise Broken(PROTOCOL_ERROR, f"frame {kind} where frame {self._wanted} must come")
+        if kind == DATA:
+            self._take_data(flags, number, payload)
+        elif kind == HEADERS:
+            self._take_headers(flags, number, payload)
+        elif kind == CONTINUATION:
+            self._take_continuation(flags, number, payload)
+        elif kind == WINDOW_UPDATE:
+            self._take_window_update(number, payload)
+        elif kind == RST_STREAM:
+            self._take_reset(number, payload)
+        elif kind == SETTINGS:
+            self._take_settings(flags, number, payload)
+        elif kind == PING:
+            self._take_ping(flags, number, payload)
+        elif kind == PUSH_PROMISE:
+            raise Broken(PROTOCOL_ERROR, "a client must not push")
+        else:
+            self.spend()
+
+    def _take_data(self, flags: int, number: int, payload: bytes) -> None:
+        self._room -= len(payload)
+        if self._room < 0:
+            raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
+        if self._room < WINDOW // 2:  # what calls have not read is bounded by their own windows
+            self.transport.write(frames.window_update(0, WINDOW - self._room))
+            self._room = WINDOW
+        data = _unpadded(payload, flags)
+        call = self._open(number)
+        if call is None:
+            self.spend()  # it was on its way when the call ended
+        else:
+            call.take(flags, data, len(payload))
+
+    def _take_headers(self, flags: int, number: int, payload: bytes) -> None:
+        payload = _unpadded(payload, flags)
+        if flags & HAS_PRIORITY:
+            if len(payload) < 5:
+                raise Broken(FRAME_SIZE_ERROR, "headers without their priority")
+            payload = payload[5:]
+        if number % 2 == 0:
+            raise Broken(PROTOCOL_ERROR, f"headers of stream {number}")
+        self._block = bytearray(payload)
+        self._block_frame = flags, number
+        self._go_on_with_headers(flags)
+
+    def _take_continuation(self, flags: int, number: int, payload: bytes) -> None:
+        if self._wanted != CONTINUATION or number != self._block_frame[1]:
+            raise Broken(PROTOCOL_ERROR, "headers go on that have not begun")
+        self.spend()
+        self._block += payload
+        self._go_on_with_headers(flags)
+
+    def _go_on_with_headers(self, flags: int) -> None:
+        if len(self._block) > MAX_HEADER_BYTES:
+            raise Broken(ENHANCE_YOUR_CALM, f"headers of more than {MAX_HEADER_BYTES} bytes")
+        if not flags & END_HEADERS:
+            self._wanted = CONTINUATION
+            return
+        self._wanted = None
+        self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
+        try:
+            fields = dict(self._decoder.decode(bytes(self._block), raw=True))
+        except HPACKError as error:
+            raise Broken(COMPRESSION_ERROR, "headers that cannot be read") from error
+        flags, number = self._block_frame
+        if number > self._newest:
+            self._newest = number
+            self._begin_call(flags, number, fields)
+        elif (call := self._open(number)) is not None:  # trailers
+            if flags & END_STREAM:
+                call.half_close()
+            else:
+                call.reset(PROTOCOL_ERROR)
+
+    def _begin_call(self, flags: int, number: int, fields: dict[bytes, bytes]) -> None:
+        most, is_open = self.service.max_calls, [not call.is_over for call in self._calls.values()]
+        if sum(is_open) >= most or len(is_open) >= 2 * most:  # those that have ended may still be served for a moment
+            self.transport.write(frames.reset(number, REFUSED_STREAM))
+            return
+        call = Call(self, number, self._first_window)
+        if flags & END_STREAM:
+            call.half_close()
+        if fields.get(b":method") != b"POST" or not fields.get(b"content-type", b"").startswith(b"application/grpc"):
+            call.reset(PROTOCOL_ERROR)  # no client of gRPC
+        elif not self.service.serves(method := fields.get(b":path", b"").decode("latin-1")):
+            call.end(grpc.StatusCode.UNIMPLEMENTED, f"there is no method '{visible(method, 64)}' here")
+        else:
+            self.spend(CALL_COST)
+            self._calls[number] = call
+            self.service.begin(call)
+
+    def _take_window_update(self, number: int, payload: bytes) -> None:
+        more = _word(payload) & MOST
+        self.spend()
+        if number == 0:
+            self.window += more
+            if more == 0 or self.window > MOST:
+                raise Broken(FLOW_CONTROL_ERROR, f"room for {more} bytes more")
+            self.cleared()
+            return
+        if (call := self._open(number)) is not None:
+            if more == 0:
+                call.reset(PROTOCOL_ERROR)
+            else:
+                call.make_window(more)
+
+    def _take_reset(self, number: int, payload: bytes) -> None:
+        _word(payload)
+        self.spend()
+        if (call := self._open(number)) is not None:
+            call.lose()
+
+    def _take_settings(self, flags: int, number: int, payload: bytes) -> None:
+        if number != 0:
+            raise Broken(PROTOCOL_ERROR, "settings of a stream")
+        if len(payload) % 6 or (flags & ACK and payload):
+            raise Broken(FRAME_SIZE_ERROR, f"settings of {len(payload)} bytes")
+        self.spend(1 + len(payload) // 6)
+        if flags & ACK:
+            if self._wanted == SETTINGS:
+                raise Broken(PROTOCOL_ERROR, "settings are confirmed before any came")
+            return
+        self._wanted = None
+        self.transport.write(frame(SETTINGS, ACK, 0, b""))
+        for name, value in SETTING.iter_unpack(payload):
+            self._set(name, value)
+
+    def _set(self, name: int, value: int) -> None:
+        if name == INITIAL_WINDOW_SIZE:
+            if value > MOST:
+                raise Broken(FLOW_CONTROL_ERROR, f"a window of {value} bytes")
+            for call in list(self._calls.values()):
+                call.make_window(value - self._first_window)
+            self._first_window = value
+        elif name == MAX_FRAME_SIZE:
+            if not FRAME_BYTES <= value < 1 << 24:
+                raise Broken(PROTOCOL_ERROR, f"frames of {value} bytes")
+            self.frame_bytes = min(value, WINDOW)
+        elif name == ENABLE_PUSH and value > 1:
+            raise Broken(PROTOCOL_ERROR, f"push is {value}")
+
+    def _take_ping(self, flags: int, number: int, payload: bytes) -> None:
+        if number != 0:
+            raise Broken(PROTOCOL_ERROR, "a ping of a stream")
+        if len(payload) != 8:
+            raise Broken(FRAME_SIZE_ERROR, f"a ping of {len(payload)} bytes")
+        self.spend()
+        if not flags & ACK:
+            self.transport.write(frame(PING, ACK, 0, payload))
+
+    def _open(self, number: int) -> Call | None:
+        """Return the call of a stream; None if it has ended.
+
+        Raises:
+            Broken: if it has not begun.
+        """
+        if number % 2 == 0 or number > self._newest:
+            raise Broken(PROTOCOL_ERROR, f"stream {number} has not begun")
+        call = self._calls.get(number)
+        return None if call is None or call.is_over else call
+
+
+def _word(payload: bytes) -> int:
+    if len(payload) != 4:
+        raise Broken(FRAME_SIZE_ERROR, f"{len(payload)} bytes instead of 4")
+    word: int = WORD.unpack(payload)[0]
+    return word
+
+
+def _unpadded(payload: bytes, flags: int) -> bytes:
+    if not flags & PADDED:
+        return payload
+    if not payload or payload[0] >= len(payload):
+        raise Broken(PROTOCOL_ERROR, "more padding than there is")
+    return payload[1 : len(payload) - payload[0]]

@@ -1,0 +1,269 @@
+"""A Unix domain socket where calls of gRPC come in, served by the event loop: no thread, and no library, stands in between.
+
+One peer is behind it, or a few: it bounds what all of them together can make the referee do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import grpc
+
+from referee.live.call import Aborted, Call
+from referee.live.frames import ENHANCE_YOUR_CALM, NO_ERROR
+from referee.live.http2 import Connection
+
+_log = logging.getLogger(__name__)
+
+MAX_CONNECTIONS = 8
+"""How many connections there may be at a time; for one more, the oldest that has no call must go."""
+MAX_UNSENT_BYTES = 256 * 1024
+"""Who leaves so much unread besides what the kernel keeps loses the connection. Messages wait elsewhere: see `Call.is_free`."""
+ALLOWANCE, ALLOWANCE_SECONDS = 5000, 10.0
+"""How many frames that are of no use may come within so many seconds, on all connections."""
+EARNED = 4
+"""How many more for each message that was sent: clients make room, and measure the connection by pings."""
+CONNECTION_COST = 10
+"""A connection costs as much as so many useless frames."""
+_PAUSE_SECONDS = 1.0
+"""How long no connection is accepted when there are too many, or no more files."""
+_CHUNK = 65_536
+
+Play = Callable[[Call], Awaitable[None]]
+"""What serves a call, to its end."""
+
+
+class Listener:
+    """A socket where a single method can be called.
+
+    Attributes:
+        max_message_bytes: a larger message is not even read: the call ends.
+        max_calls: how many calls a connection may have open.
+    """
+
+    def __init__(
+        self, path: Path, method: str, play: Play, *, max_message_bytes: int, max_calls: int, idle_seconds: float
+    ) -> None:
+        """Listen in the running event loop.
+
+        Args:
+            path: of the socket; there is none yet.
+            method: such as `/dogana.v1.Referee/Play`.
+            play: serves its calls; when it returns, the call has ended.
+            max_message_bytes: see the attribute.
+            max_calls: see the attribute.
+            idle_seconds: how long a connection may have no call.
+        """
+        self.max_message_bytes = max_message_bytes
+        self.max_calls = max_calls
+        self._method = method
+        self._play = play
+        self._idle_seconds = idle_seconds
+        self._loop = asyncio.get_running_loop()
+        self._wires: dict[_Wire, None] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._left = ALLOWANCE
+        self._left_since = self._loop.time()
+        self._pause: asyncio.TimerHandle | None = None
+        self._is_open = True
+        self._socket = socket.socket(socket.AF_UNIX)
+        try:
+            self._socket.setblocking(False)
+            self._socket.bind(str(path))
+            self._socket.listen(socket.SOMAXCONN)
+        except OSError:
+            self._socket.close()
+            raise
+        self._loop.add_reader(self._socket, self._accept)
+
+    async def stop(self, seconds: float, cancel_seconds: float) -> None:
+        """Accept no call any more, and end every connection.
+
+        Args:
+            seconds: how long calls may go on.
+            cancel_seconds: how long they may take to end when they are cancelled then.
+        """
+        self._is_open = False
+        if self._pause is not None:
+            self._pause.cancel()
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+        try:
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=seconds)
+            for task in self._tasks:
+                task.cancel()
+            if self._tasks:
+                await asyncio.wait(self._tasks, timeout=cancel_seconds)
+        finally:  # it is cancelled if the whole loop is ended
+            for wire in list(self._wires):
+                wire.connection.end(NO_ERROR, "the referee has stopped")
+
+    # what connections ask for (`referee.live.http2.Service`)
+
+    def begin(self, call: Call) -> None:
+        """Begin to serve a call; refuse it if this is stopping."""
+        if not self._is_open:
+            call.end(grpc.StatusCode.UNAVAILABLE, "the referee is stopping")
+            call.forget()
+            return
+        task = self._loop.create_task(self._serve(call))
+        self._tasks.add(task)
+        call.cancel = task.cancel
+
+        def ended(_: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            call.forget()
+
+        task.add_done_callback(ended)
+
+    def serves(self, method: str) -> bool:
+        """Tell whether there is a method."""
+        return method == self._method
+
+    def spend(self, frames: int) -> bool:
+        """Note that a peer has sent as much as so many useless frames; False if that is too much."""
+        self._left -= frames
+        if self._left < 0:
+            now = self._loop.time()
+            if now < self._left_since + ALLOWANCE_SECONDS:
+                return False
+            self._left, self._left_since = ALLOWANCE, now
+        return True
+
+    def earn(self) -> None:
+        """Note that a message goes to a peer."""
+        self._left = min(ALLOWANCE, self._left + EARNED)
+
+    # connections
+
+    def _accept(self) -> None:
+        try:
+            accepted, _ = self._socket.accept()
+        except (BlockingIOError, ConnectionAbortedError):
+            return
+        except OSError:  # there are no files any more, or no memory
+            self._rest()
+            return
+        if not self.spend(CONNECTION_COST):
+            accepted.close()
+            self._rest()
+            return
+        if len(self._wires) >= MAX_CONNECTIONS:
+            idle = next((wire for wire in self._wires if not wire.connection.has_calls), None)
+            if idle is None:
+                accepted.close()
+                return
+            idle.connection.end(ENHANCE_YOUR_CALM, f"more than {MAX_CONNECTIONS} connections")
+        accepted.setblocking(False)
+        wire = _Wire(self, accepted, self._wires.pop, self._idle_seconds)
+        self._wires[wire] = None
+
+    def _rest(self) -> None:
+        """Accept nothing for a while; who connects has to wait."""
+        self._loop.remove_reader(self._socket)
+        self._pause = self._loop.call_later(_PAUSE_SECONDS, self._loop.add_reader, self._socket, self._accept)
+
+    async def _serve(self, call: Call) -> None:
+        try:
+            await self._play(call)
+            call.end(grpc.StatusCode.OK, "")
+        except Aborted:
+            pass
+        except Exception:  # a fault of ours
+            _log.exception("a call has failed")
+            call.end(grpc.StatusCode.UNKNOWN, "the referee has failed")
+        await call.drained()  # who is not served any more cannot make room
+
+
+class _Wire:
+    """The socket of a connection.
+
+    Attributes:
+        is_clear: whether nothing waits to be sent.
+        connection: what is spoken on it.
+    """
+
+    def __init__(
+        self, listener: Listener, connected: socket.socket, gone: Callable[[_Wire, None], None], idle_seconds: float
+    ) -> None:
+        self.is_clear = True
+        self._socket = connected
+        self._gone = gone
+        self._unsent = bytearray()
+        self._is_closed = False
+        self._loop = asyncio.get_running_loop()
+        self._idle_seconds = idle_seconds
+        self._was_idle = True
+        self.connection = Connection(listener, self)
+        self._loop.add_reader(connected, self._read)
+        self._look = self._loop.call_later(idle_seconds, self._look_whether_idle)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; those that cannot be sent now wait."""
+        if self._is_closed:
+            return
+        if self.is_clear:
+            try:
+                sent = self._socket.send(data)
+            except BlockingIOError:
+                sent = 0
+            except OSError:
+                return  # the peer is gone; reading finds out, after what it has said last
+            if sent == len(data):
+                return
+            data = data[sent:]
+            self.is_clear = False
+            self._loop.add_writer(self._socket, self._write_on)
+        self._unsent += data
+        if len(self._unsent) > MAX_UNSENT_BYTES:
+            self.close()
+
+    def close(self) -> None:
+        """End the connection; calls that are being served are cancelled."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self._look.cancel()
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        self._socket.close()
+        self._gone(self, None)
+        self.connection.lost()
+
+    def _read(self) -> None:
+        try:
+            data = self._socket.recv(_CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self.connection.receive(data)
+        else:
+            self.close()
+
+    def _write_on(self) -> None:
+        try:
+            sent = self._socket.send(self._unsent)
+        except BlockingIOError:
+            return
+        except OSError:
+            sent = len(self._unsent)  # as in `write`
+        del self._unsent[:sent]
+        if not self._unsent:
+            self.is_clear = True
+            self._loop.remove_writer(self._socket)
+            self.connection.cleared()
+
+    def _look_whether_idle(self) -> None:
+        is_idle = not self.connection.has_calls
+        if is_idle and self._was_idle:
+            self.connection.end(NO_ERROR, "no call")
+            return
+        self._was_idle = is_idle
+        self._look = self._loop.call_later(self._idle_seconds, self._look_whether_idle)

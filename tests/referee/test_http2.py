@@ -1,0 +1,596 @@
+"""HTTP/2 as doors speak it: what is answered, what ends a call, what ends the connection, and what is kept of a peer's bytes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+import grpc
+import pytest
+from hpack import Decoder, Encoder
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.live import frames
+from referee.live.call import Call
+from referee.live.frames import (
+    ACK,
+    CONTINUATION,
+    DATA,
+    END_HEADERS,
+    END_STREAM,
+    GOAWAY,
+    HEADERS,
+    PING,
+    PREFACE,
+    PRIORITY,
+    PUSH_PROMISE,
+    RST_STREAM,
+    SETTINGS,
+    WINDOW,
+    WINDOW_UPDATE,
+    frame,
+)
+from referee.live.http2 import CALL_COST, MAX_HEADER_BYTES, Connection
+
+METHOD = "/dogana.v1.Referee/Play"
+MAX_MESSAGE_BYTES = 128 * 1024
+MAX_CALLS = 8
+ALLOWANCE = 1000
+HELLO = PREFACE + frame(SETTINGS, 0, 0)
+FIELDS = [
+    (":method", "POST"),
+    (":scheme", "http"),
+    (":path", METHOD),
+    ("te", "trailers"),
+    ("content-type", "application/grpc"),
+]
+
+
+class Frame(NamedTuple):
+    kind: int
+    flags: int
+    stream: int
+    payload: bytes
+
+
+class Table:
+    """A connection with all that surrounds it: bytes go in and come out, and calls are kept without being served."""
+
+    max_message_bytes = MAX_MESSAGE_BYTES
+    max_calls = MAX_CALLS
+
+    def __init__(self, greeting: bytes = HELLO) -> None:
+        self.calls: list[Call] = []
+        self.cancelled: list[Call] = []
+        self.is_clear = True
+        self.is_closed = False
+        self.allowance = ALLOWANCE
+        self.sent = bytearray()
+        self._headers = Encoder()
+        self.connection = Connection(self, self)
+        self.connection.receive(greeting)
+
+    # the transport
+
+    def write(self, data: bytes) -> None:
+        if not self.is_closed:
+            self.sent += data
+
+    def close(self) -> None:
+        self.is_closed = True
+        self.connection.lost()
+
+    # the service
+
+    def begin(self, call: Call) -> None:
+        self.calls.append(call)
+        call.cancel = lambda: self.cancelled.append(call)
+
+    def serves(self, method: str) -> bool:
+        return method == METHOD
+
+    def spend(self, frames: int) -> bool:
+        self.allowance -= frames
+        return self.allowance >= 0
+
+    def earn(self) -> None:
+        pass
+
+    # the peer
+
+    def said(self) -> list[Frame]:
+        """Return what was sent since the last time."""
+        found, at = [], 0
+        while at < len(self.sent):
+            high, low, kind, flags, stream = frames.HEAD.unpack_from(self.sent, at)
+            begin = at + frames.HEAD.size
+            at = begin + (high << 8 | low)
+            found.append(Frame(kind, flags, stream, bytes(self.sent[begin:at])))
+        self.sent.clear()
+        return found
+
+    def call(self, number: int = 1, flags: int = 0, **fields: str) -> Call:
+        """Open a call."""
+        replaced = {name.replace("_", "-").replace("-path", ":path"): value for name, value in fields.items()}
+        block = self._headers.encode([(name, replaced.get(name, value)) for name, value in FIELDS])
+        self.connection.receive(frame(HEADERS, END_HEADERS | flags, number, block))
+        return self.calls[-1]
+
+    def ending(self) -> tuple[int, str]:
+        """Return the code and the text with which the connection has ended."""
+        assert self.is_closed
+        [last] = [one for one in self.said() if one.kind == GOAWAY]
+        return int.from_bytes(last.payload[4:8], "big"), last.payload[8:].decode()
+
+
+def message(data: bytes, flag: int = 0) -> bytes:
+    return struct.pack(">BI", flag, len(data)) + data
+
+
+def setting(name: int, value: int) -> bytes:
+    return frame(SETTINGS, 0, 0, frames.SETTING.pack(name, value))
+
+
+def heard(call: Call) -> list[bytes | None]:
+    """Listen to a call; return the list that will have what it says."""
+    said: list[bytes | None] = []
+    call.listen(said.append)
+    return said
+
+
+def fields_of(block: bytes) -> dict[str, str]:
+    """Return headers; no table is kept, so each block can be read by itself."""
+    fields: Any = Decoder().decode(block)
+    return dict(fields)
+
+
+def statuses(said: Sequence[Frame]) -> list[dict[str, str]]:
+    """Return the headers that end streams."""
+    return [fields_of(one.payload) for one in said if one.kind == HEADERS and one.flags & END_STREAM]
+
+
+# --- what is answered -------------------------------------------------------------------------------------------
+
+
+def test_it_says_first_what_it_allows_and_confirms_settings() -> None:
+    first, confirmed = Table().said()
+    assert (first.kind, first.flags) == (SETTINGS, 0)
+    assert dict(frames.SETTING.iter_unpack(first.payload)) == {
+        frames.MAX_CONCURRENT_STREAMS: MAX_CALLS,
+        frames.MAX_HEADER_LIST_SIZE: MAX_HEADER_BYTES,
+    }
+    assert confirmed == Frame(SETTINGS, ACK, 0, b"")
+
+
+def test_it_answers_pings() -> None:
+    table = Table()
+    table.said()
+    table.connection.receive(frame(PING, 0, 0, b"12345678"))
+    assert table.said() == [Frame(PING, ACK, 0, b"12345678")]
+    table.connection.receive(frame(PING, ACK, 0, b"12345678"))
+    assert table.said() == []
+
+
+def test_a_call_has_messages_both_ways_and_an_end() -> None:
+    table = Table()
+    call = table.call()
+    said = heard(call)
+    table.connection.receive(frame(DATA, 0, 1, message(b"join")))
+    assert said == [b"join"]
+    table.said()
+    call.send(b"welcome")
+    call.send(b"decide")
+    call.end(grpc.StatusCode.OK, "")
+    begin, first, second, end, rest = table.said()
+    assert fields_of(begin.payload) == {":status": "200", "content-type": "application/grpc"}
+    assert [first.payload, second.payload] == [message(b"welcome"), message(b"decide")]
+    assert fields_of(end.payload) == {"grpc-status": "0"}
+    assert (end.kind, end.flags) == (HEADERS, END_HEADERS | END_STREAM)
+    assert (rest.kind, rest.payload) == (RST_STREAM, bytes(4))  # the peer had not said its last
+
+
+@pytest.mark.parametrize("details", ["", "the seat is out", "100 % sure\n", "Schluß", "\ud800", "\x00é" * 400])
+def test_a_call_that_is_ended_at_once_has_one_block_of_headers_with_the_reason(details: str) -> None:
+    table = Table()
+    call = table.call(flags=END_STREAM)
+    table.said()
+    call.end(grpc.StatusCode.ABORTED, details)
+    [end] = table.said()
+    assert len(end.payload) < frames.FRAME_BYTES
+    fields = fields_of(end.payload)
+    assert (fields[":status"], fields["grpc-status"]) == ("200", "10")
+    assert unquote(fields.get("grpc-message", "")) == details.replace("\ud800", "?")
+
+
+def test_what_is_said_at_the_end_is_shortened_so_that_it_fits_into_a_frame() -> None:
+    table = Table()
+    table.call().end(grpc.StatusCode.ABORTED, "\U0001f3b2" * 5000)
+    end = table.said()[-2]
+    assert (end.kind, len(end.payload) < frames.FRAME_BYTES) == (HEADERS, True)
+    assert unquote(fields_of(end.payload)["grpc-message"]) == "\U0001f3b2" * frames.MAX_DETAILS_CHARACTERS
+
+
+def test_headers_may_be_packed_in_every_way() -> None:
+    """By Huffman's code and with a table that grows; in parts, padded, with a priority."""
+    table = Table()
+    packed = Encoder()
+    for number in (1, 3):
+        block = packed.encode([*FIELDS, ("user-agent", "grpc-go/1.80.0")], huffman=True)
+        padded = b"\x02" + b"\x80\0\0\0\x10" + block[:10] + bytes(2)
+        flags = frames.PADDED | frames.HAS_PRIORITY
+        table.connection.receive(frame(HEADERS, flags, number, padded))
+        table.connection.receive(frame(CONTINUATION, 0, number, block[10:12]))
+        assert len(table.calls) == number // 2
+        table.connection.receive(frame(CONTINUATION, END_HEADERS, number, block[12:]))
+    assert [call.number for call in table.calls] == [1, 3]
+
+
+def test_data_may_be_padded_and_hold_parts_of_messages() -> None:
+    table = Table()
+    said = heard(table.call())
+    data = message(b"one") + message(b"") + message(b"x" * 2000)
+    padded = b"\x05" + data[:11] + bytes(5)
+    table.connection.receive(frame(DATA, frames.PADDED, 1, padded))
+    table.connection.receive(frame(DATA, 0, 1, data[11:20]) + frame(DATA, END_STREAM, 1, data[20:]))
+    assert said == [b"one", b"", b"x" * 2000, None]
+
+
+@given(st.lists(st.integers(1, 40), max_size=60))
+def test_it_makes_no_difference_in_which_pieces_bytes_arrive(cuts: list[int]) -> None:
+    table = Table(b"")
+    block = Encoder().encode(FIELDS)
+    data = HELLO + frame(HEADERS, END_HEADERS, 1, block) + frame(DATA, END_STREAM, 1, message(b"a" * 90))
+    at = 0
+    for cut in [*cuts, len(data)]:
+        table.connection.receive(data[at : at + cut])
+        at += cut
+    assert heard(table.calls[0]) == [b"a" * 90, None]
+
+
+# --- room ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_message_goes_out_as_far_as_there_is_room_for_it() -> None:
+    table = Table(PREFACE + setting(frames.INITIAL_WINDOW_SIZE, 10))
+    call = table.call()
+    freed: list[bool] = []
+    call.when_free = lambda: freed.append(call.is_free)
+    table.said()
+    call.send(b"x" * 20)
+    call.end(grpc.StatusCode.OK, "")
+    assert [len(one.payload) for one in table.said() if one.kind == DATA] == [10]
+    assert not call.is_free
+    table.connection.receive(frames.window_update(1, 5))
+    assert [len(one.payload) for one in table.said()] == [5]
+    table.connection.receive(setting(frames.INITIAL_WINDOW_SIZE, 3))  # 7 less than nothing
+    table.connection.receive(frames.window_update(1, 7))
+    assert [one.kind for one in table.said()] == [SETTINGS]
+    table.connection.receive(setting(frames.INITIAL_WINDOW_SIZE, 100))
+    assert [one.kind for one in table.said()] == [SETTINGS, DATA, HEADERS, RST_STREAM]
+    assert freed == [True]
+
+
+def test_all_calls_of_a_connection_share_its_room() -> None:
+    table = Table(PREFACE + setting(frames.INITIAL_WINDOW_SIZE, 1 << 20))
+    one, two = table.call(1), table.call(3)
+    table.said()
+    one.send(b"x" * (WINDOW - 5))
+    two.send(b"y")
+    assert sum(len(said.payload) for said in table.said() if said.kind == DATA) == WINDOW
+    assert (one.is_free, two.is_free) == (True, False)
+    table.connection.receive(frames.window_update(0, 6))
+    assert two.is_free
+
+
+def test_a_message_waits_while_the_peer_does_not_read() -> None:
+    table = Table()
+    call = table.call()
+    table.said()
+    table.is_clear = False
+    call.send(b"decide")
+    assert not call.is_free
+    assert table.said() == []
+    table.is_clear = True
+    table.connection.cleared()
+    assert call.is_free
+
+
+def test_what_is_not_read_takes_no_more_than_a_window() -> None:
+    table = Table()
+    call = table.call()
+    table.said()
+    for _ in range(3):
+        table.connection.receive(frame(DATA, 0, 1, message(b"x" * 16_000)))
+    assert [one for one in table.said() if one.kind == WINDOW_UPDATE and one.stream == 1] == []
+    said = heard(call)
+    assert len(said) == 3
+    assert [one for one in table.said() if one.kind == WINDOW_UPDATE and one.stream == 1]
+    unread = Table()
+    unread.call()
+    for _ in range(5):
+        unread.connection.receive(frame(DATA, 0, 1, message(b"x" * 16_000)))
+    assert unread.ending()[0] == frames.FLOW_CONTROL_ERROR
+
+
+def test_the_largest_message_has_room() -> None:
+    table = Table()
+    said = heard(table.call())
+    data = message(b"x" * MAX_MESSAGE_BYTES)
+    for at in range(0, len(data), 16_000):
+        table.connection.receive(frame(DATA, 0, 1, data[at : at + 16_000]))
+    assert said == [b"x" * MAX_MESSAGE_BYTES]
+
+
+# --- what ends a call ---------------------------------------------------------------------------------------------
+
+
+def test_a_method_that_is_not_there_is_told_so() -> None:
+    table = Table()
+    table.call()
+    table.said()
+    table.call(3, _path="/dogana.v1.Referee/\x1b[2JWatch")
+    [status] = statuses(table.said())
+    assert status["grpc-status"] == "12"
+    assert unquote(status["grpc-message"]) == r"there is no method '/dogana.v1.Referee/\x1b[2JWatch' here"
+    assert len(table.calls) == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [(message(b"x", 1), "12"), (struct.pack(">BI", 0, MAX_MESSAGE_BYTES + 1), "8"), (b"\0\xff\xff\xff\xff", "8")],
+    ids=["compressed", "too large", "far too large"],
+)
+def test_a_message_that_is_not_read_ends_the_call(data: bytes, status: str) -> None:
+    table = Table()
+    call = table.call()
+    said = heard(call)
+    table.connection.receive(frame(DATA, 0, 1, message(b"join") + data + bytes(10)))
+    assert [one["grpc-status"] for one in statuses(table.said())] == [status]
+    assert (said, table.cancelled) == ([b"join"], [call])
+    assert not table.is_closed
+
+
+def test_more_calls_than_are_allowed_are_refused_until_one_has_ended() -> None:
+    table = Table()
+    for number in range(MAX_CALLS):
+        table.call(2 * number + 1)
+    table.said()
+    table.call(17)
+    assert table.said() == [Frame(RST_STREAM, 0, 17, frames.WORD.pack(frames.REFUSED_STREAM))]
+    table.calls[0].end(grpc.StatusCode.OK, "")
+    assert table.call(19).number == 19
+
+
+def test_calls_that_are_reset_at_once_are_refused_until_those_before_are_not_served_any_more() -> None:
+    table = Table()
+    for number in range(1, 4 * MAX_CALLS, 2):
+        table.call(number)
+        table.connection.receive(frames.reset(number, 8))
+    assert len(table.calls) == len(table.cancelled) == 2 * MAX_CALLS
+    table.call(101)
+    assert table.said()[-1] == Frame(RST_STREAM, 0, 101, frames.WORD.pack(frames.REFUSED_STREAM))
+    table.calls[0].forget()
+    assert table.call(103).number == 103
+
+
+STREAM_ERRORS: dict[str, tuple[bytes, int]] = {
+    "data after the end": (frame(DATA, END_STREAM, 1, b"") + frame(DATA, 0, 1, b"x"), frames.STREAM_CLOSED),
+    "trailers that are not the last": (frame(HEADERS, END_HEADERS, 1, b"\x83"), frames.PROTOCOL_ERROR),
+    "no more room": (frames.window_update(1, 0), frames.PROTOCOL_ERROR),
+    "too much room": (frames.window_update(1, frames.MOST), frames.FLOW_CONTROL_ERROR),
+}
+
+
+@pytest.mark.parametrize("what", STREAM_ERRORS)
+def test_it_resets_a_stream_that_does_not_keep_to_http2(what: str) -> None:
+    data, code = STREAM_ERRORS[what]
+    table = Table()
+    call = table.call()
+    table.said()
+    table.connection.receive(data)
+    assert [one for one in table.said() if one.kind == RST_STREAM] == [Frame(RST_STREAM, 0, 1, frames.WORD.pack(code))]
+    assert (table.cancelled, table.is_closed) == ([call], False)
+    table.connection.receive(frame(DATA, 0, 1, message(b"late")))  # it was on its way
+    assert not table.is_closed
+
+
+def test_a_request_that_is_no_call_is_reset() -> None:
+    table = Table()
+    table.connection.receive(
+        frame(HEADERS, END_HEADERS | END_STREAM, 1, Encoder().encode([(":method", "GET"), (":path", METHOD)]))
+    )
+    assert table.said()[-1] == Frame(RST_STREAM, 0, 1, frames.WORD.pack(frames.PROTOCOL_ERROR))
+    assert table.calls == []
+
+
+# --- what ends the connection -------------------------------------------------------------------------------------
+
+BROKEN: dict[str, tuple[bytes, int]] = {
+    "another protocol": (b"GET / HTTP/1.1\r\n\r\n", frames.PROTOCOL_ERROR),
+    "no settings first": (PREFACE + frame(PING, 0, 0, bytes(8)), frames.PROTOCOL_ERROR),
+    "settings confirmed first": (PREFACE + frame(SETTINGS, ACK, 0), frames.PROTOCOL_ERROR),
+    "settings in part": (PREFACE + frame(SETTINGS, 0, 0, bytes(5)), frames.FRAME_SIZE_ERROR),
+    "settings confirmed with settings": (HELLO + frame(SETTINGS, ACK, 0, bytes(6)), frames.FRAME_SIZE_ERROR),
+    "settings of a stream": (PREFACE + frame(SETTINGS, 0, 1), frames.PROTOCOL_ERROR),
+    "a window that is too large": (HELLO + setting(frames.INITIAL_WINDOW_SIZE, 1 << 31), frames.FLOW_CONTROL_ERROR),
+    "frames that are too small": (HELLO + setting(frames.MAX_FRAME_SIZE, 16_383), frames.PROTOCOL_ERROR),
+    "frames that are too large": (HELLO + setting(frames.MAX_FRAME_SIZE, 1 << 24), frames.PROTOCOL_ERROR),
+    "push that is neither": (HELLO + setting(frames.ENABLE_PUSH, 2), frames.PROTOCOL_ERROR),
+    "a giant frame": (HELLO + b"\xff\xff\xff\0\0\0\0\0\1", frames.FRAME_SIZE_ERROR),
+    "a ping of 7 bytes": (HELLO + frame(PING, 0, 0, bytes(7)), frames.FRAME_SIZE_ERROR),
+    "a ping of a stream": (HELLO + frame(PING, 0, 1, bytes(8)), frames.PROTOCOL_ERROR),
+    "a push": (HELLO + frame(PUSH_PROMISE, 0, 1, bytes(8)), frames.PROTOCOL_ERROR),
+    "data of no call": (HELLO + frame(DATA, 0, 1, b"x"), frames.PROTOCOL_ERROR),
+    "data of the connection": (HELLO + frame(DATA, 0, 0, b"x"), frames.PROTOCOL_ERROR),
+    "a reset of no call": (HELLO + frames.reset(1, 0), frames.PROTOCOL_ERROR),
+    "a reset in part": (HELLO + frame(RST_STREAM, 0, 1, b"x"), frames.FRAME_SIZE_ERROR),
+    "room for no call": (HELLO + frames.window_update(1, 1), frames.PROTOCOL_ERROR),
+    "no room": (HELLO + frames.window_update(0, 0), frames.FLOW_CONTROL_ERROR),
+    "too much room": (HELLO + frames.window_update(0, frames.MOST), frames.FLOW_CONTROL_ERROR),
+    "headers of an even stream": (HELLO + frame(HEADERS, END_HEADERS, 2, b"\x83"), frames.PROTOCOL_ERROR),
+    "headers of the connection": (HELLO + frame(HEADERS, END_HEADERS, 0, b"\x83"), frames.PROTOCOL_ERROR),
+    "headers of all padding": (HELLO + frame(HEADERS, END_HEADERS | frames.PADDED, 1, b"\x01"), frames.PROTOCOL_ERROR),
+    "headers without priority": (HELLO + frame(HEADERS, frames.HAS_PRIORITY, 1, b"1234"), frames.FRAME_SIZE_ERROR),
+    "headers of no entry": (HELLO + frame(HEADERS, END_HEADERS, 1, b"\xff\xff\x7f"), frames.COMPRESSION_ERROR),
+    "headers in part": (HELLO + frame(HEADERS, END_HEADERS, 1, b"\x40\x0a"), frames.COMPRESSION_ERROR),
+    "a bomb of headers": (
+        HELLO + frame(HEADERS, END_HEADERS, 1, b"\x40\x01x\x7f\x81\x1e" + b"y" * 4000 + b"\xbe" * 4000),
+        frames.COMPRESSION_ERROR,
+    ),
+    "headers without end": (
+        HELLO + frame(HEADERS, 0, 1, b"\x83" * 4000) + frame(CONTINUATION, 0, 1, b"\x83" * 5000),
+        frames.ENHANCE_YOUR_CALM,
+    ),
+    "something between headers": (
+        HELLO + frame(HEADERS, 0, 1, b"\x83") + frame(PING, 0, 0, bytes(8)),
+        frames.PROTOCOL_ERROR,
+    ),
+    "headers that go on elsewhere": (
+        HELLO + frame(HEADERS, 0, 1, b"\x83") + frame(CONTINUATION, END_HEADERS, 3, b""),
+        frames.PROTOCOL_ERROR,
+    ),
+    "headers that go on without beginning": (HELLO + frame(CONTINUATION, END_HEADERS, 1, b""), frames.PROTOCOL_ERROR),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_it_ends_a_connection_that_does_not_keep_to_http2(what: str) -> None:
+    data, code = BROKEN[what]
+    table = Table(b"")
+    table.connection.receive(data)
+    assert table.ending()[0] == code
+    table.connection.receive(HELLO)
+    assert (table.said(), table.calls) == ([], [])
+
+
+def test_calls_end_with_their_connection() -> None:
+    table = Table()
+    one, two = table.call(1), table.call(3)
+    table.connection.receive(frame(PING, 0, 1, bytes(8)))
+    assert table.cancelled == [one, two]
+
+
+# --- frames of no use ---------------------------------------------------------------------------------------------
+
+FLOODS: dict[str, Callable[[Table], Iterator[bytes]]] = {
+    "pings": lambda _: iter([frame(PING, 0, 0, bytes(8))] * (ALLOWANCE + 1)),
+    "settings": lambda _: iter([frame(SETTINGS, 0, 0)] * (ALLOWANCE + 1)),
+    "many settings": lambda _: iter([frame(SETTINGS, 0, 0, bytes(6 * 100))] * (ALLOWANCE // 100)),
+    "priorities": lambda _: iter([frame(PRIORITY, 0, 1, bytes(5))] * (ALLOWANCE + 1)),
+    "unknown frames": lambda _: iter([frame(77, 0, 0, bytes(5))] * (ALLOWANCE + 1)),
+    "room": lambda _: iter([frames.window_update(1, 1)] * (ALLOWANCE + 1)),
+    "empty data": lambda _: iter([frame(DATA, 0, 1, b"")] * (ALLOWANCE + 1)),
+    "messages in crumbs": lambda _: iter([frame(DATA, 0, 1, one) for one in (b"\0", b"\0", b"\1", b"\0", b"\0")] + [frame(DATA, 0, 1, b"x")] * ALLOWANCE),
+    "data of a call that has ended": lambda _: iter([frames.reset(1, 8)] + [frame(DATA, 0, 1, b"x" * 50)] * ALLOWANCE),
+    "empty headers that go on": lambda _: iter([frame(HEADERS, 0, 3, b"")] + [frame(CONTINUATION, 0, 3, b"")] * (ALLOWANCE + 1)),
+    "a frame in crumbs": lambda _: iter([b"\0\x40\0\0\0\0\0\0\1"] + [b"x"] * ALLOWANCE),
+    "messages that nobody listens to any more": lambda table: _unheard(table),
+    "calls that are reset": lambda table: (
+        piece for number in range(3, 2 * ALLOWANCE, 2) for piece in _reset_call(table, number)
+    ),
+    "large headers": lambda table: (
+        frame(HEADERS, END_HEADERS, number, b"\x20" * 8000) for number in range(3, 2 * ALLOWANCE, 2)
+    ),
+}  # fmt: skip
+
+
+def _unheard(table: Table) -> Iterator[bytes]:
+    stop_listening = table.calls[0].listen(lambda _: None)
+    stop_listening()
+    yield from [frame(DATA, 0, 1, message(b"choose"))] * (ALLOWANCE + 1)
+
+
+def _reset_call(table: Table, number: int) -> Iterator[bytes]:
+    yield frame(HEADERS, END_HEADERS, number, Encoder().encode(FIELDS))
+    yield frames.reset(number, 8)
+    table.calls[-1].forget()
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_it_ends_a_connection_with_too_much_of_no_use(flood: str) -> None:
+    table = Table()
+    table.call()
+    for piece in FLOODS[flood](table):
+        assert not table.is_closed
+        table.connection.receive(piece)
+        if table.is_closed:
+            break
+    assert table.ending() == (frames.ENHANCE_YOUR_CALM, "too many frames of no use")
+
+
+def test_calls_cost_more_than_frames() -> None:
+    table = Table()
+    for piece in FLOODS["calls that are reset"](table):
+        table.connection.receive(piece)
+        if table.is_closed:
+            break
+    assert ALLOWANCE // (CALL_COST + 5) < len(table.calls) < ALLOWANCE // CALL_COST
+
+
+def test_whole_messages_are_not_of_no_use() -> None:
+    table = Table()
+    heard(table.call())
+    for _ in range(3 * ALLOWANCE):
+        table.connection.receive(frame(DATA, 0, 1, message(b"choose")))
+    assert not table.is_closed
+
+
+# --- whatever comes -----------------------------------------------------------------------------------------------
+
+STREAMS = st.sampled_from([0, 1, 1, 1, 3, 3, 5, 2, 4, frames.MOST])
+PAYLOADS = st.one_of(
+    st.binary(max_size=64),
+    st.builds(message, st.binary(max_size=40), st.sampled_from([0, 0, 0, 1])),
+    st.sampled_from([Encoder().encode(FIELDS), Encoder().encode(FIELDS, huffman=False), b"\x20", b"\x3f\xe1\x1f"]),
+    st.builds(
+        frames.SETTING.pack, st.integers(0, 8), st.sampled_from([0, 1, 10, 16_384, WINDOW, frames.MOST, 1 << 31])
+    ),
+    st.builds(frames.WORD.pack, st.sampled_from([0, 1, 100, WINDOW, frames.MOST])),
+    st.just(bytes(8)),
+    st.just(b"x" * 16_384),
+)
+FRAMES = st.builds(
+    frame, st.integers(0, 11), st.sampled_from([0, 1, 4, 5, 8, 0x20, 0x2C, 0xFF]), STREAMS, PAYLOADS
+)  # fmt: skip
+
+
+@given(st.lists(st.one_of(FRAMES, st.binary(max_size=12)), max_size=40), st.lists(st.integers(0, 5), max_size=40))
+def test_whatever_comes_it_does_not_fail_and_keeps_little(pieces: list[bytes], deeds: list[int]) -> None:
+    table = Table()
+    table.call()
+    for number, piece in enumerate(pieces):
+        table.connection.receive(piece)
+        call = table.calls[number % len(table.calls)]
+        match deeds[number] if number < len(deeds) else 0:
+            case 1:
+                call.send(b"x" * 30_000)
+            case 2:
+                call.end(grpc.StatusCode.OK, "")
+            case 3:
+                call.listen(lambda _: None)
+            case 4:
+                table.is_clear = not table.is_clear
+                if table.is_clear:
+                    table.connection.cleared()
+            case 5 if call.is_over:
+                call.forget()
+        kept = sum(len(one._partial) + sum(map(len, one._messages)) for one in table.calls)
+        assert kept <= (WINDOW + MAX_MESSAGE_BYTES) * len(table.calls)
+        assert len(table.connection._unread) <= frames.FRAME_BYTES + 9
+        assert len(table.connection._block) <= MAX_HEADER_BYTES + frames.FRAME_BYTES
+        assert len(table.connection._calls) <= 2 * MAX_CALLS
+    if table.is_closed:
+        assert all(call.is_over for call in table.calls)
+
+
+@given(st.binary(max_size=300), st.booleans())
+def test_headers_of_any_bytes_do_not_make_it_fail(block: bytes, after: bool) -> None:
+    table = Table()
+    if after:
+        table.call()
+    table.connection.receive(frame(HEADERS, END_HEADERS, 3, block))
+    if table.is_closed:
+        assert table.ending()[0] in (frames.COMPRESSION_ERROR, frames.ENHANCE_YOUR_CALM)
