@@ -18,22 +18,23 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
+from ladder import journal
 from ladder.home import Home
 from ladder.manifest import environment
-from ladder.match import HOUSE_PREFIX, Match, Version
+from ladder.match import Match, Version
 from ladder.playing import announced
 from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
 from referee.live.orphans import children, kill_below, kill_children, set_adopting
-from referee.live.play import Command, House, Player, play_match
+from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.server import RefereeServer
 from referee.live.telemetry import Series
 from referee.live.worker import become_worker, undisturbed
@@ -93,6 +94,20 @@ class Void:
 End = Finished | Void
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A seat that waits for a bot at home."""
+
+    match: Match
+    seat: int
+    token: str
+    """What the bot shows."""
+    address: str
+    """Where the referee of the match is, on this machine."""
+    join_seconds: float
+    """How long it waits."""
+
+
 class Pool:
     """Worker processes; use it as a context manager.
 
@@ -106,6 +121,7 @@ class Pool:
         patience: Patience | None = None,
         join_seconds: float = JOIN_SECONDS,
         sandbox: Sandbox | None = None,
+        invite: Callable[[Invitation], None] | None = None,
     ) -> None:
         """Prepare; a worker starts when there is a match for it.
 
@@ -115,8 +131,10 @@ class Pool:
             patience: how long to wait for one that is silent.
             join_seconds: how long agents may take to join.
             sandbox: what confines submitted bots; None to let them run with the rights of this process.
+            invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
         """
         self._home = home
+        self._invite = invite
         self._join_seconds = join_seconds
         self._sandbox = sandbox
         self._patience = patience or Patience()
@@ -131,10 +149,10 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._clear()
+        self.clear()
         set_adopting(adopting=False)
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
         """End all workers, and whatever is left of any agent below this process."""
         for worker in self._workers:
             worker.stop()
@@ -158,12 +176,15 @@ class Pool:
 
         Then nobody but its own seats is there who could do it harm. Call it only when no other match is being played.
         """
-        self._clear()
+        self.clear()
         [(_, end)] = self.play([match])
         return end
 
-    def play(self, matches: Iterable[Match]) -> Iterator[tuple[Match, End]]:
-        """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free."""
+    def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
+        """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free.
+
+        None among them says that nothing can be played for the moment; it is asked again after a tick, or when a match has ended.
+        """
         source = iter(matches)
         next_tick = time.monotonic() + self._patience.tick_seconds
         while True:
@@ -175,7 +196,11 @@ class Pool:
             ready = wait(signs, max(0.0, next_tick - time.monotonic()))
             for worker in busy:
                 if worker.pipe in ready or worker.process.sentinel in ready:
-                    yield self._take(worker, worker.end())
+                    told = worker.told()
+                    if not isinstance(told, Invitation):
+                        yield self._take(worker, told)
+                    elif self._invite is not None:
+                        self._invite(told)
             if time.monotonic() >= next_tick:
                 next_tick = time.monotonic() + self._patience.tick_seconds
                 for worker in busy:
@@ -225,7 +250,15 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(
             target=_work,
-            args=(theirs, home, self._beats, patience.tick_seconds, join_seconds, sandbox),
+            args=(
+                theirs,
+                home,
+                self._beats,
+                patience.tick_seconds,
+                join_seconds,
+                sandbox,
+                journal.form_of_this_process(),
+            ),
             daemon=True,
         )
         with undisturbed():
@@ -238,7 +271,7 @@ class _Worker:
         self._max_ticks = 0
 
     def give(self, match: Match) -> None:
-        """Let it play a match. If it is dead already, `end` will tell."""
+        """Let it play a match. If it is dead already, `told` will tell."""
         self.match = match
         self._silent = self._ticks = 0
         self._max_ticks = math.ceil((self._join_seconds + max_seconds(match)) / self._patience.tick_seconds)
@@ -261,12 +294,12 @@ class _Worker:
             return f"the match took {self._ticks * self._patience.tick_seconds:g} s, more than its clock allows"
         return ""
 
-    def end(self) -> End:
-        """Return the end of its match, or how it died before it had one."""
+    def told(self) -> End | Invitation:
+        """Return the end of its match, or how it died before it had one; or else a seat that waits for its bot."""
         with contextlib.suppress(EOFError, OSError):
             if self.pipe.poll():
-                end: End = self.pipe.recv()
-                return end
+                told: End | Invitation = self.pipe.recv()
+                return told
         self.process.join(1)
         code = self.process.exitcode
         how = (
@@ -320,8 +353,11 @@ def _work(
     beat_seconds: float,
     join_seconds: float,
     sandbox: Sandbox | None,
+    form: journal.Form | None,
 ) -> None:
     become_worker()
+    if form is not None:
+        journal.begin(form)
     os.umask(0o077)
     asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds, sandbox))
 
@@ -342,7 +378,7 @@ async def _play_matches(
             except (EOFError, OSError):
                 break
             try:
-                end = await _play(match, home, server, join_seconds, sandbox)
+                end = await _play(match, home, server, join_seconds, sandbox, pipe)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
                 end = Void(f"{type(error).__name__}: {error}")
             try:
@@ -359,7 +395,14 @@ async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: float, sandbox: Sandbox | None) -> End:
+async def _play(
+    match: Match,
+    home: Home,
+    server: RefereeServer,
+    join_seconds: float,
+    sandbox: Sandbox | None,
+    pipe: Connection,
+) -> End:
     game = find(match.condition.game)
     plan = MatchPlan(
         game=game,
@@ -380,6 +423,9 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
                 players,
                 server=server,
                 record=path,
+                announce=lambda seat, token: pipe.send(
+                    Invitation(match, seat, token, server.local_address, join_seconds)
+                ),
                 position_file=home.logs(match.match_id) / "position.json",
                 starved_is_void=match.voids
                 < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
@@ -393,8 +439,8 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
         return Void("the record was replaced by another one before it could be verified")
     if report.logs:
         folder = home.logs(match.match_id)
-        private_folder(folder.parent)
-        private_folder(folder)
+        for one in (home.all_logs, folder.parent, folder):
+            private_folder(one)
         for seat, text in report.logs.items():
             write_private(folder / f"seat{seat}.log", text.encode(errors="replace"))
         used = {seat: asdict(usage) for seat, usage in report.usages.items()}
@@ -404,7 +450,9 @@ async def _play(match: Match, home: Home, server: RefereeServer, join_seconds: f
 
 
 def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:
-    if version.content_hash.startswith(HOUSE_PREFIX):
+    if version.is_house:
         return House(house_bots()[version.bot])
+    if version.is_at_home:
+        return Remote(join_seconds)
     folder = home.versions / version.content_hash
     return Command(version.run, environment(home.runtimes()), folder, join_seconds, sandbox)

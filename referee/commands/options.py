@@ -33,6 +33,15 @@ RuntimeOption = Annotated[
     list[Path] | None,
     typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="DIR"),
 ]
+RayOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Play on the machines of a Ray cluster: that which this machine has joined (auto, or HOST:PORT of its head), or"
+        " one that is started for this command (local).",
+        metavar="ADDRESS",
+    ),
+]
 KeyOption = Annotated[
     str,
     typer.Option("--key", help="The public key of the ladder, as `dogana ladder key` prints it, or a file with it."),

@@ -7,7 +7,7 @@ import os
 import secrets
 import shlex
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +23,7 @@ from referee.commands.options import (
     GameOptions,
     MemoryOption,
     NoPonderingOption,
+    RayOption,
     RuntimeOption,
     TasksOption,
     TlsCertificateOption,
@@ -38,6 +39,8 @@ from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
 from referee.files import write_file
 from referee.game import Game, Seat, Setup
+from referee.live import luggage
+from referee.live.cluster_series import Party, play_on_cluster
 from referee.live.orphans import adopt_orphans
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.series import Played, Series, keep, play_series, unkept
@@ -47,6 +50,7 @@ from referee.records.position import read_position
 from referee.records.record import may_replace
 from referee.registry import find, house_bots, read_board_file, shipped_board
 from referee.sandbox.box import Sandbox
+from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 
 COMMAND = "cmd:"
@@ -65,11 +69,13 @@ def play(
     ],
     seed: Annotated[
         int | None,
-        typer.Option(help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62),
+        typer.Option(
+            help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62, metavar="N"
+        ),
     ] = None,
     option: GameOptions = None,
     clock: ClockOption = DEFAULT_CLOCK,
-    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000)] = 1,
+    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="N")] = 1,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
     ] = False,
@@ -95,14 +101,18 @@ def play(
     tls_key: TlsKeyOption = None,
     workers: Annotated[
         int | None,
-        typer.Option(help="How many matches are played at a time [as many as there are cores].", min=1, max=1024),
+        typer.Option(
+            help="How many matches are played at a time [as many as there are cores].", min=1, max=1024, metavar="N"
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Do not play again what the folder of --record has a record of.")
     ] = False,
     wait: Annotated[
         float | None,
-        typer.Option(help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1),
+        typer.Option(
+            help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1, metavar="SECONDS"
+        ),
     ] = None,
     isolate: Annotated[
         bool,
@@ -114,6 +124,7 @@ def play(
     no_pondering: NoPonderingOption = False,
     runtime: RuntimeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each match.")] = False,
+    ray: RayOption = None,
 ) -> None:
     """Play matches between bots on this machine.
 
@@ -133,6 +144,8 @@ def play(
 
       dogana play cargo_noir cmd:./mybot greedy --isolate --memory 256
 
+      dogana play venezia cmd:./mybot greedy --games 10000 --isolate --ray auto
+
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
     chosen = find(game)
@@ -141,7 +154,7 @@ def play(
     if not isolate and (memory, tasks, cpus, no_pondering, runtime) != (None, None, None, False, None):
         raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
-    sandbox = build(limits, runtime or []) if isolate else None
+    sandbox = build(limits, runtime or []) if isolate and ray is None else None
     parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
@@ -150,6 +163,8 @@ def play(
         raise PlayError("--watch and --listen are for a single match; leave out --games and --rotate")
     if watch and as_json:
         raise PlayError("--watch and --json both print the match; leave out one of them")
+    if ray is not None:
+        _check_travels(parsed, several=games > 1 or rotate, isolate=isolate)
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seat) if rotate else 1
     count = games * rotations
@@ -173,7 +188,12 @@ def play(
         resumes=resume,
     )
     if count > 1:
-        _play_several(series, min(count, workers or os.cpu_count() or 1), logs, as_json=as_json)
+        matches = (
+            play_series(series, min(count, workers or os.cpu_count() or 1))
+            if ray is None
+            else play_on_cluster(series, ray, workers, _tell, _party(series, limits, runtime or []))
+        )
+        _play_several(series, matches, logs, as_json=as_json)
         return
     reached = None
     if remote or listen is not None:
@@ -240,11 +260,41 @@ def _own_host() -> str:
     return socket.gethostname()
 
 
-def _play_several(series: Series, workers: int, logs: Path | None, *, as_json: bool) -> None:
-    """Play a series in several processes; whatever ends it early, say what was played."""
+def _tell(text: str) -> None:
+    err.print(text, markup=False, soft_wrap=True)
+
+
+def _party(series: Series, limits: Limits, runtimes: Sequence[Path]) -> Party | None:
+    """Return what commands in a series need on other machines; None if there are none.
+
+    Raises:
+        BadLuggage: if this folder, in which they run, cannot travel.
+    """
+    if not any(isinstance(player, Command) for player in series.players):
+        return None
+    return Party(luggage.pack(Path.cwd(), without=series.records), limits, runtimes)
+
+
+def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -> None:
+    """Check that matches can be played on other machines.
+
+    Raises:
+        PlayError: if not.
+    """
+    if not several:
+        raise PlayError("--ray is for a series of matches; add --games, or leave out --ray")
+    if any(isinstance(player, Command) for player in players) and not isolate:
+        raise PlayError(
+            "other machines start commands behind walls, with the files of this folder, which is /bot there:"
+            " add --isolate, or leave out --ray"
+        )
+
+
+def _play_several(series: Series, played: Generator[Played, None, None], logs: Path | None, *, as_json: bool) -> None:
+    """Play a series; whatever ends it early, say what was played."""
     tally = Tally(series.bots, series.rotations)
     try:
-        with closing(play_series(series, workers)) as matches, Progress(console=err, transient=True) as progress:
+        with closing(played) as matches, Progress(console=err, transient=True) as progress:
             bar = progress.add_task("matches", total=series.count)
             for match in matches:
                 _keep_logs(logs, match)

@@ -43,7 +43,6 @@ class Screen:
         self._before: Observation | None = None
         self._now: Happened | None = None
         self._deciding_since: dict[Seat, float] = {}
-        self._actions = 0
         self._last: deque[tuple[str, str]] = deque(maxlen=_LAST)
         self._drawn = 0.0
         self.ticks = out.is_terminal
@@ -91,9 +90,8 @@ class Screen:
 
     def _lines(self, happened: Happened) -> Iterator[tuple[str, str]]:
         """Say what has happened, in lines with a style each."""
-        for seat, action in happened.played:
-            self._actions += 1
-            yield _cut(f"{self._actions:5}  seat {seat}  {label(action)}"), "bold"
+        for number, (seat, action) in enumerate(happened.played, happened.told - len(happened.played) + 1):
+            yield _cut(f"{number:5}  seat {seat}  {label(action)}"), "bold"
         if self._before is None:
             yield _cut(f"       {heading(happened.seen)}"), "dim"
         elif changed := changes(self._before, happened.seen):

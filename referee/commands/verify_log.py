@@ -47,7 +47,7 @@ def verify_log(
             added = compare(previous, file)
     except AuditError as error:
         if as_json:
-            print_json({"file": str(file), "holds": False, "reason": str(error)})
+            print_json({"file": error.log, "holds": False, "reason": str(error)})
         else:
             out.print(styled(("broken", "red"), f" {error}"), soft_wrap=True)
         raise typer.Exit(1) from error

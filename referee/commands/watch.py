@@ -104,7 +104,7 @@ async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str
                         screen.tick()
                     message = _message(reading.result(), address)
         except grpc.aio.AioRpcError as error:
-            raise _explain(address, error) from error
+            raise _explain(address, ca, error) from error
 
 
 def _channel(address: str, ca: Path | None) -> grpc.aio.Channel:
@@ -117,11 +117,14 @@ def _channel(address: str, ca: Path | None) -> grpc.aio.Channel:
     return grpc.aio.secure_channel(address, grpc.ssl_channel_credentials(certificate))
 
 
-def _explain(address: str, error: grpc.aio.AioRpcError) -> WatchError:
+def _explain(address: str, ca: Path | None, error: grpc.aio.AioRpcError) -> WatchError:
     details = visible(error.details() or "", _MAX_CHARACTERS)
     match error.code():
         case grpc.StatusCode.UNAVAILABLE:
-            return BrokenOff(f"no referee answers at {address} ({details}); is it running, and the address right?")
+            hint = "" if ca or address.startswith("unix:") else " If it encrypts, name its certificate: --ca FILE"
+            return BrokenOff(
+                f"no referee answers at {address} ({details}); is it running, and the address right?{hint}"
+            )
         case grpc.StatusCode.ABORTED:
             return BrokenOff(details)
         case code:

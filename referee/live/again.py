@@ -15,7 +15,6 @@ from referee.game import Action, Seat
 from referee.live.agent import AgentSeat
 from referee.live.codec import Codec, codec
 from referee.live.command import GRACE_SECONDS, AgentLog, AgentProcess
-from referee.live.door import SeatDoor
 from referee.live.driver import MatchVoid
 from referee.live.play import Command, StartFailed, Table, start_agent, watch_process
 from referee.match.clock import TRANSIT_SECONDS
@@ -86,13 +85,7 @@ async def ask_again(
     place = AgentSeat(seat, may_come_back=False)
     table = Table(seats={seat: place})
     try:
-        address = ""
-        if player.sandbox is None:  # otherwise it gets a door through its walls
-            door = SeatDoor()
-            table.doors.append(door)
-            await door.open(place)
-            address = f"unix:{door.socket}"
-        await start_agent(table, place, player, address)
+        await start_agent(table, place, player)
         if table.faults:
             raise StartFailed(table.faults)
         process = table.processes[seat]
@@ -149,10 +142,12 @@ class _Questions:
         is_late = False
         if self._fault is None:
             self._place.ask(question)
+            self._place.flush()
         while self._fault is None and self._strikes < STRIKES_ALLOWED:
             said = await self._hear(self._sent_at + limit + LATE_SECONDS)
             if said is None:
                 self._place.withdraw(Withdraw(question.seat, question.number, Withdrawal.TIMEOUT))
+                self._place.flush()
                 is_late = True
                 break
             if isinstance(said, Fault):
@@ -165,6 +160,7 @@ class _Questions:
             self._strikes += 1
             self._said = self._loop.create_future()
             self._place.reject(self._reject(question.number, judged, limit))
+            self._place.flush()
         self._open = None
         if self._failure is not None:
             raise self._failure
@@ -234,6 +230,7 @@ class _Questions:
         if question is None or number != question.number or self._said.done():
             message = f"decision {number} is not open (any more)"
             self._place.reject(Reject(seat, number, Refusal.STALE, "", message, self._strikes, 0.0))
+            self._place.flush()
             return
         self._heard_at = self._loop.time()
         self._said.set_result(choice)

@@ -8,7 +8,6 @@ import os
 import select
 import shutil
 import signal
-import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -164,10 +163,7 @@ class AgentProcess:
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-I",
-                "-S",
-                str(SUPERVISOR),
+                *SUPERVISOR,
                 *words,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=theirs,

@@ -28,7 +28,9 @@ from referee.records.record import RecordWriter
 from referee.sandbox.box import NO_PROGRAM, CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Usage
 
-EXIT_SECONDS = 1.0
+NETWORK_KEY = "network_ms"
+"""Under which key it is told what the way to a remote agent and back took, in milliseconds for each decision."""
+EXIT_SECONDS = 3.0
 """How long an ended connection may wait for its process to end too, which tells a crash from a disconnect."""
 
 
@@ -79,7 +81,7 @@ class MatchReport:
     usages: Mapping[Seat, Usage]
     """What confined agents used."""
     telemetry: Mapping[Seat, Mapping[str, Series]]
-    """What started agents said of their thinking, by key; for their authors only."""
+    """What started agents said of their thinking, and what the way to others took, by key; for their authors only."""
 
 
 class StartFailed(DoganaError):
@@ -97,7 +99,7 @@ class Table:
     seats: dict[Seat, AgentSeat] = field(default_factory=dict)
     processes: dict[Seat, AgentProcess] = field(default_factory=dict)
     doors: list[SeatDoor] = field(default_factory=list)
-    """The sockets of confined agents."""
+    """The sockets of started agents."""
     faults: dict[Seat, Fault] = field(default_factory=dict)
     starved: list[str] = field(default_factory=list)
     """Of the faults, those of agents that others kept from starting, in words."""
@@ -132,7 +134,7 @@ async def play_match(
     Args:
         plan: what is fixed.
         players: who sits in each seat.
-        server: where agents join; needed unless all seats are house bots.
+        server: where remote agents join, and spectators watch.
         record: the file to write; it appears when the match is over.
         position_file: where the position goes if a house bot fails; None for a new file in the temporary folder.
         announce: called with the seat and its token when a remote agent can join.
@@ -173,6 +175,9 @@ async def play_match(
         logs = {seat: process.log.text() for seat, process in table.processes.items()}
         usages = {seat: process.box.usage() for seat, process in table.processes.items() if process.box is not None}
         telemetry = {seat: process.log.telemetry.series() for seat, process in table.processes.items()}
+        for place in table.seats.values():
+            if place.network is not None:
+                telemetry[place.seat] = {**telemetry.get(place.seat, {}), NETWORK_KEY: place.network}
         return MatchReport(result, record_hash, logs, usages, telemetry)
     finally:
         if writer is not None:
@@ -202,16 +207,15 @@ async def _fill_seats(
     for seat, player in enumerate(players):
         if isinstance(player, House):
             continue
-        if server is None:
-            raise ValueError("agents need a server to join")
         place = table.seats[seat] = AgentSeat(seat, may_come_back=isinstance(player, Remote))
-        if isinstance(player, Remote) or player.sandbox is None:
+        if isinstance(player, Command):
+            joining.append(start_agent(table, place, player))
+        elif server is None:
+            raise ValueError("remote agents need a server to join")
+        else:
             server.add_seat(place)
-        if isinstance(player, Remote):
             announce(seat, place.token)
             joining.append(_wait_for_remote(table, place, player))
-        else:
-            joining.append(start_agent(table, place, player, server.local_address))
     await asyncio.gather(*joining)
 
 
@@ -222,19 +226,19 @@ async def _wait_for_remote(table: Table, place: AgentSeat, player: Remote) -> No
         table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
 
 
-async def _process(table: Table, place: AgentSeat, player: Command, address: str) -> AgentProcess:
-    """Start the process of an agent: in a box with a socket that leads to its seat alone, or with our own rights.
+async def _process(table: Table, place: AgentSeat, player: Command) -> AgentProcess:
+    """Start the process of an agent, in a box or with our own rights, with a socket that leads to its seat alone.
 
     Raises:
         CannotStart: if it cannot be started.
         MatchVoid: if its box cannot be prepared, which is not its fault.
     """
-    if player.sandbox is None:
-        environment = {**player.environment, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": place.token}
-        return await AgentProcess.start(player.argv, environment, player.folder)
     door = SeatDoor()
     table.doors.append(door)
-    await door.open(place)
+    door.open(place)
+    if player.sandbox is None:
+        environment = {**player.environment, "DOGANA_ADDRESS": f"unix:{door.socket}", "DOGANA_TOKEN": place.token}
+        return await AgentProcess.start(player.argv, environment, player.folder)
     try:
         box = player.sandbox.box(player.argv, player.folder or Path.cwd(), door.socket, place.token)
     except CannotIsolate as error:
@@ -242,20 +246,19 @@ async def _process(table: Table, place: AgentSeat, player: Command, address: str
     return await AgentProcess.start_in(box)
 
 
-async def start_agent(table: Table, place: AgentSeat, player: Command, address: str) -> None:
+async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
     """Start an agent and wait until it has joined; if it does not, the table has its fault.
 
     Args:
         table: takes the process, what leads to it, and the fault.
         place: its seat.
         player: what is started.
-        address: where it joins if it is not confined, as in DOGANA_ADDRESS.
 
     Raises:
         MatchVoid: if its box cannot be built.
     """
     try:
-        process = await _process(table, place, player, address)
+        process = await _process(table, place, player)
     except CannotStart as error:
         table.faults[place.seat] = Fault(Outcome.START, str(error))
         return

@@ -108,7 +108,7 @@ class Played:
 
 
 @dataclass(frozen=True, slots=True)
-class _End:
+class SeriesEnd:
     """What a worker has to say of a match."""
 
     result: Result | None
@@ -132,16 +132,16 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
         SeriesError: if a match cannot be played or written, or a record that is there already is not of this series.
     """
     context = multiprocessing.get_context("spawn")
-    busy: list[_Worker] = []
+    busy: list[SeriesWorker] = []
     waiting = deque([0])
     next_new, deaths = 1, dict[int, int]()
     ends = dict[int, Played]()
     yielded = 0
-    idle: list[_Worker] = []
+    idle: list[SeriesWorker] = []
     try:
         while yielded < series.count:
             while waiting and len(busy) < workers:
-                worker = idle.pop() if idle else _Worker(context, series)
+                worker = idle.pop() if idle else SeriesWorker(context, series)
                 worker.give(waiting.popleft())
                 busy.append(worker)
             ready = wait([sign for worker in busy for sign in (worker.pipe, worker.process.sentinel)])
@@ -178,7 +178,7 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
             worker.sweep(series)
 
 
-class _Worker:
+class SeriesWorker:
     """One process, and the match that it plays.
 
     Attributes:
@@ -201,11 +201,11 @@ class _Worker:
         with contextlib.suppress(OSError):
             self.pipe.send(number)
 
-    def end(self) -> _End | str:
+    def end(self) -> SeriesEnd | str:
         """Return the end of its match, or how it died before it had one."""
         with contextlib.suppress(EOFError, OSError):
             if self.pipe.poll():
-                end: _End = self.pipe.recv()
+                end: SeriesEnd = self.pipe.recv()
                 return end
         self.kill()
         code = self.process.exitcode or 0
@@ -241,40 +241,49 @@ def _work(pipe: Connection, series: Series) -> None:
 
 
 async def _play_matches(pipe: Connection, series: Series) -> None:
-    async with RefereeServer() as server:
-        while True:
-            try:
-                number: int = pipe.recv()
-            except (EOFError, OSError):
-                return
-            try:
-                end = await _play(series, number, server)
-            except OSError as error:
-                end = _End(None, None, {}, f"{error.filename}: {error.strerror}")
-            except DoganaError as error:
-                end = _End(None, None, {}, str(error))
-            except Exception as error:  # whatever it is: somebody must hear of it
-                end = _End(None, None, {}, f"{type(error).__name__}: {error}")
-            pipe.send(end)
+    try:
+        async with RefereeServer() as server:
+            await _play_on(server, pipe, series)
+    except DoganaError as error:  # there is no server, for one reason or another
+        with contextlib.suppress(EOFError, OSError):
+            pipe.recv()
+            pipe.send(SeriesEnd(None, None, {}, str(error)))
 
 
-async def _play(series: Series, number: int, server: RefereeServer) -> _End:
+async def _play_on(server: RefereeServer, pipe: Connection, series: Series) -> None:
+    while True:
+        try:
+            number: int = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            end = await _play(series, number, server)
+        except OSError as error:
+            end = SeriesEnd(None, None, {}, f"{error.filename}: {error.strerror}")
+        except DoganaError as error:
+            end = SeriesEnd(None, None, {}, str(error))
+        except Exception as error:  # whatever it is: somebody must hear of it
+            end = SeriesEnd(None, None, {}, f"{type(error).__name__}: {error}")
+        pipe.send(end)
+
+
+async def _play(series: Series, number: int, server: RefereeServer) -> SeriesEnd:
     plan = series.plan(number)
     name = series.name(number, plan)
     if series.records is None:
         report = await play_match(plan, series.seated(number), server=server, all_must_start=number == 0)
-        return _End(report.result, None, report.logs, "")
+        return SeriesEnd(report.result, None, report.logs, "")
     path = series.records / f"{name}.jsonl"
     if series.resumes and path.exists() and path.stat().st_size:
-        return _End(_recorded(path, plan), path, {}, "")
+        return SeriesEnd(recorded(path, plan), path, {}, "")
     written = series.records / unkept(name, os.getpid())
     report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
     with undisturbed():  # one that is told to end now gives the record its name first, or leaves an empty one
         kept = written.replace(path) if series.resumes else keep(written, name)
-    return _End(report.result, kept, report.logs, "")
+    return SeriesEnd(report.result, kept, report.logs, "")
 
 
-def _recorded(path: Path, plan: MatchPlan) -> Result:
+def recorded(path: Path, plan: MatchPlan) -> Result:
     """Return the result of a match that was played earlier.
 
     Raises:

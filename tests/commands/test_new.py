@@ -53,7 +53,7 @@ def test_it_says_in_three_lines_what_to_do_next(dogana: Dogana, language: str) -
 
 def test_the_python_kit_is_ready_to_be_submitted_as_it_is_written(tmp_path: Path) -> None:
     new.write_kit("python", tmp_path)
-    run, _ = read_manifest(tmp_path, tmp_path, ":".join(search_path([])))
+    run = read_manifest(tmp_path, tmp_path, ":".join(search_path([]))).run
     assert run == ("python", "bot.py")
 
 

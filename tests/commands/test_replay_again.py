@@ -148,7 +148,7 @@ def test_an_illegal_answer_is_told_and_does_not_end_it(dogana: Dogana, record: P
 
 def test_a_bot_that_floods_is_ended_at_its_decision(dogana: Dogana, record: Path, tmp_path: Path) -> None:
     flood = """
-import os
+import contextlib, os
 import grpc
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
@@ -159,7 +159,7 @@ def messages():
         yield pb.AgentMessage(choose=pb.Choose(decision=77))
 
 print("x" * 3_000_000, flush=True)
-with grpc.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel:
+with grpc.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel, contextlib.suppress(grpc.RpcError):
     for message in RefereeStub(channel).Play(messages()):
         pass
 """

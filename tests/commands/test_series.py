@@ -195,3 +195,14 @@ def test_a_damaged_record_is_not_taken_for_a_match(dogana: Dogana, tmp_path: Pat
     ended = dogana(*series, "--resume", status=1)
     assert str(path.name) in ended.stderr
     assert "remove the file to play the match again" in ended.stderr
+
+
+def test_a_folder_for_temporary_files_that_is_too_deep_is_said_in_one_line(
+    dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / ("x" * 100)
+    deep.mkdir()
+    monkeypatch.setenv("TMPDIR", str(deep))
+    ended = dogana("play", "cargo_noir", "random", "random", "--games", 2, status=1)
+    assert "set TMPDIR to a shorter one" in ended.stderr
+    assert len(ended.stderr.strip().splitlines()) == 1

@@ -297,7 +297,7 @@ def happened(**changed: Any) -> pb.Happened:
     """The first message of a match, with some of it changed."""
     plan = plan_of()
     match = Table(plan).match
-    now = Happened((), match.state.observation(None), match.seats_now(), None)
+    now = Happened((), match.state.observation(None), match.seats_now(), None, 0)
     message = wire.first_happened(plan, codec(plan.game), now, labels=True)
     message.MergeFrom(pb.Happened(**changed))
     return message

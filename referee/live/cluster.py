@@ -1,0 +1,537 @@
+"""The machines of a Ray cluster, and the slots on them, each of which plays one match at a time.
+
+Ray places the slots, starts their processes and carries what is said. Here it is known which machine has how many, and what
+becomes of a match whose machine went away: it is played again on another. Ray is imported when a cluster is joined, not before.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeVar
+
+import grpc
+
+from referee.errors import DoganaError
+from referee.terminal import visible
+
+LOCAL = "local"
+"""The address of a cluster that is this machine alone, and ends with the command."""
+AUTO = "auto"
+"""The address of the cluster that this machine has joined."""
+REACH_SECONDS = 5.0
+"""How long the head of a cluster may take to answer."""
+TICK_SECONDS = 1.0
+"""How often slots are looked at."""
+LOOK_SECONDS = 3.0
+"""How often it is looked which machines there are."""
+SPARE_SECONDS = 300.0
+"""What a slot may take for a match besides what the match may: to be sent the bots, and to replace a worker."""
+NOBODY_SECONDS = 60.0
+"""How long a run waits for a slot when no machine has one."""
+CLOSE_SECONDS = 10.0
+"""How long slots may take to end their workers."""
+MAX_LOST = 3
+"""A match that was lost this often, because its slots died or fell silent, is given back."""
+MAX_START_FAILURES = 3
+"""A machine on which slots fail to start so often, one after the other, gets none."""
+LAG_WINDOW = 10
+"""Of so many matches on a machine ..."""
+MAX_LAGGED = 5
+"""... so many may not be lagged (`Result.lagged`), else it has one slot less."""
+_REASON_CHARACTERS = 300
+_OBJECT_STORE_BYTES = 512 * 1024 * 1024
+
+T = TypeVar("T")
+
+
+class ClusterError(DoganaError):
+    """A cluster cannot be joined, or cannot play; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """What a slot answers if its machine cannot play; the text says why."""
+
+    reason: str
+
+
+class Slot(Protocol):
+    """What is made on a machine, in a process of its own; `Crew` calls these methods one at a time."""
+
+    def begin(self) -> Sequence[str] | Unfit:
+        """Get ready; return what the machine cannot enforce, in words, each of which is said once for the machine."""
+
+    def play(self, *arguments: Any) -> object:
+        """Play a match; return what came of it, or `Unfit`."""
+
+    def rest(self) -> None:
+        """End whatever is left of earlier matches."""
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+
+
+@dataclass(eq=False, slots=True)
+class Job(Generic[T]):
+    """A match for a slot."""
+
+    what: T
+    """What comes back with the answer."""
+    arguments: tuple[object, ...]
+    """What `Slot.play` is given."""
+    max_seconds: float | None
+    """How long it may take; None if nobody knows."""
+    lost: int = 0
+    """How often its slot died or fell silent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[T]):
+    """What came of a job."""
+
+    what: T
+    answer: object
+    """What the slot said; None if the job was lost `MAX_LOST` times."""
+    machine: Machine
+
+
+@dataclass(eq=False, slots=True)
+class Machine:
+    """A machine of the cluster."""
+
+    node: str
+    """Ray's id of it."""
+    name: str
+    most: int
+    """How many slots it may have."""
+    refused: str = ""
+    """Why it gets none; empty if it may have some."""
+    failures: int = 0
+    """How many slots failed to start there, one after the other."""
+    late: deque[bool] = field(default_factory=lambda: deque(maxlen=LAG_WINDOW))
+    """Whether its latest matches were lagged."""
+    said: set[str] = field(default_factory=set)
+
+
+@dataclass(eq=False, slots=True)
+class _Actor(Generic[T]):
+    """A slot."""
+
+    machine: Machine
+    handle: Any
+    waits: Any
+    """Ray's promise of its next answer; None if it does nothing."""
+    job: Job[T] | None = None
+    begun: bool = False
+    ticks: int = 0
+    """For how long it has been waited for."""
+
+
+@contextmanager
+def joined(address: str, processors: int | None = None) -> Iterator[None]:
+    """Be part of a Ray cluster meanwhile.
+
+    Args:
+        address: `LOCAL`, `AUTO`, or HOST:PORT of its head, which this machine has joined by `ray start`.
+        processors: how many a cluster has that is started here; None for all.
+
+    Raises:
+        ClusterError: if that is not possible.
+    """
+    check_address(address)
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else Ray prints what it sees to our standard output
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns
+    hook, handlers = sys.excepthook, {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    ray = _ray()
+    own = (
+        {"num_cpus": processors, "include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES}
+        if address == LOCAL
+        else {}
+    )
+    try:
+        with _said_by_ray() as said:
+            ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL + 1, **own)
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        ray.shutdown()
+        why = visible(" ".join(str(error).split()), _REASON_CHARACTERS)
+        if any(b"InvalidAuthToken" in line for line in said):
+            why = "it wants another token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file with it"
+        raise ClusterError(f"cannot join the cluster {visible(address)}: {why}") from error
+    finally:
+        sys.excepthook = hook
+        for number, handler in handlers.items():  # Ray ends the process at SIGTERM; commands have their own ways
+            signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _said_by_ray() -> Iterator[list[bytes]]:
+    """Keep meanwhile to ourselves what is written to standard error; give its lines afterwards."""
+    said: list[bytes] = []
+    with tempfile.TemporaryFile() as kept:
+        ours = os.dup(2)
+        os.dup2(kept.fileno(), 2)
+        try:
+            yield said
+        finally:
+            os.dup2(ours, 2)
+            os.close(ours)
+            kept.seek(0)
+            said += kept
+
+
+def check_address(address: str) -> None:
+    """Check that somebody answers at the address of a cluster: Ray would wait for minutes.
+
+    Raises:
+        ClusterError: if it is no address, or nobody answers there.
+    """
+    if address in (LOCAL, AUTO):
+        return
+    host, _, port = address.rpartition(":")
+    if "://" in address or not host or not port.isascii() or not port.isdecimal() or not 0 < int(port) < 1 << 16:
+        raise ClusterError(
+            f"--ray {visible(address)} is no cluster: say {AUTO}, {LOCAL} or HOST:PORT of its head, which this machine has"
+            " joined by: ray start --address HOST:PORT"
+        )
+    try:
+        _reach(address)
+    except OSError as error:
+        raise ClusterError(
+            f"no cluster answers at {visible(address)} ({error.strerror or error}); start its head: ray start --head"
+        ) from error
+    if os.environ.get("RAY_USE_TLS") == "1":  # then only Ray knows how to ask
+        return
+    with grpc.insecure_channel(address) as channel:
+        try:
+            grpc.channel_ready_future(channel).result(REACH_SECONDS)
+        except grpc.FutureTimeoutError as error:
+            raise ClusterError(
+                f"what answers at {visible(address)} is not the head of a cluster; see: ray status"
+            ) from error
+
+
+def _reach(address: str) -> None:
+    """Connect to an address, and hang up.
+
+    Raises:
+        OSError: if nobody answers there.
+    """
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise ClusterError("--ray needs Ray: pip install 'dogana[ray]'") from error
+    return ray
+
+
+def share(what: object) -> object:
+    """Return a reference by which slots of the cluster that was joined can get something, wherever they are.
+
+    A slot that is made with it is made with the thing itself.
+    """
+    return _ray().put(what)
+
+
+class Crew(Generic[T]):
+    """Slots on the machines of the cluster that was joined; use it as a context manager."""
+
+    def __init__(
+        self, slot: type[Slot], arguments: tuple[object, ...], most: int | None, tell: Callable[[str], None]
+    ) -> None:
+        """Prepare.
+
+        Args:
+            slot: what is made on a machine; its module is imported there.
+            arguments: what it is made with.
+            most: how many slots there may be; None for one for each processor of the cluster.
+            tell: called with what should be known of a machine, in words.
+        """
+        self._ray = _ray()
+        self._head = str(self._ray.get_runtime_context().gcs_address)
+        self._make = self._ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(slot)
+        self._arguments = arguments
+        self._most = most
+        self._tell = tell
+        self._machines: dict[str, Machine] = {}
+        self._actors: list[_Actor[T]] = []
+        self._again: deque[Job[T]] = deque()
+        self._next_look = self._next_tick = self._nobody_since = time.monotonic()
+
+    def __enter__(self) -> Crew[T]:
+        """Wait for the first slot.
+
+        Raises:
+            ClusterError: if no machine can have one.
+        """
+        try:
+            while not self._idle():
+                for _ in self._hear():
+                    pass
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def play(self, jobs: Iterable[Job[T] | None]) -> Iterator[Done[T]]:
+        """Play jobs, and yield what came of each exactly once. The next is taken when a slot is free.
+
+        None among them says that there is nothing to play for the moment; it is asked again after a tick, or when a job is over.
+
+        Raises:
+            ClusterError: if no machine plays any more.
+        """
+        self._look()  # a service that waits for matches hears nothing else of the head
+        source = iter(jobs)
+        while True:
+            dry = False
+            while (idle := self._idle()) and not dry:
+                job = self._again.popleft() if self._again else next(source, None)
+                dry = job is None
+                if job is not None:
+                    self._give(idle[0], job)
+            if dry and not self._busy():
+                return
+            yield from self._hear()
+
+    def rest(self) -> None:
+        """End whatever is left of earlier matches on all machines. Call it only when nothing is being played."""
+        idle = self._idle()
+        for actor in idle:
+            actor.waits, actor.ticks = actor.handle.rest.remote(), 0
+        while any(actor in self._actors and actor.waits is not None for actor in idle):
+            for _ in self._hear():
+                pass
+
+    def refuse(self, machine: Machine, reason: str) -> None:
+        """Give a machine nothing more to play, and say so by its name."""
+        if not machine.refused:
+            machine.refused = reason
+            self._say(machine, f"plays no matches: {reason}")
+        for actor in [actor for actor in self._actors if actor.machine is machine and actor.job is None]:
+            self._drop(actor)
+
+    def note_lag(self, machine: Machine, *, lagged: bool) -> None:
+        """Note whether a match on a machine was lagged; a machine that is so too often has one slot less, but never none."""
+        machine.late.append(lagged)
+        if sum(machine.late) < MAX_LAGGED:
+            return
+        lagged_matches, matches = sum(machine.late), len(machine.late)
+        machine.late.clear()
+        if machine.most > 1:
+            machine.most -= 1
+            what = f"plays {machine.most} at a time from now on"
+        else:
+            what = "plays one at a time already"
+        self._say(machine, f"was late in {lagged_matches} of {matches} matches: it is too slow or too busy, and {what}")
+
+    # Slots
+
+    def _idle(self) -> list[_Actor[T]]:
+        return [actor for actor in self._actors if actor.begun and actor.waits is None]
+
+    def _busy(self) -> list[_Actor[T]]:
+        return [actor for actor in self._actors if actor.job is not None]
+
+    def _give(self, actor: _Actor[T], job: Job[T]) -> None:
+        actor.job, actor.ticks = job, 0
+        actor.waits = actor.handle.play.remote(*job.arguments)
+
+    def _hear(self) -> Iterator[Done[T]]:
+        """Wait for an answer, a tick at most; yield what came of jobs, and keep the slots in order."""
+        self._look()
+        waiting = {actor.waits: actor for actor in self._actors if actor.waits is not None}
+        wait = max(0.0, min(self._next_tick, self._next_look) - time.monotonic())
+        if waiting:
+            ready, _ = self._ray.wait(list(waiting), num_returns=1, timeout=wait)
+        else:
+            ready = []
+            time.sleep(wait)
+        for actor in [waiting[promise] for promise in ready]:
+            try:
+                answer = self._ray.get(actor.waits)
+            except Exception as error:  # also what a machine says that cannot be read
+                died = actor.begun and isinstance(error, self._ray.exceptions.RayActorError)
+                yield from self._lose(actor, "its slot has died or cannot be reached" if died else _why(error))
+            else:
+                yield from self._take(actor, answer)
+        if time.monotonic() >= self._next_tick:
+            self._next_tick = time.monotonic() + TICK_SECONDS
+            for actor in [actor for actor in self._actors if actor.waits is not None]:
+                yield from self._tick(actor)
+
+    def _take(self, actor: _Actor[T], answer: object) -> Iterator[Done[T]]:
+        """Hear what a slot has said."""
+        machine, job, actor.waits = actor.machine, actor.job, None
+        if isinstance(answer, Unfit):
+            actor.job = None
+            if job is not None:  # it was not begun
+                self._again.append(job)
+            self.refuse(machine, visible(answer.reason))
+        elif job is not None:
+            actor.job = None
+            if machine.refused or self._of(machine) > machine.most:
+                self._drop(actor)
+            yield Done(job.what, answer, machine)
+        elif not actor.begun:
+            actor.begun, machine.failures = True, 0
+            for loss in answer if isinstance(answer, list) else ():
+                self._say(machine, visible(str(loss)))
+
+    def _tick(self, actor: _Actor[T]) -> Iterator[Done[T]]:
+        """Look at a slot that is at work."""
+        if not actor.begun:  # others may use its processor, for as long as they like
+            return
+        actor.ticks += 1
+        allowed = SPARE_SECONDS / TICK_SECONDS
+        if actor.job is not None:
+            if actor.job.max_seconds is None:
+                return
+            allowed += actor.job.max_seconds / TICK_SECONDS
+        if actor.ticks > allowed:
+            yield from self._lose(actor, f"nothing was heard of it for {actor.ticks * TICK_SECONDS:g} s")
+
+    def _lose(self, actor: _Actor[T], reason: str) -> Iterator[Done[T]]:
+        """Do away with a slot that has died or is silent; what it played is played again, or given back."""
+        machine, job = actor.machine, actor.job
+        self._drop(actor)
+        for idle in [
+            idle for idle in self._idle() if idle.machine is machine
+        ]:  # it may have died with its machine, too
+            self._drop(idle)
+        if not actor.begun:
+            machine.failures += 1
+            if machine.failures >= MAX_START_FAILURES and machine.node in self._machines:
+                self.refuse(machine, reason)
+        if job is None:
+            return
+        job.lost += 1
+        self._tell(f"machine {machine.name}: a match was lost: {reason}")
+        if job.lost < MAX_LOST:
+            self._again.append(job)
+        else:
+            yield Done(job.what, None, machine)
+
+    def _drop(self, actor: _Actor[T]) -> None:
+        """End a slot at once; nothing that it still says is heard."""
+        self._actors.remove(actor)
+        actor.job = actor.waits = None
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.kill(actor.handle)
+
+    # Machines
+
+    def _look(self) -> None:
+        """Look from time to time which machines there are, and start slots on those that have too few.
+
+        Raises:
+            ClusterError: if the cluster is gone, or has had no slot for too long.
+        """
+        if time.monotonic() < self._next_look:
+            return
+        self._next_look = time.monotonic() + LOOK_SECONDS
+        try:  # Ray would wait for a minute, then end this process
+            _reach(self._head)
+        except OSError as error:
+            raise ClusterError(
+                f"the head of the cluster, at {self._head}, went away; start it again, and then this"
+            ) from error
+        nodes = {node["NodeID"]: node for node in self._ray.nodes() if node["Alive"]}
+        for gone in [machine for node, machine in self._machines.items() if node not in nodes]:
+            del self._machines[gone.node]
+            self._tell(f"machine {gone.name} went away")
+        for node, known in nodes.items():
+            processors = int(known["Resources"].get("CPU", 0))
+            if node not in self._machines and processors:
+                name = f"{visible(str(known['NodeManagerHostname']))} ({node[:8]})"
+                self._machines[node] = Machine(node, name, processors)
+        self._start_slots()
+        self._check_somebody_plays()
+
+    def _start_slots(self) -> None:
+        """Start slots, the next always on the machine that has the fewest."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        while self._most is None or len(self._actors) < self._most:
+            free = [one for one in self._machines.values() if not one.refused and self._of(one) < one.most]
+            if not free:
+                return
+            machine = min(free, key=self._of)
+            place = NodeAffinitySchedulingStrategy(node_id=machine.node, soft=False)
+            handle = self._make.options(scheduling_strategy=place).remote(*self._arguments)
+            self._actors.append(_Actor(machine, handle, handle.begin.remote()))
+
+    def _check_somebody_plays(self) -> None:
+        """Check that there is a slot, or may be one soon.
+
+        Raises:
+            ClusterError: if not.
+        """
+        if any(actor.begun for actor in self._actors):
+            self._nobody_since = time.monotonic()
+            return
+        refused = [f"{one.name}: {one.refused}" for one in self._machines.values() if one.refused]
+        if self._machines and len(refused) == len(self._machines):
+            raise ClusterError(f"no machine of the cluster can play matches ({'; '.join(refused)})")
+        if time.monotonic() - self._nobody_since > NOBODY_SECONDS:
+            what = "has a processor to spare" if self._machines else "is there"
+            raise ClusterError(f"no machine of the cluster {what}, for {NOBODY_SECONDS:g} s; see: ray status")
+
+    def _of(self, machine: Machine) -> int:
+        """Return how many slots a machine has."""
+        return sum(actor.machine is machine for actor in self._actors)
+
+    def _say(self, machine: Machine, text: str) -> None:
+        """Say something of a machine, once."""
+        if text not in machine.said:
+            machine.said.add(text)
+            self._tell(f"machine {machine.name} {text}")
+
+    def _close(self) -> None:
+        """End all slots: those that play at once, the others when they have cleared up."""
+        for actor in [actor for actor in self._actors if actor.waits is not None]:
+            self._drop(actor)
+        closing = [actor.handle.close.remote() for actor in self._actors]
+        if closing:
+            with suppress(Exception):
+                self._ray.wait(closing, num_returns=len(closing), timeout=CLOSE_SECONDS)
+        for actor in list(self._actors):
+            self._drop(actor)
+
+
+def forget_main() -> None:
+    """Let workers that a slot starts not import the program that Ray has started there: it takes half a second, for nothing."""
+    with suppress(AttributeError):
+        del sys.modules["__main__"].__file__
+
+
+def _why(error: BaseException) -> str:
+    """Return what Ray says of an error, as one line that can be printed."""
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BaseException):
+        error = cause
+    [*_, last] = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    if "No module named" in last:
+        last = f"Dogana is not installed there as it is here ({last.rpartition(': ')[2]})"
+    return visible(last, _REASON_CHARACTERS)

@@ -1,0 +1,202 @@
+"""A series of matches that is played on the machines of a cluster; it comes out as it does from `play_series`.
+
+Each slot has a worker as `play_series` has on this machine. Records travel as bytes, and get their names here.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version as installed_version
+from multiprocessing.connection import wait
+from pathlib import Path
+
+from referee.errors import DoganaError
+from referee.live import luggage
+from referee.live.cluster import MAX_LOST, Crew, Job, Unfit, forget_main, joined, share
+from referee.live.play import Command
+from referee.live.scratch import Scratch
+from referee.live.series import MAX_DEATHS, Played, Series, SeriesEnd, SeriesError, SeriesWorker, keep, recorded, unkept
+from referee.live.worker import undisturbed
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """What players need who are commands, to be started behind walls on other machines."""
+
+    files: bytes
+    """The folder in which they run, packed; see `luggage.pack`."""
+    limits: Limits
+    """What each may use."""
+    runtimes: Sequence[Path]
+    """Runtimes that they need; a machine must have them in the same folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """What came of a match."""
+
+    end: SeriesEnd
+    record: bytes
+
+
+class SeriesSlot:
+    """A slot; see `referee.live.cluster.Slot`."""
+
+    def __init__(self, series: Series, dogana: str, party: Party | None) -> None:
+        """Prepare to play matches of a series for a command that has this version of Dogana."""
+        self._series = series
+        self._dogana = dogana
+        self._party = party
+        self._context = multiprocessing.get_context("spawn")
+        self._worker: SeriesWorker | None = None
+
+    def begin(self) -> list[str] | Unfit:
+        """Make the folder for records, and build the walls for players that are commands; return what these lack."""
+        here = installed_version("dogana")
+        if here != self._dogana:
+            return Unfit(f"it has dogana {here}, and this machine {self._dogana}; install the same there")
+        import ray
+
+        job = ray.get_runtime_context()
+        try:
+            self._scratch = Scratch(f"{job.get_node_id()}-{job.get_job_id()}")
+            folder = Path(tempfile.mkdtemp(dir=self._scratch.folder)) if self._series.records is not None else None
+            losses = [] if self._party is None else self._take(self._party)
+        except OSError as error:
+            return Unfit(f"cannot write {error.filename}: {error.strerror}")
+        except DoganaError as error:
+            return Unfit(str(error))
+        self._series = replace(self._series, records=folder, resumes=False)
+        forget_main()
+        return losses
+
+    def _take(self, party: Party) -> list[str]:
+        """Get ready to start commands; return what the walls lack."""
+        sandbox = build(party.limits, party.runtimes)
+        folder = luggage.unpack(party.files, self._scratch.folder)
+        players = [
+            replace(player, folder=folder, sandbox=sandbox) if isinstance(player, Command) else player
+            for player in self._series.players
+        ]
+        self._series = replace(self._series, players=players)
+        return list(sandbox.losses())
+
+    def play(self, number: int) -> _Reply:
+        """Play a match; again if its worker dies."""
+        for _ in range(MAX_DEATHS):
+            self._worker = worker = self._worker or SeriesWorker(self._context, self._series)
+            worker.give(number)
+            wait([worker.pipe, worker.process.sentinel])
+            end = worker.end()
+            if isinstance(end, SeriesEnd):
+                record = b""
+                if end.record is not None:
+                    record = end.record.read_bytes()
+                    end.record.unlink()
+                return _Reply(replace(end, record=None), record)
+            worker.sweep(self._series)
+            self._worker = None
+        count = self._series.count
+        what = f"match {number + 1} of {count} cannot be played: its worker {end}, {MAX_DEATHS} times"
+        return _Reply(SeriesEnd(None, None, {}, what), b"")
+
+    def rest(self) -> None:
+        """Do nothing: no match of a series must be alone."""
+
+    def close(self) -> None:
+        """End the worker, and leave the folder."""
+        if self._worker is not None:
+            self._worker.process.terminate()
+            self._worker.stop()
+        self._scratch.leave()
+
+
+def play_on_cluster(
+    series: Series, address: str, workers: int | None, tell: Callable[[str], None], party: Party | None = None
+) -> Generator[Played, None, None]:
+    """Play a series on the machines of a cluster; yield its matches in their order, as `play_series` does.
+
+    Args:
+        series: what to play.
+        address: where the cluster is; see `referee.live.cluster.joined`.
+        workers: how many matches are played at a time; None for one for each processor of the cluster.
+        tell: called with what should be known of a machine, in words.
+        party: what commands in it need; None if there are none.
+
+    Raises:
+        ClusterError: if the cluster cannot be joined, or cannot play.
+        SeriesError: if a match cannot be played or written, or a record that is there already is not of this series.
+    """
+    ends = dict[int, Played]()
+    yielded = 0
+
+    def jobs() -> Iterator[Job[int] | None]:
+        for number in range(series.count):
+            while (
+                number and not yielded and 0 not in ends
+            ):  # if the bots of the first do not start, nothing more is tried
+                yield None
+            if (path := _recorded_at(series, number)) is not None:
+                plan = series.plan(number)
+                ends[number] = Played(number, plan, path.stem, recorded(path, plan), path, {})
+            else:
+                yield Job(number, (number,), None)
+
+    # What is in the environment here is for nobody else, and programs behind walls have one of their own.
+    players = [replace(one, environment={}) if isinstance(one, Command) else one for one in series.players]
+    with (
+        joined(address, workers),
+        Crew[int](
+            SeriesSlot, (replace(series, players=players), installed_version("dogana"), share(party)), workers, tell
+        ) as crew,
+    ):
+        for done in crew.play(jobs()):
+            ends[done.what] = played = _settle(series, done.what, done.answer)
+            crew.note_lag(done.machine, lagged=played.result.lagged)
+            while yielded in ends:
+                yield ends.pop(yielded)
+                yielded += 1
+        while yielded in ends:
+            yield ends.pop(yielded)
+            yielded += 1
+
+
+def _recorded_at(series: Series, number: int) -> Path | None:
+    """Return the record of a match that was played earlier; None if it is to be played."""
+    if series.records is None or not series.resumes:
+        return None
+    path = series.records / f"{series.name(number, series.plan(number))}.jsonl"
+    return path if path.exists() and path.stat().st_size else None
+
+
+def _settle(series: Series, number: int, answer: object) -> Played:
+    """Write the record of a match, and return what came of it.
+
+    Raises:
+        SeriesError: if it could not be played, or the record cannot be written.
+    """
+    if not isinstance(answer, _Reply):
+        raise SeriesError(
+            f"match {number + 1} of {series.count} cannot be played: it was lost on other machines {MAX_LOST} times"
+        )
+    if answer.end.result is None:
+        raise SeriesError(answer.end.error)
+    plan = series.plan(number)
+    name, path = series.name(number, plan), None
+    if series.records is not None:
+        written = series.records / unkept(name, os.getpid())
+        try:
+            written.write_bytes(answer.record)
+            with undisturbed():
+                path = written.replace(series.records / f"{name}.jsonl") if series.resumes else keep(written, name)
+        except OSError as error:
+            raise SeriesError(f"{error.filename}: {error.strerror}") from error
+        finally:
+            written.unlink(missing_ok=True)
+    return Played(number, plan, name if path is None else path.stem, answer.end.result, path, answer.end.logs)

@@ -1,0 +1,109 @@
+"""A folder with bots that goes to other machines: its files as an archive, which is known by its hash.
+
+Only files, folders and links within it go along; owners, times and permissions but that to execute stay behind.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import stat
+import tarfile
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from referee.errors import DoganaError
+
+MAX_BYTES = 64 * 1024 * 1024
+MAX_ENTRIES = 10_000
+"""How large a folder may be, and how many files, folders and links it may have: it travels to each slot of each machine."""
+
+
+class BadLuggage(DoganaError):
+    """A folder cannot travel; the text says why and what to do."""
+
+
+def pack(folder: Path, without: Path | None = None) -> bytes:
+    """Return the files of a folder as an archive; equal files make equal archives.
+
+    Args:
+        folder: the folder.
+        without: what stays at home, wherever it is.
+
+    Raises:
+        BadLuggage: if the folder has too much, a link leads out of it, or a file cannot be read.
+    """
+    packed = io.BytesIO()
+    count = size = 0
+    try:
+        with tarfile.open(fileobj=packed, mode="w") as archive:
+            for path in _walk(folder, None if without is None else without.resolve()):
+                info = archive.gettarinfo(path, path.relative_to(folder).as_posix())
+                if info is None or not (path.is_symlink() or path.is_file() or path.is_dir()):
+                    continue  # a socket, a pipe
+                count, size = count + 1, size + path.lstat().st_size
+                if count > MAX_ENTRIES or size > MAX_BYTES:
+                    raise BadLuggage(
+                        f"{folder} has more than {MAX_ENTRIES} files or {MAX_BYTES >> 20} MiB, which is too much to send to other"
+                        " machines; give the command in a folder that has the bots alone"
+                    )
+                if info.issym() and not _stays_inside(path, folder):
+                    raise BadLuggage(
+                        f"{path} is a link that leads out of {folder}; what is behind it would not go along"
+                    )
+                if info.islnk():  # the second name of a file
+                    info.type, info.linkname, info.size = tarfile.REGTYPE, "", path.stat().st_size
+                info.mode = 0o755 if info.isdir() or info.mode & stat.S_IXUSR else 0o644
+                info.uid = info.gid = info.mtime = 0
+                info.uname = info.gname = ""
+                if info.isreg():
+                    with path.open("rb") as file:
+                        archive.addfile(info, file)
+                else:
+                    archive.addfile(info)
+    except OSError as error:
+        raise BadLuggage(f"{error.filename or folder} cannot be sent to other machines: {error.strerror}") from error
+    return packed.getvalue()
+
+
+def _walk(folder: Path, without: Path | None) -> list[Path]:
+    """List what is below a folder, each folder before what is in it."""
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(name for name in folders if (here / name).resolve() != without)
+        found += [here / name for name in sorted([*folders, *files])]
+        if len(found) > MAX_ENTRIES:
+            break
+    return found
+
+
+def _stays_inside(link: Path, folder: Path) -> bool:
+    reached = Path(os.path.realpath(link))  # as `Path.resolve`, which fails on circles
+    return not link.readlink().is_absolute() and reached.is_relative_to(folder.resolve())
+
+
+def unpack(packed: bytes, place: Path) -> Path:
+    """Unpack an archive into a folder that several processes share, unless one of them has; return its own folder there.
+
+    Raises:
+        BadLuggage: if it cannot be unpacked.
+    """
+    folder = place / hashlib.sha256(packed).hexdigest()
+    try:
+        if not folder.is_dir():
+            scratch = Path(tempfile.mkdtemp(dir=place))
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                # Python 3.11.0 to 3.11.3 have no filters; who has sent this may start programs here anyway
+                archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+                archive.extractall(scratch)  # noqa: S202 filtered
+            scratch.chmod(0o755)  # whoever cannot enter `place` cannot come here
+            with suppress(OSError):  # another process was faster
+                scratch.rename(folder)
+            shutil.rmtree(scratch, ignore_errors=True)
+    except (OSError, tarfile.TarError) as error:
+        raise BadLuggage(f"the folder with the bots cannot be unpacked there: {error}") from error
+    return folder

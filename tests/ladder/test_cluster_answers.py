@@ -1,0 +1,124 @@
+"""What other machines say of a match is believed when its record proves it. The machines here are made up; the records are real."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from ladder.cluster_pool import ClusterPool
+from ladder.cluster_slot import Reply
+from ladder.home import Home
+from ladder.match import Match
+from ladder.pool import End, Finished, Pool, Void
+from referee.live.cluster import Crew, Done, Job, Machine
+from tests.ladder.test_pool import HOUSE_BOT, match
+
+ONE = match(HOUSE_BOT, HOUSE_BOT)
+OTHERS = {
+    "match": replace(ONE, match_id="0" * 16),
+    "bots": replace(ONE, seats=(HOUSE_BOT, replace(HOUSE_BOT, number=2))),
+    "clock": replace(ONE, condition=replace(ONE.condition, clock="61+0.5/10")),
+    "options": replace(ONE, condition=replace(ONE.condition, options={"last_turn": 3})),
+    "seed": replace(ONE, seed=ONE.seed ^ 1),
+}
+
+
+class OneMachine:
+    """Gives the same answer to everything."""
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+        self.machine = Machine("node", "name", 1)
+        self.lagged: list[bool] = []
+
+    def play(self, jobs: Iterable[Job[Match] | None]) -> Iterator[Done[Match]]:
+        for job in jobs:
+            assert job is not None
+            yield Done(job.what, self.answer, self.machine)
+
+    def refuse(self, machine: Machine, reason: str) -> None:
+        machine.refused = reason
+
+    def note_lag(self, machine: Machine, *, lagged: bool) -> None:
+        self.lagged.append(lagged)
+
+
+@pytest.fixture(scope="module")
+def reply(tmp_path_factory: pytest.TempPathFactory) -> Reply:
+    """A true answer about `ONE`."""
+    home = Home(tmp_path_factory.mktemp("elsewhere"))
+    home.records.mkdir()
+    with Pool(home, 1) as pool:
+        [(_, end)] = pool.play([ONE])
+    return Reply(end, home.record(ONE.match_id).read_bytes(), {"seat0.log": b"hello"})
+
+
+def heard(home: Path, one: Match, answer: object) -> tuple[End, OneMachine, Home]:
+    place = Home(home)
+    place.records.mkdir(exist_ok=True)
+    crew = OneMachine(answer)
+    [(_, end)] = ClusterPool(place, cast("Crew[Match]", crew)).play([one])
+    return end, crew, place
+
+
+def test_a_record_that_verifies_is_kept_and_counts(reply: Reply, tmp_path: Path) -> None:
+    end, crew, home = heard(tmp_path, ONE, reply)
+    assert isinstance(end, Finished)
+    assert isinstance(reply.end, Finished)
+    assert end.record_hash == reply.end.record_hash
+    assert home.record(ONE.match_id).read_bytes() == reply.record
+    assert home.log(ONE.match_id, 0).read_bytes() == b"hello"
+    assert (crew.machine.refused, crew.lagged) == ("", [end.result.lagged])
+
+
+@pytest.mark.parametrize("what", OTHERS)
+def test_the_record_of_another_match_is_void_and_its_machine_plays_no_more(
+    reply: Reply, tmp_path: Path, what: str
+) -> None:
+    end, crew, home = heard(tmp_path, OTHERS[what], reply)
+    assert isinstance(end, Void)
+    assert not end.worker_died
+    assert crew.machine.refused
+    assert not list(home.records.rglob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda reply: None,
+        lambda reply: "rubbish",
+        lambda reply: Reply(cast("Any", "rubbish")),
+        lambda reply: replace(reply, record=b""),
+        lambda reply: replace(reply, record=reply.record[:-40]),
+        lambda reply: replace(reply, record=b"\x00\xff" * 1000),
+        lambda reply: replace(reply, record=b"{}\n" * 1000),
+        lambda reply: replace(reply, end=replace(reply.end, record_hash="0" * 64)),
+    ],
+    ids=["lost", "text", "no end", "empty", "cut", "bytes", "lines", "another hash"],
+)
+def test_rubbish_is_void_and_blames_no_bot(reply: Reply, tmp_path: Path, spoil: Any) -> None:
+    end, _, home = heard(tmp_path, ONE, spoil(reply))
+    assert isinstance(end, Void)
+    assert not end.worker_died
+    assert not list(home.records.rglob("*.jsonl"))
+
+
+def test_what_a_machine_says_of_the_result_does_not_count(reply: Reply, tmp_path: Path) -> None:
+    assert isinstance(reply.end, Finished)
+    [first, *others] = reply.end.result.seats
+    forged = replace(reply.end, result=replace(reply.end.result, seats=(replace(first, score=999), *others)))
+    end, _, _ = heard(tmp_path, ONE, replace(reply, end=forged))
+    assert isinstance(end, Finished)
+    assert end.result.seats[0].score == first.score
+
+
+@pytest.mark.parametrize("name", ["../seat0.log", "seat0.log\n", "/etc/passwd", "record.jsonl", "seat٣.log"])
+def test_logs_have_the_names_of_logs(reply: Reply, tmp_path: Path, name: str) -> None:
+    (tmp_path / "home").mkdir()
+    _, _, home = heard(tmp_path / "home", ONE, replace(reply, files={name: b"x"}))
+    assert not home.all_logs.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home"]

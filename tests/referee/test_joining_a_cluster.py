@@ -1,0 +1,46 @@
+"""What is said when there is no cluster to join, or no Ray. None of this needs Ray."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from referee.live import cluster
+from referee.live.cluster import ClusterError, check_address, joined
+
+
+@pytest.mark.parametrize(
+    "address", ["", "nonsense", ":1", "host:", "host:0", "host:70000", "host:²", "ray://127.0.0.1:1", "\x1b[31m:x"]
+)
+def test_what_is_no_address_is_refused_in_one_line(address: str) -> None:
+    with pytest.raises(ClusterError, match=r"is no cluster: say auto, local or HOST:PORT of its head") as refused:
+        check_address(address)
+    assert str(refused.value).isprintable()
+
+
+def test_an_address_at_which_nobody_listens_is_refused_at_once() -> None:
+    with pytest.raises(ClusterError, match=r"no cluster answers at 127\.0\.0\.1:1 \(Connection refused\)"):
+        check_address("127.0.0.1:1")
+
+
+def test_what_listens_and_is_no_cluster_is_refused_after_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "REACH_SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(ClusterError, match=f"what answers at 127.0.0.1:{port} is not the head of a cluster"):
+            check_address(f"127.0.0.1:{port}")
+
+
+def test_without_ray_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ClusterError, match=r"--ray needs Ray: pip install 'dogana\[ray\]'"), joined("local"):
+        pass
+
+
+@pytest.mark.parametrize("module", ["ladder.commands.run", "ladder.commands.serve", "referee.commands.play"])
+def test_commands_import_ray_only_when_they_are_to_use_it(module: str) -> None:
+    code = f"import sys, {module}; sys.exit('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
