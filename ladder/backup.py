@@ -6,12 +6,19 @@ import contextlib
 import os
 import tarfile
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.store import Store
 from referee.files import unfinished
+
+_LOOKS = 3
+"""How often it is looked which files there are: a record is written, then compressed, then packed, so it can be missed twice.
+
+With more looks, a run that adds files faster than they are looked through would keep a backup from ever ending.
+"""
 
 
 def backup(home: Home, store: Store, file: Path) -> int:
@@ -29,6 +36,7 @@ def backup(home: Home, store: Store, file: Path) -> int:
     part = unfinished(Path(os.path.realpath(file)))
     try:
         with (
+            home.files_stay(),
             tempfile.TemporaryDirectory(dir=part.parent, prefix=".backup-") as scratch,
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
         ):
@@ -59,16 +67,27 @@ def _taken(file: Path) -> LadderError:
 
 
 def _add_all(archive: tarfile.TarFile, folder: Path, home: Path) -> None:
-    """Add all files of a folder. One that is compressed meanwhile vanishes and comes back with another name."""
+    """Add all files of a folder, as far as the database names them; whatever a run adds meanwhile need not be among them.
+
+    A record that is compressed or packed meanwhile vanishes, and is to be found under its new name by looking again.
+    """
     added: set[Path] = set()
-    while new := {path for path in folder.rglob("*") if path.is_symlink() or path.is_file()} - added:
+    for _ in range(_LOOKS):
+        new = {path for path in _below(folder) if path.is_symlink() or path.is_file()} - added
         for path in sorted(new):
             added.add(path)
             if path.suffix == ".part" or path.relative_to(folder).parts[0].startswith("."):
                 continue  # it is being written
             name = str(path.relative_to(home))
-            if path.is_symlink():
-                archive.add(path, name)
-                continue
-            with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
-                archive.addfile(archive.gettarinfo(arcname=name, fileobj=file), file)
+            with contextlib.suppress(FileNotFoundError):  # it was pruned, or has another name by now
+                if path.is_symlink():
+                    archive.add(path, name)
+                    continue
+                with path.open("rb") as file:
+                    archive.addfile(archive.gettarinfo(arcname=name, fileobj=file), file)
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield everything below a folder, whatever is removed meanwhile; links are not followed."""
+    for inside, folders, files in os.walk(folder):
+        yield from (Path(inside) / name for name in (*folders, *files))

@@ -1,32 +1,79 @@
 """Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps.
 
 The audit log is compared with the facts, too, but never repaired: others may have copies of it.
+
+To verify a record takes some hundredths of a second, so for a million of them some hours. Which records hold is noted meanwhile
+(`checked.py`); whoever is in a hurry has only a sample of them verified.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import random
 import signal
+import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, count, islice
+from math import ceil
+from pathlib import Path
 
+from ladder.checked import Notes, fingerprint, noted, noting
 from ladder.condition import not_defaults
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.match import Match
+from ladder.packs import NoRecord, find_record
 from ladder.rating import History, Rating
 from ladder.store import Store
 from referee.records.record import RecordError
-from referee.records.verify import verify
+from referee.records.verify import Verified, verify
 from referee.registry import find
 
+MAX_TOLD = 100
+"""How many lines are kept of each kind of problem; the others are counted."""
 _CHUNK = 32
 """How many records a process is given at a time: enough to keep it busy, few enough for all of them to end together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Of which matches the records are verified."""
+
+    seed: int
+    """Decides which; the same seed gives the same matches as long as no others come to count."""
+    records: int | None = None
+    """How many; None if `share` says it."""
+    share: float = 0.0
+    """How many of all, from 0 to 1, rounded up."""
+
+    def numbers(self, matches: int) -> Iterator[int]:
+        """Yield the numbers of the matches that are chosen from so many, ascending."""
+        wanted = ceil(matches * self.share) if self.records is None else self.records
+        chance = random.Random(self.seed)  # noqa: S311
+        for number in range(1, matches + 1):
+            if chance.random() * (matches + 1 - number) < wanted:  # of those that are left, as many as are still wanted
+                wanted -= 1
+                yield number
+
+
+@dataclass(slots=True)
+class Lines:
+    """What is told of something of which there may be a million: the first lines, and how many there are."""
+
+    told: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, line: str) -> None:
+        """Count a line, and keep it if it is one of the first."""
+        self.count += 1
+        if len(self.told) < MAX_TOLD:
+            self.told.append(line)
 
 
 @dataclass(slots=True)
@@ -37,25 +84,46 @@ class Comparison:
     """The ratings that follow from the matches."""
     matches: int = 0
     """How many matches count."""
-    broken: dict[str, str] = field(default_factory=dict)
-    """Records that are missing or do not hold: what is wrong with each, by match id."""
-    lost: list[str] = field(default_factory=list)
-    """The same for those that were noted as lost for good, a line each; they are no problem any more."""
-    contradicting: list[str] = field(default_factory=list)
-    """Records that hold, but are not what was counted, a line each."""
-    differences: list[str] = field(default_factory=list)
-    """Ratings and tallies that do not follow from the matches, a line each."""
+    left_out: int = 0
+    """Of how many of them the records were not looked at, because they are not in the sample."""
+    verified_before: int = 0
+    """How many records were verified by a comparison that was broken off, and have not changed since."""
+    broken: Lines = field(default_factory=Lines)
+    """Records that are missing or do not hold; which matches these are is noted (`Store.broken`)."""
+    lost: Lines = field(default_factory=Lines)
+    """The same for those that were noted as lost for good; they are no problem any more."""
+    pruned: int = 0
+    """How many matches count without a record because it was pruned (`retention.py`); that is no problem."""
+    contradicting: Lines = field(default_factory=Lines)
+    """Records that hold, but are not what was counted."""
+    differences: Lines = field(default_factory=Lines)
+    """Ratings and tallies that do not follow from the matches."""
     log: str = ""
     """The first entry of the audit log that does not agree with the facts; empty if all do. It cannot be put right."""
-    unrated: list[int] = field(default_factory=list)
-    """The numbers of the results that are not rated, because the same was played before."""
     repaired: bool = False
     """Whether what differed has been put right."""
 
     @property
     def problems(self) -> list[str]:
-        """All that does not agree, a line each."""
-        return self.contradicting + list(self.broken.values()) + self.differences + ([self.log] if self.log else [])
+        """What does not agree, a line each, as far as lines are kept."""
+        return self.contradicting.told + self.broken.told + self.differences.told + ([self.log] if self.log else [])
+
+    @property
+    def untold(self) -> int:
+        """How many more problems there are."""
+        return sum(lines.count - len(lines.told) for lines in (self.contradicting, self.broken, self.differences))
+
+
+@dataclass(slots=True)
+class Checked:
+    """What came out for the records of some matches."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """In the order of the matches."""
+    fingerprints: dict[int, bytes] = field(default_factory=dict)
+    """Of the records that were verified and hold, by the numbers of their matches."""
+    before: int = 0
+    """How many others were verified before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +134,19 @@ class Problem:
     text: str
     holds: bool
     """Whether there is a record that holds, but is not what was counted."""
+    is_missing: bool = False
+    """Whether there is none at all."""
 
 
-def compare(home: Home, store: Store) -> Comparison:
-    """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile.
+def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
+    """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile; a pruning waits.
+
+    Ratings and tallies are always derived from all matches. A comparison of all records goes on where the last one was broken off.
+
+    Args:
+        home: the folder of the ladder.
+        store: what it knows.
+        sample: of which matches the records are verified; None for all.
 
     Raises:
         LadderError: if the ladder cannot be read, or a process that verifies records was killed.
@@ -78,44 +155,69 @@ def compare(home: Home, store: Store) -> Comparison:
     found = Comparison(history)
 
     def derived() -> Iterator[Match]:
+        is_repeated = _among(store.repeated())
+        is_chosen = _among(count(1) if sample is None else sample.numbers(store.count_of_matches()))
         for match in store.counted():
             assert match.count is not None  # noqa: S101 it counts
-            assert match.block is not None  # noqa: S101
             found.matches += 1
-            is_new = history.add(match.condition.id, match.block, match.count.digest, match.versions, match.count.ranks)
-            if not is_new:
-                found.unrated.append(match.count.number)
+            is_new = not is_repeated(match.count.number)
+            if is_new:
+                rated = match.rated(match.count.outcomes)
+                store.note_again(match, history.add(match.condition.id, match.versions, match.count.ranks, rated))
             if match.count.rated != is_new:
-                found.differences.append(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
-            yield match
-
-    with store.reading():
-        noted = store.lost()
-        for problem in _problems(home, derived()):
-            if problem.holds:
-                found.contradicting.append(problem.text)
-            elif problem.match_id in noted:
-                found.lost.append(f"{problem.text} (noted on {noted[problem.match_id][:10]})")
+                found.differences.add(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
+            if is_chosen(match.count.number):
+                yield match
             else:
-                found.broken[problem.match_id] = problem.text
-        for condition in store.conditions().values():
-            known, ratings = store.ratings(condition), history.ratings.get(condition.id, {})
-            found.differences += [
-                f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
-                f" its matches give {_text(ratings.get(version))}"
-                for version in sorted(ratings.keys() | known.keys())
-                if known.get(version) != ratings.get(version)
-            ]
-        after_blocks = store.block_ratings()
-        found.differences += [
-            f"block {block}: after it version {version} has {_text(after_blocks.get((version, block)))},"
-            f" its matches give {_text(history.after_blocks.get((version, block)))}"
-            for version, block in sorted(after_blocks.keys() | history.after_blocks.keys())
-            if after_blocks.get((version, block)) != history.after_blocks.get((version, block))
-        ]
-        found.differences += store.differences()
+                found.left_out += 1
+
+    with home.files_stay(), store.reading(), noting(home.checked) if sample is None else nullcontext() as notes:
+        store.begin_again()
+        for problem in _problems(home, derived(), found, notes):
+            if problem.holds:
+                found.contradicting.add(problem.text)
+            elif problem.is_missing and store.record_pruned_at(problem.match_id):
+                found.pruned += 1
+            elif lost_at := store.lost_at(problem.match_id):
+                found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
+            else:
+                found.broken.add(problem.text)
+                store.note_broken(problem.match_id)
+        for line in chain(_differing_ratings(store, history), _differing_blocks(store), store.differences()):
+            found.differences.add(line)
         found.log = store.log_disagreement()
     return found
+
+
+def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
+    """Return what tells of ascending numbers whether they are among others, which ascend, too."""
+    waiting = next(numbers, None)
+
+    def is_among(number: int) -> bool:
+        nonlocal waiting
+        while waiting is not None and waiting < number:
+            waiting = next(numbers, None)
+        return waiting == number
+
+    return is_among
+
+
+def _differing_ratings(store: Store, history: History) -> Iterator[str]:
+    """Yield where the ratings that versions have now differ, a line each."""
+    for condition in store.conditions().values():
+        known, ratings = store.ratings(condition), history.ratings.get(condition.id, {})
+        for version in sorted(ratings.keys() | known.keys()):
+            if known.get(version) != ratings.get(version):
+                yield (
+                    f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
+                    f" its matches give {_text(ratings.get(version))}"
+                )
+
+
+def _differing_blocks(store: Store) -> Iterator[str]:
+    """Yield where the ratings after blocks differ, a line each."""
+    for version, block, kept, again in store.differing_after_blocks():
+        yield f"block {block}: after it version {version} has {_text(kept)}, its matches give {_text(again)}"
 
 
 def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
@@ -132,33 +234,48 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
     """
     with home.only_run():
         found = compare(home, store)
-        lost = found.broken if count_lost else {}
-        if (found.differences or lost) and not found.contradicting and found.broken == lost:
+        differs = found.differences.count or found.broken.count
+        if differs and not found.contradicting.count and (count_lost or not found.broken.count):
             with store.writing():
-                store.note_lost(found.broken)
-                store.repair(found.history, found.unrated)
+                store.note_lost(store.broken())
+                store.repair(found.history)
             found.repaired = True
         return found
 
 
-def _problems(home: Home, matches: Iterable[Match]) -> Iterator[Problem]:
-    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them."""
+def _problems(home: Home, matches: Iterable[Match], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
+    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them.
+
+    Args:
+        home: the folder of the ladder.
+        matches: matches that count, in their order.
+        found: how many records were verified before is added to it.
+        notes: where it is noted which records hold, and looked up which were verified before; None to verify all.
+    """
+
+    def settled(checked: Checked) -> list[Problem]:
+        found.verified_before += checked.before
+        if notes is not None:
+            notes.add(checked.fingerprints)
+        return checked.problems
+
+    known = home.checked if notes is not None else None
     chunks = _chunks(matches)
     first, second = next(chunks, []), next(chunks, None)
     if second is None:
-        yield from check(home, first)
+        yield from settled(check(home, first, known))
         return
     cores = os.cpu_count() or 1
     context = multiprocessing.get_context("spawn")
-    waiting: deque[Future[list[Problem]]] = deque()
-    with ProcessPoolExecutor(cores, mp_context=context, initializer=_ignore_interrupts) as pool:
+    waiting: deque[Future[Checked]] = deque()
+    with ProcessPoolExecutor(cores, mp_context=context, initializer=_live_with_the_other) as pool:
         try:
             for chunk in chain([first, second], chunks):
-                waiting.append(pool.submit(check, home, chunk))
+                waiting.append(pool.submit(check, home, chunk, known))
                 if len(waiting) > 4 * cores:  # the matches that wait are all that is in memory
-                    yield from waiting.popleft().result()
+                    yield from settled(waiting.popleft().result())
             while waiting:
-                yield from waiting.popleft().result()
+                yield from settled(waiting.popleft().result())
         except BrokenProcessPool as error:
             raise LadderError("a process that verified records was killed; is there enough memory?") from error
         finally:
@@ -171,27 +288,48 @@ def _chunks(matches: Iterable[Match]) -> Iterator[list[Match]]:
         yield chunk
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the process that started this one."""
+def _live_with_the_other() -> None:
+    """Leave Ctrl-C to the process that started this one, and end with it, even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    other = multiprocessing.parent_process()
+    assert other is not None  # noqa: S101 the one that started this one
+
+    def end() -> None:
+        other.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
 
 
-def check(home: Home, matches: Iterable[Match]) -> list[Problem]:
-    """Return what is wrong with the records of matches."""
-    return [problem for match in matches if (problem := _problem(home, match)) is not None]
+def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Checked:
+    """Verify the records of matches that count, in the order of their numbers, unless they are noted in a file of `checked.py`."""
+    found = Checked()
+    numbers = [match.count.number for match in matches if match.count is not None]
+    before = noted(known, numbers[0], numbers[-1]) if known is not None and numbers else {}
+    for number, match in zip(numbers, matches, strict=True):
+        try:
+            found_record = find_record(home, match.match_id, match.block)
+            mark = fingerprint(match, found_record.data)
+            if before.get(number) == mark:
+                found.before += 1
+                continue
+            record = verify(found_record.path, find, match.seed, found_record.data)
+        except RecordError as error:
+            is_missing = isinstance(error, NoRecord)
+            found.problems.append(Problem(match.match_id, str(error), holds=False, is_missing=is_missing))
+            continue
+        problem = _problem(match, record)
+        if problem is None:
+            found.fingerprints[number] = mark
+        else:
+            found.problems.append(problem)
+    return found
 
 
-def _problem(home: Home, match: Match) -> Problem | None:
-    """Return what is wrong with a match's record: it must hold, be the one that was counted, and say what was counted."""
+def _problem(match: Match, record: Verified) -> Problem | None:
+    """Return what is wrong with a record that holds: it must be the one that was counted, and say what was counted."""
     count = match.count
     assert count is not None  # noqa: S101 it counts
-    path = home.find_record(match.match_id)
-    try:
-        record = verify(path, find, match.seed)
-    except RecordError as error:
-        if home.find_record(match.match_id) != path:  # a run has sealed it at this moment
-            return _problem(home, match)
-        return Problem(match.match_id, str(error), holds=False)
     plan, result = record.plan, record.result
     condition = match.condition
     if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):

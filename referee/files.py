@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,6 +38,26 @@ def read_file(path: Path, max_bytes: int) -> bytes:
 def unfinished(path: Path) -> Path:
     """Return an unused name beside `path` for a file that is still being written; `path` must not be a link."""
     return path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield an unused name for a file that takes the name `path` at the end, once it is complete. Links are followed.
+
+    Raises:
+        OSError: if anything fails meanwhile, with the name; an earlier file of that name is left as it was.
+    """
+    final = Path(os.path.realpath(path))
+    part = unfinished(final)
+    try:
+        check_regular(final)
+        yield part
+        part.replace(final)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
 
 
 def write_file(path: Path, text: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from typing import Annotated
 
 import typer
@@ -9,10 +11,13 @@ import typer
 from ladder.commands.options import AsJson, HomeOption
 from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.recompute import Comparison, compare
+from ladder.recompute import Comparison, Sample, compare
 from ladder.recompute import repair as compare_and_repair
 from ladder.store import Store
 from referee.commands.output import out, print_json
+
+_STATUS_SAMPLE = 3
+"""Of a comparison that has found nothing wrong, but has not looked at all records."""
 
 
 def recompute(
@@ -28,13 +33,23 @@ def recompute(
             " the ladder has them.",
         ),
     ] = False,
+    sample: Annotated[
+        str | None,
+        typer.Option(help="Verify only so many records, or such a share of them: 1000, or 5%.", metavar="N|P%"),
+    ] = None,
+    sample_seed: Annotated[
+        int | None,
+        typer.Option(help="With --sample: what decides which; drawn if left out.", min=0, metavar="SEED"),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Verify all records, derive ratings and tallies from the matches again, and compare.
 
     Nothing is changed without --repair, so a run may go on meanwhile. The exit status is 0 only if everything agrees, to
     the last digit; with --repair it tells what was found, not what is left. Records that were noted as lost are named
-    each time, but no longer count as a difference.
+    each time, but no longer count as a difference. If it is broken off, the next one goes on from there.
+
+    With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.
 
     Examples:
 
@@ -43,50 +58,110 @@ def recompute(
       dogana ladder recompute --repair
 
       dogana ladder recompute --repair --count-lost
+
+      dogana ladder recompute --sample 5%
     """
     if count_lost and not repair:
         raise LadderError("--count-lost changes the ladder: say --repair, too")
+    if sample is not None and repair:
+        raise LadderError("--repair needs all records to hold: leave out --sample")
+    if sample is None and sample_seed is not None:
+        raise LadderError("--sample-seed belongs to --sample: say how many records, such as --sample 1000")
+    chosen = None if sample is None else _sample(sample, sample_seed)
     with Store(Home(home).database, create=False) as store:
-        found = compare_and_repair(Home(home), store, count_lost=count_lost) if repair else compare(Home(home), store)
+        if repair:
+            found = compare_and_repair(Home(home), store, count_lost=count_lost)
+        else:
+            found = compare(Home(home), store, chosen)
     if as_json:
         print_json(
             {
                 "agrees": not found.problems,
                 "matches": found.matches,
                 "problems": found.problems,
-                "lost": found.lost,
+                "problems_untold": found.untold,
+                "lost": found.lost.told,
+                "lost_untold": found.lost.count - len(found.lost.told),
+                "pruned": found.pruned,
                 "repaired": found.repaired,
+                "whole": not found.left_out,
+                "not_verified": found.left_out,
+                "verified_before": found.verified_before,
+                "sample_seed": None if chosen is None else chosen.seed,
             }
         )
     else:
         _print(found, tried=repair)
+        if chosen is not None:
+            _print_sample(found, str(sample), chosen)
     if found.problems:
         raise typer.Exit(1)
+    if found.left_out:
+        raise typer.Exit(_STATUS_SAMPLE)
+
+
+def _sample(text: str, seed: int | None) -> Sample:
+    """Read what was given as a sample; draw its seed if none was given.
+
+    Raises:
+        LadderError: if it is neither a number nor a share.
+    """
+    number = re.fullmatch(r"([0-9]{1,9})|([0-9]{1,2}|100|[0-9]{1,2}\.[0-9]{1,6})%", text, re.ASCII)
+    if number is None or float(text.removesuffix("%")) == 0:
+        raise LadderError(f"{text!r} is no sample: write how many records, such as 1000, or which share, such as 5%")
+    drawn = secrets.randbits(32) if seed is None else seed
+    return Sample(drawn, int(number[1])) if number[1] else Sample(drawn, share=float(number[2]) / 100)
+
+
+def _print_sample(found: Comparison, text: str, sample: Sample) -> None:
+    again = f"the same again: --sample {text} --sample-seed {sample.seed}"
+    if found.left_out:
+        looked_at = found.matches - found.left_out
+        line = (
+            f"sample: {looked_at:,} of {found.matches:,} records were looked at; {found.left_out:,} were NOT; {again}"
+        )
+    else:
+        line = f"sample: it has all {found.matches:,} records; {again}"
+    out.print(line, markup=False, soft_wrap=True)
 
 
 def _print(found: Comparison, *, tried: bool) -> None:
     lines = [f"differs: {problem}" for problem in found.problems]
-    lines += [f"lost: {record}" for record in found.lost]
+    if found.untold:
+        lines.append(f"differs: {found.untold:,} more, which are not told")
+    if found.verified_before:
+        lines.append(
+            f"verified before: {found.verified_before} records, by a comparison that was broken off; they have not changed since"
+        )
+    lines += [f"lost: {record}" for record in found.lost.told]
+    if found.lost.count > len(found.lost.told):
+        lines.append(f"lost: {found.lost.count - len(found.lost.told):,} more, which are not told")
+    if found.pruned:
+        lines.append(
+            f"pruned: {found.pruned} records, by the organiser's retention; their matches count as the ladder has them"
+        )
     if tried and found.log:
         lines.append(
             "the audit log is never repaired, because others may have copies of it; restore a backup that agrees with it"
         )
     if found.repaired:
         lines.append("repaired: ratings and tallies now follow from the matches")
-        if found.broken:
+        if found.broken.count:
             lines.append(
-                f"matches that count without a record from now on, as the ladder has them: {len(found.broken)}"
+                f"matches that count without a record from now on, as the ladder has them: {found.broken.count}"
             )
-    elif tried and found.contradicting:
+    elif tried and found.contradicting.count:
         lines.append("nothing was repaired: first restore the records that were counted; others are in their place")
-    elif tried and found.broken:
+    elif tried and found.broken.count:
         lines.append(
             "nothing was repaired: first restore the records that do not hold; if they are lost for good, say"
             " --repair --count-lost, and their matches count on as the ladder has them"
         )
-    elif not found.problems and found.lost:
+    elif not found.problems and found.left_out:
+        lines.append(f"{found.matches} matches; no record of the sample differs; all ratings agree to the last digit")
+    elif not found.problems and (found.lost.count or found.pruned):
         lines.append(
-            f"{found.matches} matches, {len(found.lost)} of them without a record; the others are verified;"
+            f"{found.matches} matches, {found.lost.count + found.pruned} of them without a record; the others are verified;"
             " all ratings agree to the last digit"
         )
     elif not found.problems:

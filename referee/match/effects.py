@@ -70,6 +70,8 @@ class Happened:
     seats: Sequence[SeatNow]
     result: Result | None
     """The result, at the end."""
+    told: int
+    """How many actions spectators could learn of since the match began, those of `played` included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 
 from referee.errors import DoganaError
 from referee.files import check_regular
-from referee.kit.chance import commitment
+from referee.kit.chance import commitment, rotation_seed
 from referee.kit.document import parse_json
 from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link
 from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
@@ -45,10 +45,11 @@ _OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": lis
 class AuditError(DoganaError):
     """An audit log does not hold; the text names the file, the entry and the reason."""
 
-    def __init__(self, path: Path, entry: int, reason: str) -> None:
-        """Say what is wrong with an entry, counted from 1; 0 is the file as a whole."""
+    def __init__(self, log: Path | str, entry: int, reason: str) -> None:
+        """Say what is wrong with an entry of a log, counted from 1; 0 is the log as a whole."""
         reason = visible(reason, _MAX_REASON_CHARACTERS)
-        super().__init__(f"{path}: entry {entry}: {reason}" if entry else f"{path}: {reason}")
+        super().__init__(f"{log}: entry {entry}: {reason}" if entry else f"{log}: {reason}")
+        self.log = str(log)
         self.entry = entry
         self.reason = reason
 
@@ -169,9 +170,9 @@ def must_begin_with(old: Path, lines: Iterator[bytes], name: str) -> int:
         if before is None:
             added += 1
         elif now is None:
-            raise AuditError(old, number, f"is missing in {name}: entries were taken back")
+            raise AuditError(name, number, f"is missing, though {old} has it: entries were taken back")
         elif before != now:
-            raise AuditError(old, number, f"is another one in {name}: the past was changed")
+            raise AuditError(name, number, f"is not the one that {old} has: the past was changed")
     return added
 
 
@@ -357,9 +358,12 @@ class _Book:
             raise _Wrong(f"reveals the seed of block {entry['block']} while match {next(iter(block.open))} is not over")
         if not 0 <= entry["seed"] < _MAX_SEED:
             raise _Wrong("is no seed")
-        for match_id, committed in block.commitments.items():
-            if commitment(match_id, entry["seed"]) != committed:
-                raise _Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
+        own = {match_id: rotation_seed(entry["seed"], number) for number, match_id in enumerate(block.commitments)}
+        if block.commitments != {match_id: commitment(match_id, seed) for match_id, seed in own.items()}:
+            for match_id, committed in block.commitments.items():
+                if commitment(match_id, entry["seed"]) != committed:
+                    raise _Wrong(f"is not the seed that entry {block.entry} committed to for match {match_id}")
+        for match_id in block.commitments:
             del self._block_of[match_id]
         del self._blocks[entry["block"]]
         self.found.seeds += 1

@@ -24,9 +24,13 @@ class ChainBroken(ValueError):
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
     """Return the line of an object that follows a hash, without a line break, and its own hash."""
-    body = _encode(data).encode()
-    own_hash = _hash(previous, body)
-    return b'%s,"hash":"%s"}' % (body[:-1], own_hash.encode()), own_hash
+    return link_body(previous, _encode(data).encode())
+
+
+def link_body(previous: str, data: bytes) -> tuple[bytes, str]:
+    """Return the same for an object that is written already; of a line, `body` gives that."""
+    own_hash = _hash(previous, data)
+    return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash
 
 
 def check_link(previous: str, line: bytes) -> str:

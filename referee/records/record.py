@@ -32,7 +32,7 @@ FORMAT = 3
 """The version of the record format that is written."""
 READABLE = (2, 3)
 """The versions that can be read; in version 3 a signature may come last."""
-_BEGINNING = b'{"type":"header",'
+BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
 """RFC 8878, 3.1.1: how a Zstandard frame begins."""
 MAX_BYTES = 16 * 1024 * 1024
@@ -140,7 +140,7 @@ def may_replace(path: Path) -> bool:
     """
     check_regular(path)
     with path.open("rb") as file:
-        return file.read(len(_BEGINNING)) in (b"", _BEGINNING)
+        return file.read(len(BEGINNING)) in (b"", BEGINNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,40 +183,65 @@ class Lines(Sequence[Line]):
         number = at % len(self) + 1
         return Line(number, _parsed(self._path, number, body(whole)), own_hash)
 
+    def whole(self) -> list[bytes]:
+        """Return the lines as they were written, without line breaks."""
+        return [line for line, _ in self._lines]
+
     def how_many(self, kind: str) -> int:
         """Count the lines of a type as `RecordWriter` writes them, without parsing any."""
         return sum(whole.startswith(b'{"type":"%s",' % kind.encode()) for whole, _ in self._lines)
 
 
-def read_lines(path: Path) -> Lines:
+def read_lines(path: Path, data: bytes | None = None) -> Lines:
     """Read a record, compressed or not, and check its chain of hashes.
+
+    Args:
+        path: the record.
+        data: its bytes, if they were read already; `path` is what errors call it then.
 
     Raises:
         RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
     """
-    return _lines_of(path, _read(path))
+    return _lines_of(path, unpacked(path, read_bytes(path) if data is None else data))
 
 
-def _read(path: Path) -> bytes:
-    """Read a file; unpack it if it is compressed, whatever its name."""
+def read_bytes(path: Path) -> bytes:
+    """Read the file of a record as it is.
+
+    Raises:
+        RecordError: if it cannot be read.
+    """
     try:
-        data = read_file(path, MAX_BYTES)
+        return read_file(path, MAX_BYTES)
     except OSError as error:
         raise RecordError(path, 0, f"cannot be read: {error.strerror}") from error
-    return _unpacked(path, data) if data.startswith(_ZSTD_BEGINNING) else data
 
 
-def _unpacked(path: Path, data: bytes) -> bytes:
+def unpacked(path: Path, data: bytes) -> bytes:
+    """Unpack the bytes of a record, if they are compressed; `path` is what an error calls it.
+
+    Raises:
+        RecordError: if it is damaged, or too long.
+    """
+    return unzipped(path, data, MAX_BYTES) if data.startswith(_ZSTD_BEGINNING) else data
+
+
+def unzipped(path: Path, data: bytes, max_bytes: int) -> bytes:
+    """Decompress a Zstandard frame of at most so many bytes; `path` is what an error calls it.
+
+    Raises:
+        RecordError: if it is damaged, or too long.
+    """
     frame = zstd.ZstdDecompressor()
     try:
-        unpacked = frame.decompress(data, max_length=MAX_BYTES + 1)
+        lines = frame.decompress(data, max_length=max_bytes + 1)
     except zstd.ZstdError as error:
         raise RecordError(path, 0, f"is damaged: {error}") from error
-    if len(unpacked) > MAX_BYTES:
-        raise RecordError(path, 0, f"has more than {MAX_BYTES} bytes, unpacked")
+    if len(lines) > max_bytes:
+        raise RecordError(path, 0, f"has more than {max_bytes} bytes, unpacked")
     if not frame.eof or frame.unused_data:
         raise RecordError(path, 0, "is damaged: the compressed data is cut off, or something follows it")
-    return unpacked
+    return lines
 
 
 def _lines_of(path: Path, data: bytes) -> Lines:
@@ -260,7 +285,7 @@ def seal(
         RecordError: if `path` is not that record; nothing has been changed then.
         OSError: if the sealed record cannot be written, with its name.
     """
-    data = _read(path)
+    data = unpacked(path, read_bytes(path))
     last = _lines_of(path, data)[-1]
     if last.hash != record_hash:
         raise RecordError(path, 0, "is not the record that was written (its last hash is another one)")
@@ -270,9 +295,15 @@ def seal(
         data += line + b"\n"
     if sign is not None:
         data += link(last_hash, sign(last_hash))[0] + b"\n"
-    write_private(sealed, zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}))
+    write_private(sealed, zipped(data))
     path.unlink()
     sync_folder(path.parent)
+
+
+def zipped(data: bytes, level: int = 3) -> bytes:
+    """Compress lines into one frame with a checksum; sealed records are compressed at the usual level."""
+    parameter = zstd.CompressionParameter
+    return zstd.compress(data, options={parameter.compression_level: level, parameter.checksum_flag: 1})
 
 
 def _parsed(path: Path, number: int, body: bytes) -> dict[str, Any]:

@@ -123,19 +123,22 @@ class Replay:
         troubles: the strikes of the match so far, and which seats went out.
     """
 
-    def __init__(self, path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> None:
+    def __init__(
+        self, path: Path, find_game: Callable[[str], Game], seed: int | None = None, data: bytes | None = None
+    ) -> None:
         """Read the file, check its chain of hashes, and set up the start of the match.
 
         Args:
             path: the record.
             find_game: looks up a game by name; raises `UnknownGame`.
             seed: the seed, if it is known from elsewhere.
+            data: the bytes of the record, if they were read already; `path` is what errors call it then.
 
         Raises:
             RecordError: if the file is not a record, or its beginning does not hold.
         """
         self.path = path
-        self.lines = read_lines(path)
+        self.lines = read_lines(path, data)
         self._at = 0
         self._claims: dict[str, list[int]] = {}
         last = self.lines[-1]
@@ -536,18 +539,21 @@ class Verified:
     """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
 
 
-def verify(path: Path, find_game: Callable[[str], Game], seed: int | None = None) -> Verified:
+def verify(
+    path: Path, find_game: Callable[[str], Game], seed: int | None = None, data: bytes | None = None
+) -> Verified:
     """Play a record again, compare everything that it claims, and return what it says.
 
     Args:
         path: the record.
         find_game: looks up a game by name; raises `UnknownGame`.
         seed: the seed, if it is known from elsewhere; a record that reveals another one does not hold.
+        data: the bytes of the record, if they were read already; `path` is what errors call it then.
 
     Raises:
         RecordError: at the first line that does not hold, with the reason.
     """
-    replay = Replay(path, find_game, seed)
+    replay = Replay(path, find_game, seed, data)
     for _ in replay:
         pass
     assert replay.result is not None  # noqa: S101 the iteration came to its end

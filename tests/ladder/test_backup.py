@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import tarfile
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -97,3 +99,48 @@ def test_the_links_of_a_bot_are_links_in_a_backup(dogana: Dogana, tmp_path: Path
         whole.extractall(tmp_path / "restored", filter="tar")
     [version] = (tmp_path / "restored" / "versions").iterdir()
     assert hash_of(version) == version.name
+
+
+def test_a_backup_ends_though_a_run_goes_on_adding_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a large ladder, a look through all files takes longer than a match."""
+    home = Home(tmp_path / "home")
+    home.records.mkdir(parents=True)
+    below, looks = backups._below, 0
+
+    def slowly(folder: Path) -> Iterator[Path]:
+        nonlocal looks
+        looks += 1
+        assert looks < 100, "it would never end"
+        if home.records.exists():
+            (home.records / f"{looks}.jsonl").touch()
+        yield from below(folder)
+
+    monkeypatch.setattr(backups, "_below", slowly)
+    with ladder(home.folder) as store:
+        backup(home, store, tmp_path / "monday.tar")
+
+
+def test_a_record_that_is_sealed_and_packed_while_it_is_looked_for_is_in_the_backup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time it goes to where was looked already."""
+    home = Home(tmp_path / "home")
+    places = [home.records / "cd" / "cd1.jsonl", home.records / "bc" / "cd1.jsonl.zst", home.records / "ab" / "1.zst"]
+    for place in places:
+        place.parent.mkdir(parents=True)
+    places[0].write_text("a record")
+    below = backups._below
+
+    def moving(folder: Path) -> Iterator[Path]:
+        listed = list(below(folder))
+        for place, after in pairwise(places):
+            if place in listed:
+                place.rename(after)
+                listed.remove(place)
+        yield from listed
+
+    monkeypatch.setattr(backups, "_below", moving)
+    with ladder(home.folder) as store:
+        backup(home, store, tmp_path / "monday.tar")
+    with tarfile.open(tmp_path / "monday.tar") as archive:
+        assert "records/ab/1.zst" in archive.getnames()

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.ladder import make
+from bench.ladder import make, name_of
+from dogana.v1 import ladder_pb2 as pb
+from ladder import answers, chronicle, comparing, news, rating, recompute, traces
 from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.match import Match
-from ladder.recompute import compare
+from ladder.recompute import MAX_TOLD, Problem, compare
 from ladder.standings import scheduled, standings
 from ladder.store import Store
-from tests.ladder.made import CONDITION, OTHER, next_matches, play
+from tests.ladder.made import CONDITION, OTHER, counted_steps, next_matches, play
 
+CROWD = 60
 VERSIONS = 8  # so few that all pairs have met in the short history, too
 
 
@@ -40,6 +48,13 @@ def steps_of(store: Store, action: Callable[[], object]) -> int:
 def ladders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
     folder = tmp_path_factory.mktemp("ladders")
     return make(folder, 300, VERSIONS), make(folder, 4000, VERSIONS)
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
+    """Two ladders of many versions; on the second one, all of them have met."""
+    folder = tmp_path_factory.mktemp("crowded")
+    return make(folder, 300, CROWD), make(folder, 6000, CROWD)
 
 
 def block_and_count(store: Store) -> None:
@@ -69,26 +84,64 @@ def test_the_cost_does_not_grow_with_the_history(
     assert long < 1.2 * short
 
 
+def test_to_schedule_the_first_block_costs_the_same_however_many_pairs_have_met(crowded: tuple[Store, Store]) -> None:
+    few, many = (len(store._rows("select 1 from meetings")) for store in crowded)
+    assert 3 * few < many
+    short, long = (steps_of(store, lambda store=store: next_matches(store)) for store in crowded)  # type: ignore[misc]
+    assert 0 < long < 1.2 * short
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(limit=20)), id="matches"),
+        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(bot="bot1")), id="matches of a bot"),
+        pytest.param(lambda desk: desk.match(pb.MatchRequest(match=name_of(7))), id="match"),
+        pytest.param(lambda desk: list(desk.record(pb.RecordRequest(match=name_of(7)))), id="record"),
+        pytest.param(lambda desk: desk.log(pb.LogRequest(what="bot1")), id="log of a bot"),
+        pytest.param(lambda desk: desk.show(pb.ShowRequest(bot="bot1")), id="show"),
+    ],
+)
+def test_the_cost_of_a_question_does_not_grow_with_the_versions_that_it_is_not_about(
+    ladders: tuple[Store, Store],
+    crowded: tuple[Store, Store],
+    ask: Callable[[Desk], object],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chronicle, "LAST_MATCHES", 20)
+    monkeypatch.setattr(traces, "LAST_MATCHES", 20)
+    monkeypatch.setattr(chronicle, "LAST_BLOCKS", 5)
+    monkeypatch.setattr(answers, "LAST_BLOCKS", 5)
+    steps = counted_steps(monkeypatch)
+
+    def asked(store: Store) -> None:
+        with suppress(LadderError):
+            ask(Desk(Home(store._path.parent)))
+
+    few, many = (steps(partial(asked, store)) for store in (ladders[1], crowded[1]))
+    assert 0 < many < 1.3 * few
+
+
 @pytest.mark.parametrize(
     "wanted",
     [
         pytest.param({}, id="all"),
-        pytest.param({"out": True}, id="out, which none is"),
+        pytest.param({"out": True}, id="out"),
         pytest.param({"bot": "bot1"}, id="of a bot"),
-        pytest.param({"bot": "bot1", "out": True}, id="of a bot that was out, which it never was"),
+        pytest.param({"bot": "bot0", "out": True}, id="of a bot that was out, which it never was"),
         pytest.param({"bot": "bot1", "lost": True, "conditions": [CONDITION]}, id="of a bot that lost"),
         pytest.param({"bot": "bot1", "conditions": [OTHER]}, id="of a bot, under another condition"),
-        pytest.param({"before": "match150"}, id="further back"),
+        pytest.param({"before": name_of(150)}, id="further back"),
     ],
 )
 def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
     ladders: tuple[Store, Store], wanted: dict[str, Any]
 ) -> None:
     def page(store: Store) -> None:
-        with Chronicle(store._path, create=False) as chronicle:
-            versions = chronicle.find_versions(wanted["bot"]) if "bot" in wanted else ()
+        with Chronicle(store._path, create=False) as asked:
+            versions = asked.find_versions(wanted["bot"]) if "bot" in wanted else ()
             filters = {key: value for key, value in wanted.items() if key != "bot"}
-            found.append(steps_of(chronicle, lambda: chronicle.matches(10, versions=versions, **filters)))
+            found.append(steps_of(asked, lambda: asked.matches(10, versions=versions, **filters)))
 
     found: list[int] = []
     for store in ladders:
@@ -97,11 +150,98 @@ def test_the_cost_of_a_page_of_matches_does_not_grow_with_the_history(
     assert 0 < long < 1.2 * short
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        pytest.param(lambda desk: desk.info(pb.InfoRequest()), id="info"),
+        pytest.param(lambda desk: desk.top(pb.TopRequest()), id="top"),
+        pytest.param(lambda desk: desk.bots(pb.BotsRequest()), id="bots"),
+        pytest.param(lambda desk: desk.show(pb.ShowRequest(bot="bot0")), id="show of one that was never out"),
+        pytest.param(lambda desk: desk.compare(pb.CompareRequest(one="bot1", other="bot2")), id="compare"),
+        pytest.param(lambda desk: desk.crosstable(pb.CrosstableRequest(game="cargo_noir")), id="crosstable"),
+        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(after=name_of(150))), id="matches, newer ones"),
+        pytest.param(lambda desk: desk.queue(pb.QueueRequest()), id="queue"),
+        pytest.param(lambda desk: desk.news(pb.NewsRequest()), id="news"),
+        pytest.param(lambda desk: desk.news(pb.NewsRequest(bot="bot1")), id="news of a bot"),
+        pytest.param(lambda desk: desk.key(pb.KeyRequest()), id="key"),
+        pytest.param(lambda desk: desk.matches(pb.MatchesRequest(game="cargo_noir", limit=50)), id="matches"),
+        pytest.param(lambda desk: desk.playing(pb.PlayingRequest()), id="playing"),
+        pytest.param(lambda desk: desk.match(pb.MatchRequest(match=name_of(7))), id="match"),
+        pytest.param(lambda desk: desk.log(pb.LogRequest(what=name_of(7))), id="log of a match"),
+        pytest.param(lambda desk: desk.log(pb.LogRequest(what="bot1")), id="log of a bot"),
+        pytest.param(lambda desk: list(desk.record(pb.RecordRequest(match=name_of(7)))), id="record"),
+        pytest.param(lambda desk: desk.retire(pb.RetireRequest(bot="bot7")), id="retire"),
+        pytest.param(lambda desk: desk.requalify(pb.RequalifyRequest(bot="bot7")), id="requalify"),
+    ],
+)
+def test_the_cost_of_a_question_does_not_grow_with_the_history(
+    ladders: tuple[Store, Store], ask: Callable[[Desk], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are no records and no logs here: it looks for them in vain, and looks no further for that."""
+    for module, name in (
+        (chronicle, "LAST_MATCHES"),
+        (answers, "LAST_BLOCKS"),
+        (news, "LAST_BLOCKS"),
+        (news, "MAX_NEWS"),
+        (traces, "LAST_MATCHES"),
+        (comparing, "LAST_COMMON"),
+    ):
+        monkeypatch.setattr(module, name, 20)  # as many as each bot has in the short history
+    monkeypatch.setattr(traces, "_MATCHES_AT_A_TIME", 10)
+    steps = counted_steps(monkeypatch)
+
+    def asked(store: Store) -> None:
+        with suppress(LadderError):
+            ask(Desk(Home(store._path.parent)))
+
+    short, long = (steps(partial(asked, store)) for store in ladders)
+    assert 0 < long < 1.2 * short
+
+
+def test_what_workers_left_is_found_among_many_records(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (home.records / "ab").mkdir(parents=True)
+    (home.records / "cd").mkdir()
+    kept = [home.records / "ab" / "ab1.jsonl", home.records / "cd" / "cd1.jsonl.zst", home.records / "old.jsonl"]
+    left = [home.records / "ab" / "ab1.jsonl.11.part", home.records / "cd" / "cd2.jsonl.zst.22.part"]
+    for path in kept + left:
+        path.touch()
+    home.sweep_records("ab1")
+    assert [path.exists() for path in left] == [False, True]
+    home.sweep_records()
+    assert [path.exists() for path in kept + left] == [True] * 3 + [False] * 2
+
+
 def test_tallies_of_a_history_that_was_made_at_once_agree_with_it(tmp_path: Path) -> None:
     with make(tmp_path, 300, VERSIONS) as store:
-        assert store.differences() == []
+        assert list(store.differences()) == []
         found = compare(Home(tmp_path / "300"), store)
         assert found.log == ""
-        broken = found.broken
-        assert list(broken) == [match.match_id for match in store.counted()]  # it has no records
-        assert all("cannot be read" in problem for problem in broken.values())
+        assert list(store.broken()) == [match.match_id for match in store.counted()]  # it has no records
+        assert len(found.broken.told) == MAX_TOLD
+        assert all("cannot be read" in problem for problem in found.broken.told)
+
+
+def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All records are missing and all ratings differ: the worst case."""
+    monkeypatch.setattr(rating, "update", lambda ratings, _: list(ratings))  # what it gives takes as much room
+
+    def missing(_: Home, matches: Iterable[Match], *__: object) -> Iterator[Problem]:
+        return (Problem(match.match_id, f"match {match.match_id} has no record", holds=False) for match in matches)
+
+    monkeypatch.setattr(recompute, "_problems", missing)
+
+    def peak(store: Store) -> int:
+        tracemalloc.start()
+        try:
+            found = compare(Home(store._path.parent), store)
+            assert found.untold > found.matches > MAX_TOLD  # the records, and the ratings of two versions at least
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    # The first of each loads what stays; and there is some garbage, which is collected at any time.
+    with make(tmp_path, 200, VERSIONS) as short, make(tmp_path, 2000, VERSIONS) as long:
+        assert min(peak(long) for _ in range(2)) < 2.5 * min(peak(short) for _ in range(2))

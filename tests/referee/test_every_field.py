@@ -147,7 +147,7 @@ class Client:
         await self._call.write(whole)
 
     async def choose(self, decision: int, **choice: Any) -> None:
-        await self.send(choose=pb.Choose(decision=decision, **choice))
+        await self.send(choose=pb.Choose(decision=decision, thought_ms=1.0, **choice))
 
     async def messages(self) -> Any:
         """Every message until the stream ends, however it ends."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections import deque
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +18,7 @@ from referee.records.position import PositionError, read_position
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, header
 from referee.records.verify import Replay, verify
 from referee.registry import find
+from tests.growth import grows_in_proportion
 from tests.referee.test_forged_claims import played
 from tests.tables import Table, plan_of
 
@@ -41,16 +40,6 @@ def encoded(lines: Lines) -> list[bytes]:
 
 
 # --- bounded work ------------------------------------------------------------------------------------------------
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """The least processor time of three tries."""
-    tries = []
-    for _ in range(3):
-        start = time.process_time()
-        work()
-        tries.append(time.process_time() - start)
-    return min(tries)
 
 
 def refused(path: Path, reason: str) -> None:
@@ -84,7 +73,7 @@ def test_replayed_draws_are_taken_in_time_in_proportion(tmp_path: Path) -> None:
         for _ in range(count):
             stream.below(2)
 
-    assert seconds(lambda: take(400_000)) / seconds(lambda: take(200_000)) < 3
+    assert grows_in_proportion(take, 40_000)
 
 
 def test_a_record_with_more_lines_or_a_longer_line_than_any_match_has_is_refused_before_it_is_read(
@@ -132,7 +121,7 @@ def test_unknown_entries_take_time_in_proportion() -> None:
             document.raw(f"key{number}", 0)
         document.finish()
 
-    assert seconds(lambda: finish(100_000)) / seconds(lambda: finish(50_000)) < 3
+    assert grows_in_proportion(finish, 10_000)
 
 
 # --- one meaning ---------------------------------------------------------------------------------------------------

@@ -78,6 +78,9 @@ def test_a_match_that_is_played_in_one_go_is_shown_whole_to_all_who_have_waited_
             assert [now.score for now in last.seats_now] == [seat.score for seat in report.result.seats]
             assert [now.rank for now in last.seats_now] == [seat.rank for seat in report.result.seats]
             assert len(reader.seen) <= report.result.decisions
+            assert [message.told for message in reader.read] == [
+                sum(len(earlier.played.seats) for earlier in reader.read[: at + 1]) for at in range(len(reader.read))
+            ]
         assert readers[0].read == readers[1].read
 
     run(scene())
@@ -100,6 +103,7 @@ def test_who_comes_later_is_shown_how_the_match_stands() -> None:
                 assert first.observation == shown.observation
                 assert first.seats_now[0].thought_ms == shown.seats_now[0].thought_ms > 0
                 assert not first.played.seats
+                assert first.told == shown.told == 1
                 assert [now.deciding for now in first.seats_now] == [True, False]
 
     run(scene())

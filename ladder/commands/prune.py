@@ -1,0 +1,107 @@
+"""`dogana ladder prune`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+import typer
+
+from ladder.chronicle import Chronicle
+from ladder.commands.options import AsJson, HomeOption
+from ladder.errors import LadderError
+from ladder.evidence import NONE_KEPT, KeptRecords
+from ladder.home import Home
+from ladder.retention import prune as remove
+from referee.commands.output import out, print_json
+
+MAX_DAYS = 36_500
+
+
+def prune(
+    home: HomeOption,
+    records_older_than: Annotated[
+        str | None,
+        typer.Option(help="Remove the records of matches that ended longer ago, such as 90d.", metavar="DAYS"),
+    ] = None,
+    logs_older_than: Annotated[
+        str | None, typer.Option(help="Remove what bots wrote in matches that ended longer ago.", metavar="DAYS")
+    ] = None,
+    keep_bot: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Keep the records of all matches of a bot, however old; may be given more than once.", metavar="BOT"
+        ),
+    ] = None,
+    keep_one_block_of: Annotated[
+        int,
+        typer.Option(
+            help="Keep the records of one block of so many, however old; 0 for none.", min=0, max=1_000_000, metavar="N"
+        ),
+    ] = 0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing; tell what would be removed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove old records and logs. Results, ratings and the audit log stay. A run or a server may go on meanwhile.
+
+    A record is removed only when the seed of its block is revealed. Whoever asks for it afterwards is told when it was pruned;
+    who has kept it can still prove it, with `dogana verify RECORD --key KEY --log LOG`. A timer can run this every day.
+
+    Examples:
+
+      dogana ladder prune --records-older-than 90d --logs-older-than 30d --dry-run
+
+      dogana ladder prune --logs-older-than 30d --home ./ladder
+
+      dogana ladder prune --records-older-than 90d --keep-bot mybot --keep-one-block-of 100
+    """
+    if records_older_than is None and logs_older_than is None:
+        raise LadderError("say what is too old: --records-older-than 90d, --logs-older-than 30d, or both")
+    kept = KeptRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
+    if records_older_than is None and kept != NONE_KEPT:
+        raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
+    records_before, logs_before = _before(records_older_than), _before(logs_older_than)
+    with Chronicle(Home(home).database, create=False) as chronicle:
+        for bot in kept.bots:
+            if all(version.bot != bot for version in chronicle.find_versions(bot)):
+                raise LadderError(f"--keep-bot {bot}: records are kept of all versions of a bot; name it without one")
+        pruned = remove(Home(home), chronicle, records_before, logs_before, kept, dry_run=dry_run)
+    if as_json:
+        print_json(
+            {
+                "dry_run": dry_run,
+                "records_before": records_before,
+                "logs_before": logs_before,
+                "kept": asdict(kept),
+                **asdict(pruned),
+            }
+        )
+        return
+    done = "would be removed" if dry_run else "were removed"
+    if records_before is not None:
+        size = f"{pruned.record_bytes:,} bytes"
+        out.print(f"{pruned.records:,} records from before {records_before[:10]} {done}: {size}", soft_wrap=True)
+    if logs_before is not None:
+        size = f"{pruned.log_bytes:,} bytes"
+        out.print(f"the logs of {pruned.logs:,} matches before {logs_before[:10]} {done}: {size}", soft_wrap=True)
+
+
+def _before(age: str | None) -> str | None:
+    """Return the time that lies so many days back, as the ladder writes times; None for no age.
+
+    Raises:
+        LadderError: if the age cannot be read.
+    """
+    if age is None:
+        return None
+    found = re.fullmatch(r"([1-9][0-9]{0,4})d", age)
+    if found is None or int(found[1]) > MAX_DAYS:
+        raise LadderError(f"{age!r} is no age: write a number of days, such as 90d")
+    return (now() - timedelta(days=int(found[1]))).isoformat(timespec="milliseconds")
+
+
+def now() -> datetime:
+    """Return the time from which days are counted back."""
+    return datetime.now(UTC)
