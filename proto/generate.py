@@ -17,6 +17,8 @@ from pathlib import Path
 from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parent.parent
+COMMENTED = "services.binpb"
+"""The file beside the modules of services that has their descriptors with all comments, which the modules have not."""
 
 
 class ProtoError(Exception):
@@ -26,7 +28,7 @@ class ProtoError(Exception):
 def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> None:
     """Compile every .proto below `sources` into the Python package folder `target`.
 
-    A file with a service also gets a module `..._pb2_grpc` with its stubs, and their types.
+    A file with a service also gets a module `..._pb2_grpc` with its stubs, and their types; `COMMENTED` tells of all of them.
 
     Args:
         sources: the folder that import paths start from; `sources / target.name` holds the files.
@@ -46,6 +48,9 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
         if services:
             stubs = [f"--grpc_python_out={scratch}", f"--mypy_grpc_out=quiet:{scratch}"]
             _run([*common, f"--plugin=protoc-gen-mypy_grpc={_plugin()}", *stubs, *map(str, services)], sources)
+            folder = Path(scratch) / services[0].parent.relative_to(sources)
+            commented = [f"--descriptor_set_out={folder / COMMENTED}", "--include_source_info"]
+            _run([*common, *commented, *map(str, services)], sources)
         built = Path(scratch) / target.name
         for folder in (path for path in built.rglob("*") if path.is_dir()):
             (folder / "__init__.py").write_text('"""Messages generated from the .proto files; do not edit."""\n')

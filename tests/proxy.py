@@ -21,13 +21,21 @@ class Proxy:
         self._limits = limits
         self.connections = 0
         self.port = 0
+        self._open: list[asyncio.StreamWriter] = []
 
     async def hand_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
         limit = self._limits[self.connections] if self.connections < len(self._limits) else 1 << 60
         self.connections += 1
         theirs, ours = await asyncio.open_connection("127.0.0.1", self._target)
+        self._open += [writer, ours]
         await asyncio.gather(_copy(reader, ours, limit), _copy(theirs, writer, limit))
+
+    def cut(self) -> None:
+        """Cut all connections now: what is sent on them from now on arrives nowhere."""
+        for writer in self._open:
+            writer.transport.abort()
+        self._open = []
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, left: int) -> None:

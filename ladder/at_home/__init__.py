@@ -1,0 +1,1 @@
+"""`dogana connect`: a bot on its author's machine plays the matches of a ladder elsewhere."""

@@ -1,0 +1,73 @@
+"""`dogana connect`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ladder.at_home.bot import look_at
+from ladder.at_home.offering import Offer, Offering
+from ladder.commands.options import SERVER_VARIABLE
+from ladder.errors import LadderError
+from ladder.offer import MAX_MATCHES_AT_HOME
+from ladder.service.login import login_of
+from referee.commands.output import err, target
+
+
+def connect(
+    path: Annotated[Path, typer.Argument(help="A program, a .py, .js or .jar file, or a folder, as for submit.")],
+    name: Annotated[str, typer.Option(help="The bot's name.")],
+    server: Annotated[
+        str | None,
+        typer.Option(help=f"The ladder [{SERVER_VARIABLE}].", metavar="HOST:PORT", show_default=False),
+    ] = None,
+    matches: Annotated[
+        int, typer.Option(help="How many matches it plays at a time.", min=1, max=MAX_MATCHES_AT_HOME)
+    ] = 1,
+    version: Annotated[
+        str,
+        typer.Option(
+            help="What distinguishes this version from others, such as a tag [the SHA-256 over its files].",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = "",
+    logs: Annotated[
+        Path | None,
+        typer.Option(help="Keep what the bot writes, a file for each match.", metavar="DIR", parser=target),
+    ] = None,
+) -> None:
+    """Offer a bot that runs on this machine to a ladder elsewhere, as long as this command runs.
+
+    For bots that cannot be submitted: they need a GPU, large files, or a secret. The bot is started anew for each match, with your
+    rights and your environment; its files stay here, and so does what it writes. A lost connection is made again.
+    The clock of a match counts what the network takes.
+
+    Ctrl-C lets the bot finish its matches; at the second one it leaves at once, and loses them.
+
+    Examples:
+
+      dogana login ladder.example:7800 --ca ladder.pem
+
+      dogana connect ./mybot --name mybot --server ladder.example:7800 --matches 2 --logs logs
+    """
+    place = server or os.environ.get(SERVER_VARIABLE)
+    if not place:
+        raise LadderError("name the ladder: --server HOST:PORT")
+    login = login_of(place)
+    if not login.token:
+        raise LadderError(f"you are not logged in at {place}; dogana login {place}")
+    bot = look_at(path, version)
+    if logs is not None:
+        logs.mkdir(parents=True, exist_ok=True)
+    offer = Offer(bot, name, place, login, matches, logs)
+    if not asyncio.run(_offer(offer)):
+        raise KeyboardInterrupt
+
+
+async def _offer(offer: Offer) -> bool:
+    return await Offering(offer, lambda line: err.print(line, soft_wrap=True, markup=False)).run()

@@ -1,0 +1,282 @@
+"""Bots at home that come and go: again and again, at the wrong moment, or with another version each time. Real server and calls."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from dataclasses import replace
+from typing import Any
+
+import grpc
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from dogana.v1 import referee_pb2
+from dogana.v1.ladder_pb2_grpc import LadderStub
+from ladder.chronicle import Chronicle
+from ladder.errors import TooMuch
+from ladder.home import Home
+from ladder.offer import disconnect
+from ladder.pool import Invitation
+from ladder.service import at_home as service
+from ladder.service import server as server_module
+from ladder.service.at_home import AtHome
+from ladder.service.meter import Allowance
+from ladder.store import Store
+from tests.ladder.test_at_home import (
+    connect,
+    connections,
+    end_of,
+    home,
+    match_with_remote,
+    offer,
+    on_a_server,
+    tokens,
+    until,
+    wait_until,
+)
+
+__all__ = ["home", "tokens"]
+
+
+def version_of(number: int) -> pb.OfferRequest:
+    return pb.OfferRequest(offer=offer(content=f"v{number}"))
+
+
+def versions_at_home(home: Home) -> int:
+    with Chronicle(home.database, create=False) as chronicle:
+        return sum(one.is_at_home for one in chronicle.versions().values())
+
+
+def test_an_author_can_offer_as_many_new_versions_as_submit_and_known_ones_always(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "SUBMISSIONS", Allowance("submissions", 3, 86_400))
+
+    async def go(address: str, _: AtHome) -> None:
+        for number in (1, 1, 2, 3, 3, 3):
+            channel, call = await connect(address, tokens["ann"], version_of(number))
+            await until(call, "connected")
+            await channel.close()
+        channel, call = await connect(address, tokens["ann"], version_of(4))
+        code, details = await end_of(call)
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "too many submissions: 3 submissions" in details
+        await channel.close()
+        channel, call = await connect(address, tokens["ann"], version_of(3))
+        await until(call, "connected")
+        await channel.close()
+        assert versions_at_home(home) == 3
+
+    on_a_server(home, go)
+
+
+def test_a_second_chance_counts_as_a_submission(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "SUBMISSIONS", Allowance("submissions", 2, 86_400))
+
+    async def go(address: str, _: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        ends = []
+        for _attempt in range(3):
+            again = LadderStub(channel).Requalify(
+                pb.RequalifyRequest(bot="remote"), metadata=(("authorization", f"Bearer {tokens['ann']}"),)
+            )
+            ends.append(await again.code())
+        refused = grpc.StatusCode.FAILED_PRECONDITION  # it needs no second chance
+        assert ends == [refused, grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.RESOURCE_EXHAUSTED]
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+def test_an_author_comes_back_a_number_of_times_and_then_after_a_while(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "CONNECTIONS", Allowance("connections", 4, 600))
+
+    async def go(address: str, _: AtHome) -> None:
+        for _attempt in range(4):
+            channel, call = await connect(address, tokens["ann"])
+            await until(call, "connected")
+            await channel.close()
+        channel, call = await connect(address, tokens["ann"])
+        code, details = await end_of(call)
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert "too many connections: 4 connections in 10 minutes are allowed" in details
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+def test_the_end_of_an_older_connection_that_is_written_late_leaves_the_newer(home: Home) -> None:
+    with Store(home.database, create=False) as store:
+        store.connect(1, 2, "2026-01-01T00:00:00.000+00:00")
+        store.connect(1, 3, "2026-01-01T00:00:00.500+00:00")
+        store.disconnect(1, "2026-01-01T00:00:00.000+00:00")
+        assert store.connected()[1].matches == 3
+        store.disconnect(1, "2026-01-01T00:00:00.500+00:00")
+        assert store.connected() == {}
+
+
+def test_who_is_gone_and_back_before_it_was_written_stays_connected(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_back, is_written = threading.Event(), threading.Event()
+
+    def late(*arguments: Any) -> None:
+        is_back.wait(60)
+        disconnect(*arguments)
+        is_written.set()
+
+    monkeypatch.setattr(server_module, "disconnect", late)
+
+    def since() -> list[str]:
+        with Chronicle(home.database, create=False) as chronicle:
+            return [one.since for one in chronicle.connected().values()]
+
+    async def go(address: str, _: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        await wait_until(since)
+        before = since()
+        await channel.close()
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        await wait_until(lambda: since() != before)
+        is_back.set()
+        await wait_until(is_written.is_set)
+        assert connections(home) == 1
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+# --- invitations ----------------------------------------------------------------------------------------------
+
+
+def invitation(home: Home, **changes: Any) -> Invitation:
+    match = match_with_remote(home)
+    seat = match.seats.index(match.at_home[0])
+    known = {"match": match, "seat": seat, "token": "shown", "address": "unix:/nowhere", "join_seconds": 30.0}
+    return Invitation(**{**known, **changes})
+
+
+async def leave_and_come(address: str, token: str, channel: Any) -> tuple[Any, Any]:
+    await channel.close()
+    channel, call = await connect(address, token)
+    await until(call, "connected")
+    return channel, call
+
+
+async def played_with(address: str, token: str) -> tuple[grpc.StatusCode, str]:
+    """How a stream ends that shows a token."""
+    async with grpc.aio.insecure_channel(address) as channel:
+        play: Any = channel.stream_stream("/dogana.v1.Referee/Play")
+        call = play()
+        join = referee_pb2.AgentMessage(join=referee_pb2.Join(token=token, protocol=1))
+        await call.write(join.SerializeToString())
+        return await end_of(call)
+
+
+def test_who_comes_back_is_told_of_the_seats_that_wait(home: Home, tokens: dict[str, str]) -> None:
+    async def go(address: str, called: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        one = invitation(home)
+        called.invite(one)
+        channel, call = await leave_and_come(address, tokens["ann"], channel)
+        told = await until(call, "invitation")
+        assert (told.match, told.token, told.seat) == (one.match.match_id, "shown", one.seat)
+        assert 0 < told.join_seconds <= 30
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+def test_who_comes_back_is_not_told_of_seats_that_are_taken_or_wait_no_more(home: Home, tokens: dict[str, str]) -> None:
+    async def go(address: str, called: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        taken = invitation(home, token="taken")  # noqa: S106
+        over = invitation(home, token="over", address="unix:/other", join_seconds=0.0)  # noqa: S106
+        new = invitation(home, token="new", address="unix:/third")  # noqa: S106
+        for one in (taken, over):
+            called.invite(one)
+            await until(call, "invitation")
+        assert (await played_with(address, "taken"))[0] is grpc.StatusCode.ABORTED
+        called.invite(new)
+        channel, call = await leave_and_come(address, tokens["ann"], channel)
+        assert (await until(call, "invitation")).token == "new"  # noqa: S105
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+def test_the_token_of_a_long_match_is_known_however_many_matches_begin_meanwhile(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "MAX_SEATS", 3)
+
+    async def go(address: str, called: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        long = invitation(home, token="long")  # noqa: S106
+        called.invite(long)
+        for number in range(5):
+            match = replace(long.match, match_id=f"short{number}")
+            called.invite(replace(long, match=match, token=f"short{number}", address="unix:/other"))
+        for _ in range(6):
+            await until(call, "invitation")
+        assert await played_with(address, "long") == (grpc.StatusCode.ABORTED, "the match was broken off")
+        assert (await played_with(address, "short3"))[0] is grpc.StatusCode.UNAUTHENTICATED
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+# --- beats ----------------------------------------------------------------------------------------------------
+
+
+def test_who_answers_beats_uses_up_no_requests_and_who_beats_unasked_is_cut_off(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "REQUESTS", Allowance("requests", 5, 600))
+    monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
+
+    async def go(address: str, _: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        for _beat in range(10):
+            await until(call, "beat")
+            await call.write(pb.OfferRequest(beat=pb.Beat()))
+        monkeypatch.setattr(service, "BEAT_SECONDS", 60.0)
+        for _beat in range(3):  # one beat may be open
+            with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                await call.write(pb.OfferRequest(beat=pb.Beat()))
+        assert (await end_of(call))[0] is grpc.StatusCode.INVALID_ARGUMENT
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
+
+    def busy(self: Any, token: str) -> str:
+        raise TooMuch("the ladder has too much to do; come back in a minute")
+
+    async def go(address: str, _: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        monkeypatch.setattr(server_module.LadderServer, "_author_of", busy)
+        for _beat in range(5):
+            await until(call, "beat")
+            await call.write(pb.OfferRequest(beat=pb.Beat()))
+        await channel.close()
+
+    on_a_server(home, go)

@@ -1,0 +1,198 @@
+"""`dogana connect` and `dogana ladder serve` as processes: a bot at home qualifies and plays, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder import running
+from ladder.blocks import Blocks
+from ladder.chronicle import Chronicle
+from ladder.condition import agree
+from ladder.home import Home
+from ladder.match import AT_HOME_PREFIX
+from ladder.pool import Invitation
+from ladder.recompute import compare
+from ladder.running import RunPlan, enter_house_bots, run
+from ladder.service.client import RemoteDesk
+from ladder.service.login import Login
+from ladder.store import Store
+from referee.match.clock import TimeControl
+from referee.registry import find
+from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.ladder.test_serving import RANDOM, SECONDS, rated, served, token, wait_until
+
+pytestmark = pytest.mark.ladders
+
+__all__ = ["dogana", "token"]
+
+SLOW = RANDOM.replace("def choose(decision):", "import time\ndef choose(decision):\n    time.sleep(0.02)")
+
+
+@contextmanager
+def connected(tmp_path: Path, address: str, token: str, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A bot that is offered by a process of its own; the process, and the file of what it says."""
+    config = tmp_path / "config" / "dogana"
+    config.mkdir(parents=True, exist_ok=True)
+    login = {"author": "ann", "token": token, "authority": None}
+    (config / "logins.json").write_text(json.dumps({address: login}))
+    said = tmp_path / "said"
+    with (
+        said.open("ab") as output,
+        subprocess.Popen(
+            [sys.executable, "-m", "ladder", "connect", str(tmp_path / "bot.py"), "--name", "remote", *words],
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",  # whose python has dogana
+                "PYTHONPATH": str(ROOT),
+                "XDG_CONFIG_HOME": str(tmp_path / "config"),
+                "DOGANA_LADDER": address,
+            },
+            stderr=output,
+            stdout=output,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            yield process, said
+        finally:
+            process.kill()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
+    tmp_path: Path, token: str, dogana: Dogana
+) -> None:
+    (tmp_path / "bot.py").write_text(RANDOM)
+    home = Home(tmp_path / "home")
+    listen = f"127.0.0.1:{free_port()}"
+    logs = tmp_path / "logs"
+    words = ["--listen", listen, "--workers", "2"]
+    with served(home.folder, *words) as (server, address):
+        assert address == listen
+        with connected(tmp_path, address, token, "--matches", "2", "--logs", str(logs)) as (client, said):
+            wait_until(lambda: rated(address, "remote") >= 2)
+            server.kill()
+            server.wait()
+            with Chronicle(home.database, create=False) as chronicle:
+                before = {match.match_id for match in chronicle.all_played()}
+            with served(home.folder, *words):
+                wait_until(lambda: rated(address, "remote") >= len(before) + 2)
+                client.send_signal(signal.SIGINT)
+                assert client.wait(SECONDS) == 0, said.read_text()
+                with RemoteDesk(address, Login("ann", token)) as desk:
+                    shown = desk.show(pb.ShowRequest(bot="remote"))
+                    assert [one.status for one in shown.versions[-1].standings] == ["not connected"]
+                    [fared] = shown.fared
+                    assert [said.key for said in fared.telemetry] == ["network_ms"]
+                    assert not desk.playing(pb.PlayingRequest()).matches
+    text = said.read_text()
+    assert "is connected again" in text
+    assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
+    assert len(list(logs.iterdir())) >= len(before)
+    with Chronicle(home.database, create=False) as chronicle:
+        after = [match.match_id for match in chronicle.all_played()]
+        assert len(after) == len(set(after))
+        assert before < set(after)
+        assert compare(home, chronicle).differences.told == []
+    dogana("ladder", "audit-log", tmp_path / "log.jsonl", "--home", home.folder)
+    dogana("verify-log", tmp_path / "log.jsonl", "--key", home.public_key)
+
+
+def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(
+    tmp_path: Path, token: str, dogana: Dogana
+) -> None:
+    (tmp_path / "bot.py").write_text(SLOW)
+    home = Home(tmp_path / "home")
+    with served(home.folder, "--clock", "2+0.1/1") as (_, address):
+        with connected(tmp_path, address, token) as (client, _):
+            wait_until(lambda: rated(address, "remote"))
+            wait_until(lambda: playing(address))
+            client.kill()
+            client.wait()
+        (tmp_path / "bot.py").write_text(RANDOM)
+        with RemoteDesk(address, Login("ann", token)) as desk:
+            desk.submit(tmp_path / "bot.py", "hosted", "")
+            wait_until(lambda: rated(address, "hosted") >= 2)
+            [fared] = desk.show(pb.ShowRequest(bot="remote")).fared
+            assert set(fared.faults) <= {"disconnect", "start", "timeout"}
+            assert fared.standing.out == 1
+
+
+def playing(address: str) -> bool:
+    """Whether the bot at home has thought in a match that is being played."""
+    with RemoteDesk(address, Login()) as desk:
+        found = any("remote v1" in match.bots for match in desk.playing(pb.PlayingRequest()).matches)
+    time.sleep(0.3)  # that it has joined
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["bot.py", "--server", "127.0.0.1:9"], "you are not logged in at 127.0.0.1:9; dogana login 127.0.0.1:9"),
+        (["bot.py"], "name the ladder: --server HOST:PORT"),
+        (["nothing.py", "--server", "127.0.0.1:9"], "there is no file or folder"),
+    ],
+)
+def test_what_cannot_be_offered_is_told_in_a_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dogana: Dogana, words: list[str], reason: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    if "nothing.py" in words:
+        config = tmp_path / "config" / "dogana"
+        config.mkdir(parents=True)
+        (config / "logins.json").write_text(
+            json.dumps({"127.0.0.1:9": {"author": "ann", "token": "t", "authority": None}})
+        )
+    (tmp_path / "bot.py").write_text(RANDOM)
+    shown = dogana("connect", *words, "--name", "remote", status=1)
+    assert reason in shown.stderr
+
+
+def test_a_match_waits_for_a_bot_that_is_away_and_then_goes_on_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = Home(tmp_path)
+    control = TimeControl.parse("60+0.5/10")
+    with Store(home.database, create=True) as store:
+        condition = store.condition("cargo_noir", {}, str(control))
+        enter_house_bots(store, condition)
+        version, _ = store.add_version("remote", "ann", f"{AT_HOME_PREFIX}v1", [], ["cargo_noir"])
+        store.qualify(version.id, condition, passed=True, reason="")
+        store.connect(version.id, 1)
+        matches = Blocks(store, condition, [2]).add(1)
+        assert version in matches[0].seats
+        plan = RunPlan([agree(find("cargo_noir"), {}, 2)], 1, 1, control, 1.0)
+
+        def played(invite: Callable[[Invitation], None] | None) -> list[str]:
+            said = [step.remark.text for step in run(home, store, replace(plan, invite=invite))]
+            assert compare(home, store).differences.told == []
+            return said
+
+        assert any("2 matches with bots at home are left until the ladder is served" in text for text in played(None))
+        assert len(store.unfinished(condition)) == 2
+        monkeypatch.setattr(running, "AWAY_SECONDS", 0.5)
+        asked: list[Invitation] = []
+        played(asked.append)
+        assert store.unfinished(condition) == []
+        assert {invitation.match.match_id for invitation in asked} == {match.match_id for match in matches}
+        assert store.tallies(condition)[version.id].faults == 2
