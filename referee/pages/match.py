@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -23,6 +24,9 @@ from referee.pages.story import Story, columns, moment, read_story, standing
 
 MAX_BYTES = 2_000_000
 """The size of a page. One that would be larger does without what seats knew."""
+_POLICY = re.compile(rb'<meta http-equiv="Content-Security-Policy" content="([ -!#-~]*)">')
+_HEAD_BYTES = 1000
+"""How far into a page its policy stands at most."""
 _UNSEALED = "The seed of this match is not revealed yet: chance is not checked against it."
 _TOO_LONG = "What each seat knew is left out: the page would be too large."
 
@@ -42,6 +46,8 @@ class Page:
     """Whether the record reveals its seed."""
     moment: str
     """Where to look first, as the end of its address."""
+    picture: str
+    """The last picture that spectators see, as SVG."""
 
 
 def make_page(
@@ -51,6 +57,7 @@ def make_page(
     *,
     seats_too: bool | None = None,
     max_bytes: int = MAX_BYTES,
+    workers: int = 0,
 ) -> Page:
     """Make the page of a record. Equal records give equal pages.
 
@@ -60,23 +67,24 @@ def make_page(
         progress: told now and then how many pictures are drawn, and how many there will be.
         seats_too: whether to show what each seat knew; None: if the match, and every other one with its seed, is over.
         max_bytes: what would be larger is made without what seats knew.
+        workers: how many processes draw; 0: as many as there are processors, if there is enough to draw.
 
     Raises:
         RecordError: if not even the beginning of the match holds.
         FilmError: if a process that drew pictures ended before its work did.
     """
     story = read_story(path, find_game, seats_too)
-    reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress)
-    html = _html(story, reel, "")
+    reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress, workers)
+    *_, last = pictures_of({"tokens": reel.tokens, "public": reel.public}, None)
+    html = _html(story, reel, last, "")
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
-        html = _html(story, Reel(reel.tokens, reel.public, []), _TOO_LONG)
-    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story))
+        html = _html(story, Reel(reel.tokens, reel.public, []), last, _TOO_LONG)
+    return Page(html, len(story.seats), len(story.logs), story.broken, story.replay.is_sealed, moment(story), last)
 
 
-def _html(story: Story, reel: Reel, remark: str) -> str:
+def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
     frames = {"tokens": reel.tokens, "public": reel.public, "seats": reel.seats}
-    *_, last = pictures_of(frames, None)
     picture, looks = shorten(last)
     script = "\n".join(["", *_code("decode.js"), *_code("match.js"), ""])
     style = _part("match.css") + looks
@@ -99,6 +107,18 @@ def _html(story: Story, reel: Reel, remark: str) -> str:
         style=style,
         style_hash=_hash(style),
     )
+
+
+def policy_of(html: bytes) -> str:
+    """Return the content security policy that a page has in its head: a server says the same.
+
+    Raises:
+        ValueError: if it is no page that `make_page` made.
+    """
+    found = _POLICY.search(html, 0, _HEAD_BYTES)
+    if found is None:
+        raise ValueError("the page has no content security policy")
+    return found[1].decode("ascii")
 
 
 def _notices(story: Story, remark: str) -> str:

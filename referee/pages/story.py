@@ -13,7 +13,7 @@ from typing import Any
 from referee.game import Game, Seat, label
 from referee.match.result import Result
 from referee.records.changes import changes
-from referee.records.moments import lead_lost, place_on_page
+from referee.records.moments import lead_lost, place_on_page, round_of
 from referee.records.record import RecordError
 from referee.records.shown import Shown
 from referee.records.verify import Replay
@@ -23,8 +23,6 @@ MAX_NAME = 60
 """How many characters of a name that a stranger wrote are shown,"""
 MAX_TEXT = 300
 """and how many of a longer text, such as what was wrong with an answer."""
-_ROUND = ("round", "turn")
-"""What games call the number of the round in their observations; where there is neither, the page knows of no rounds."""
 
 Entry = list[int]
 """A line of a log: places in the table of texts. First the action, or -1 if the viewer does not know it; then what happened in
@@ -93,10 +91,9 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
         scores = replay.state.scores()
         if not story.scores or scores != story.scores[-1][1]:
             story.scores.append((step, scores))
-        for name in _ROUND:
-            number = getattr(spectator.seen, name, None)
-            if number is not None and (not story.rounds or story.rounds[-1][1] != f"{name} {number}"):
-                story.rounds.append((step, f"{name} {number}"))
+        name = round_of(spectator.seen)
+        if name and (not story.rounds or story.rounds[-1][1] != name):
+            story.rounds.append((step, name))
 
     note_standings(0)
     try:

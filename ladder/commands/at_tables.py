@@ -1,0 +1,41 @@
+"""`dogana ladder at-tables`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.options import AsJson
+from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
+from referee.commands.output import out, print_json
+
+
+def at_tables(
+    bot: Annotated[str, typer.Argument(help="A bot, such as mybot.")],
+    allowed: Annotated[bool, typer.Option("--yes/--no", help="Whether people may play against it.")] = True,
+    home: FolderOption = None,
+    server: ServerOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let people play against a bot at tables in the browser, or not any more.
+
+    They play against its newest version that is scheduled, now and in the future; nothing of that is rated, and nobody sees what
+    the bot writes. Matches that are being played go on.
+
+    Examples:
+
+      dogana ladder at-tables mybot
+
+      dogana ladder at-tables mybot --no
+    """
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
+        found = desk.at_tables(pb.AtTablesRequest(bot=bot, at_tables=allowed))
+    if as_json:
+        print_json(document(found))
+    else:
+        words = "may play" if found.at_tables else "do not play"
+        out.print(f"people {words} against {found.bot} at tables", soft_wrap=True)

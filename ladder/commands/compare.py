@@ -1,0 +1,83 @@
+"""`dogana ladder compare`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.options import AsJson
+from ladder.commands.tables import moment, table
+from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
+from referee.commands.output import out, print_json
+
+
+def compare(
+    one: Annotated[
+        str,
+        typer.Argument(help="A bot: its newest version that has matches, or the one named, as in 'mybot v2'."),
+    ],
+    other: Annotated[str, typer.Argument(help="Another bot, or another version.")],
+    game: Annotated[str | None, typer.Option(help="Only at this game.")] = None,
+    home: FolderOption = None,
+    server: ServerOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show two bots side by side: their ratings, and how they have fared against each other.
+
+    The chance that one is the better one follows from both ratings; it is not the chance to win a match. "share" is the
+    part of their common matches in which the first was ahead, ties counted as halves, and between which shares it would be
+    in the long run with 95 % certainty.
+
+    Examples:
+
+      dogana ladder compare mybot greedy
+
+      dogana ladder compare mybot 'mybot v1' --game cargo_noir --json
+    """
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
+        found = desk.compare(pb.CompareRequest(one=one, other=other, game=game or ""))
+    if as_json:
+        print_json(document(found))
+        return
+    first, second = (f"{name.bot} v{name.version}" for name in (found.one, found.other))
+    if not found.comparisons:
+        out.print(f"{first} and {second} have no matches under the same condition yet", soft_wrap=True)
+    for comparison in found.comparisons:
+        _print(first, second, comparison)
+
+
+def _print(first: str, second: str, comparison: pb.Comparison) -> None:
+    one, other = comparison.one, comparison.other
+    out.print(f"{one.game} ({one.terms})", style="bold", soft_wrap=True)
+    numbers = ("place", "mu", "sigma", "mu - 3 sigma", "matches")
+    listed = table("", *numbers, numbers=numbers, widths={"mu - 3 sigma": 6})
+    for label, standing in ((first, one), (second, other)):
+        skill = ["-"] * 4
+        if standing.HasField("mu"):
+            skill = [str(standing.place), *(f"{number:.2f}" for number in (standing.mu, standing.sigma, standing.low))]
+        listed.add_row(label, *skill, str(standing.matches))
+    out.print(listed)
+    if comparison.HasField("better"):
+        out.print(f"the chance that {first} is the better one: {comparison.better:.1%}", soft_wrap=True)
+    if not comparison.met.matches:
+        out.print(f"{first} and {second} have not met")
+        return
+    heads = ("matches", "ahead", "tied", "behind", "share", "95 %")
+    listed = table(f"{first} from", *heads, numbers=heads)
+    for name, met in [
+        ("any seat", comparison.met),
+        *((f"seat {s.seat} of {s.seats}", s.met) for s in comparison.seats),
+    ]:
+        counts = (str(number) for number in (met.matches, met.ahead, met.tied, met.behind))
+        listed.add_row(name, *counts, f"{met.share:.1%}", f"{met.low:.1%}-{met.high:.1%}")
+    out.print(listed)
+    places = ("its place", "the other's")
+    listed = table("match", "finished (UTC)", *places, numbers=places, whole={"match"})
+    for match in comparison.matches:
+        ranks = {(seat.bot, seat.version): str(seat.rank) for seat in match.seats}
+        listed.add_row(match.match, moment(match.finished_at), *(ranks[s.bot, s.version] for s in (one, other)))
+    out.print(listed)

@@ -1,0 +1,63 @@
+"""`dogana ladder crosstable`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.options import AsJson
+from ladder.commands.tables import table, title_of
+from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
+from referee.commands.options import GameOptions, read_options
+from referee.commands.output import out, print_json
+
+
+def crosstable(
+    game: Annotated[str, typer.Argument(help="The game.")],
+    clock: Annotated[str | None, typer.Option(help="Only standings under this clock.")] = None,
+    option: GameOptions = None,
+    home: FolderOption = None,
+    server: ServerOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how the best 20 versions have fared against each other.
+
+    There is a row for each two that have met: in what part of their common matches the first was ahead, ties counted as halves.
+    --json has the whole table.
+
+    Examples:
+
+      dogana ladder crosstable cargo_noir
+
+      dogana ladder crosstable cargo_noir --clock 600+5/60 --json
+    """
+    request = pb.CrosstableRequest(
+        game=game, clock=clock or "", options=read_options(option or []), by_options=option is not None
+    )
+    with Where.chosen(home, server).desk() as desk:
+        tables = desk.crosstable(request).tables
+    if as_json:
+        print_json([document(one) for one in tables])
+        return
+    for one in tables:
+        _print(one)
+
+
+def _print(crossed: pb.Crosstable) -> None:
+    heads = ("matches", "ahead", "tied", "behind", "share")
+    listed = table("", "bot", "against", *heads, numbers={"", *heads}, title=title_of(crossed.condition))
+    labels = [f"{one.bot} v{one.version}" for one in crossed.versions]
+    for standing, label, row in zip(crossed.versions, labels, crossed.rows, strict=True):
+        first = [str(standing.place), label]
+        for other, met in zip(labels, row.met, strict=True):
+            if met.matches:
+                counts = (str(number) for number in (met.matches, met.ahead, met.tied, met.behind))
+                listed.add_row(*first, other, *counts, f"{met.share:.0%}")
+                first = ["", ""]
+    if listed.row_count:
+        out.print(listed)
+    else:
+        out.print(f"{title_of(crossed.condition)}: nobody has met yet")

@@ -1,0 +1,49 @@
+"""`dogana ladder site`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+
+from ladder.commands.options import AsJson, HomeOption
+from ladder.home import Home
+from referee.commands.output import err, out, print_json
+
+
+def site(
+    folder: Annotated[Path, typer.Argument(help="Where the pages go: a new folder, or one with an earlier site.")],
+    home: HomeOption,
+    matches: Annotated[
+        int, typer.Option(help="How many of the last matches of each game have a page.", min=0, max=10_000, metavar="N")
+    ] = 25,
+    as_json: AsJson = False,
+) -> None:
+    """Write the pages of a ladder as files, for any web host; nothing is needed to look at them but a browser.
+
+    They are the pages of `dogana ladder web`, as of this moment, and show what anybody may see. A run may go on meanwhile.
+    Written again into the same folder, each file replaces the earlier one when it is complete.
+
+    The page of a match has a picture of every step, which takes seconds to draw; one that was drawn before is not drawn again.
+
+    Examples:
+
+      dogana ladder site ./public
+
+      dogana ladder site ./public --home ./ladder --matches 500
+    """
+    from ladder.web.site import write_site  # no other command needs the templates
+
+    with Progress(console=err, transient=True) as progress:
+        bar = progress.add_task("pages")
+        written = write_site(
+            Home(home), folder, matches, lambda done, of: progress.update(bar, completed=done, total=of)
+        )
+    if as_json:
+        print_json({"folder": str(folder), "pages": written.pages, "matches": written.matches})
+    else:
+        out.print(
+            f"{written.pages:,} pages, {written.matches:,} of them of matches: open {folder}/index.html", soft_wrap=True
+        )

@@ -1,0 +1,58 @@
+"""`dogana ladder web`."""
+
+from __future__ import annotations
+
+import signal
+from typing import Annotated
+
+import typer
+
+from ladder import journal
+from ladder.chronicle import Chronicle
+from ladder.commands.options import HomeOption, ProxyOption
+from ladder.home import Home
+from ladder.tables.hall import check_free
+from ladder.web.asked import Site
+from referee.commands.output import out
+
+DEFAULT_ADDRESS = "127.0.0.1:8780"
+INTERRUPTED = 128 + signal.SIGINT
+
+
+def web(
+    home: HomeOption,
+    web: Annotated[str, typer.Option(help="Where browsers reach the pages.", metavar="HOST:PORT")] = DEFAULT_ADDRESS,
+    play: Annotated[
+        bool,
+        typer.Option(
+            "--play", help="Let people play against house bots there; their matches are kept in the ladder's folder."
+        ),
+    ] = False,
+    proxy: ProxyOption = "",
+) -> None:
+    """Show the pages of a ladder to browsers: standings, bots, matches, what is being played.
+
+    Nothing of the ladder can be changed there; `dogana ladder serve --web` has the same pages, where authors submit and people
+    play, too. The ladder may be run or served meanwhile. With --play people play here, against house bots alone; one program
+    at a time can let them.
+
+    Examples:
+
+      dogana ladder web --home ./ladder
+
+      dogana ladder web --home ./ladder --web 0.0.0.0:8780
+
+      dogana ladder web --home ./ladder --play
+    """
+    from ladder.web.serving import listening, serve_pages, url_of  # no other command needs a web server
+
+    place = Home(home)
+    with Chronicle(place.database, create=False) as chronicle:
+        chronicle.count_of_matches()
+    if play:
+        check_free(place.tables)
+    with listening(web) as bound:
+        journal.begin(journal.Form.TEXT)
+        out.print(f"the ladder is at {url_of(web, bound)} (Ctrl-C ends it)", soft_wrap=True)
+        serve_pages(place, Site(has_tables=play, proxy=proxy), bound)
+    raise typer.Exit(INTERRUPTED)

@@ -1,0 +1,94 @@
+"""The legal actions as a person reads them: in words, and in groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from referee.game import Action, Game, Observation, Scene, Seat, Setup, label
+from referee.kit.chance import LiveChance
+
+SAMPLES = 5
+"""In how many worlds that the seat cannot tell apart an action is tried."""
+MAX_OF_GROUP = 12
+"""A group that is larger is divided by the first argument."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One legal action."""
+
+    index: int
+    """Its place in the legal list."""
+    label: str
+    words: str
+    """What it does, in words that go on from a name: `bids 7 in the Horse Market`."""
+    spots: Sequence[str]
+    """What in the picture it is about (`Game.spots`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Legal actions that belong together."""
+
+    name: str
+    choices: list[Choice]
+
+
+def choices(
+    game: Game, setup: Setup, seen: Observation, seat: Seat, bots: Sequence[str], legal: Sequence[Action]
+) -> list[Group]:
+    """Return the legal actions in words, in groups of one kind.
+
+    What an action leads to is said as far as the seat can know it: each is played in some states that fit what the seat
+    observes, and the words say what these have in common.
+
+    Args:
+        game: the game.
+        setup: what was agreed before the match.
+        seen: what the seat observes.
+        seat: who is to choose.
+        bots: who sits in each seat.
+        legal: the legal list.
+    """
+    worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]
+    groups: dict[str, list[tuple[Choice, str]]] = {}
+    for index, action in enumerate(legal):
+        told = []
+        for seed, world in enumerate(worlds):
+            after = world.clone()
+            after.apply(seat, action, LiveChance(SAMPLES + seed))
+            scene = Scene(bots=tuple(bots), step=1, before=seen, seat=seat, action=action)
+            told.append(game.tell(setup, after.observation(seat), scene)[0])
+        text = label(action)
+        kind, _, arguments = text.rstrip(")").partition("(")
+        choice = Choice(index, text, in_common(told) or _plain(text), game.spots(action))
+        groups.setdefault(_plain(kind), []).append((choice, arguments.partition(",")[0]))
+    return [part for kind, members in groups.items() for part in _divided(kind, members)]
+
+
+def in_common(told: Sequence[str]) -> str:
+    """Return what several texts say alike, from their beginning: whole phrases, without what leads on to the rest."""
+    if len(set(told)) == 1:
+        return told[0]
+    length = next(
+        (at for at, letters in enumerate(zip(*told, strict=False)) if len(set(letters)) > 1), min(map(len, told))
+    )
+    alike = told[0][:length]
+    phrase = re.match(r"(.*\w)[:;,(]", alike)
+    return phrase[1] if phrase else alike.rpartition(" ")[0].rstrip(" :;,(")
+
+
+def _divided(kind: str, members: Sequence[tuple[Choice, str]]) -> list[Group]:
+    """Return one group; or one for each first argument if it is large, and that makes fewer groups than it has members."""
+    firsts = dict.fromkeys(first for _, first in members)
+    if len(members) <= MAX_OF_GROUP or not 1 < len(firsts) <= len(members) / 2:
+        return [Group(kind, [choice for choice, _ in members])]
+    return [
+        Group(f"{kind}: {_plain(first)}", [choice for choice, other in members if other == first]) for first in firsts
+    ]
+
+
+def _plain(text: str) -> str:
+    return text.replace("_", " ")

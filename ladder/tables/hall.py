@@ -1,0 +1,409 @@
+"""All tables at which people play here: a process for each, what their people are shown, and how they end.
+
+A table has a random id that may be passed on, and a random key that only the browser of its person gets, when the table is laid.
+Only the key plays and sees what the seat sees. No key that a browser brings is ever taken for a new table: somebody else could have
+put it there. A finished match is for everybody who has its id, for some days.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import re
+import secrets
+import shutil
+import sys
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from ladder.errors import LadderError, NotFound, TooMuch
+from ladder.journal import note
+from ladder.match import Version
+from ladder.service.meter import Allowance, Meter
+from ladder.tables.hosts import Hosts
+from ladder.tables.process import VIEW
+from ladder.tables.view import Stage, View
+from ladder.tables.wish import Wish
+from referee.files import private_folder, read_file
+from referee.live.orphans import kill_below
+
+MAX_TABLES = 8
+"""How many matches people may play at a time."""
+MAX_HOSTED = 4
+"""How many bots of authors may sit at them: each may use as much memory as on the ladder."""
+MAX_OF_ONE = 2
+"""How many of them one person may play,"""
+MAX_OF_ADDRESS = 4
+"""and how many may be played from one address: a class room has one."""
+LAID = Allowance("tables", 30, 600)
+"""How many may be laid for one address: each takes a processor for some time, also if it is left at once."""
+IDLE_SECONDS = 1800.0
+"""A table that its person has not looked at for so long is cleared."""
+KEPT_SECONDS = 7 * 86_400.0
+"""How long a finished match is kept,"""
+MAX_KEPT = 200
+"""and how many are."""
+SWEEP_SECONDS = 30.0
+"""How often it is looked what is to be cleared."""
+STOP_SECONDS = 2.0
+"""How long the process of a table may take to end."""
+MAX_VIEW_BYTES = 4 * 1024 * 1024
+"""How long a view may be; it is mostly the picture, of less than 100 kB."""
+_ID = re.compile(r"[0-9a-f]{20}", re.ASCII)
+
+
+class Stale(LadderError):
+    """An answer to a decision that is not open any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person has chosen."""
+
+    decision: int
+    digest: str
+    """`Asking.digest` of what the person was shown."""
+    index: int
+
+
+class Table:
+    """A match that a person plays.
+
+    Attributes:
+        id: names the table.
+        wish: what was asked for.
+        hosted: how many bots of authors sit at it.
+        view: what the person sees now.
+        key_hash: what is known of its key.
+        address: from where the table was asked for.
+        process: plays the match; it ends when nothing more will come of it.
+        looked_at: when the person was there last, by `time.monotonic`.
+    """
+
+    def __init__(
+        self, table: str, wish: Wish, hosted: int, key_hash: str, address: str, process: asyncio.subprocess.Process
+    ) -> None:
+        self.id = table
+        self.wish = wish
+        self.hosted = hosted
+        self.view = View(Stage.LAID, wish.game, wish.seat, wish.clock)
+        self.address = address
+        self.process = process
+        self.key_hash = key_hash
+        self._last: Answer | None = None
+        self._changed = asyncio.Condition()
+        self._revision = 0
+        self.looked_at = time.monotonic()
+
+    @property
+    def revision(self) -> str:
+        """Stands for what the person sees now."""
+        return str(self._revision)
+
+    def is_of(self, key: str) -> bool:
+        """Tell whether a key is that of the table."""
+        return secrets.compare_digest(_hash_of(key), self.key_hash)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its process has."""
+        return self.process.returncode is not None
+
+    def look(self) -> View:
+        """Return what the person sees, who is there."""
+        self.looked_at = time.monotonic()
+        return self.view
+
+    async def show(self, view: View) -> None:
+        """Take a new view."""
+        async with self._changed:
+            self.view = view
+            self._revision += 1
+            self._changed.notify_all()
+
+    async def until(self, seen: str, seconds: float) -> None:
+        """Wait until the view is another one than `seen`, at most so long."""
+        await self._until(lambda: self.revision != seen, seconds)
+
+    async def settled(self, seconds: float) -> None:
+        """Wait until the person is asked or the match is over, at most so long."""
+        await self._until(lambda: self.view.stage not in (Stage.LAID, Stage.WAITS), seconds)
+
+    async def _until(self, happened: Callable[[], bool], seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds), self._changed:
+                await self._changed.wait_for(happened)
+
+    async def answer(self, answer: Answer) -> None:
+        """Play what the person has chosen; the same once more changes nothing.
+
+        Raises:
+            Stale: if that decision is not open any more, or offers nothing of that number.
+        """
+        self.looked_at = time.monotonic()
+        if answer == self._last:
+            return
+        asking = self.view.asking
+        if asking is None or (asking.number, asking.digest) != (answer.decision, answer.digest):
+            raise Stale("that decision is not open any more; here is how the table is now")
+        if not 0 <= answer.index < asking.count:
+            raise Stale(f"there is nothing of that number to choose; there are {asking.count} actions")
+        if self._last is not None and self._last.decision == asking.number:
+            raise Stale("you have chosen already; here is how the table is now")
+        pipe = self.process.stdin
+        assert pipe is not None  # noqa: S101 it was started so
+        self._last = answer
+        await self.show(replace(self.view, stage=Stage.WAITS, asking=None, remark=""))
+        pipe.write(json.dumps({"decision": answer.decision, "index": answer.index}).encode() + b"\n")
+        with contextlib.suppress(ConnectionError):  # its end is told by whoever reads from it
+            await pipe.drain()
+
+
+class Hall:
+    """The tables of one ladder; use it as an asynchronous context manager."""
+
+    def __init__(self, folder: Path, hosts: Hosts | None = None) -> None:
+        """Prepare.
+
+        Args:
+            folder: where finished matches are kept.
+            hosts: lets bots of authors sit at the tables; None if there are only house bots.
+        """
+        self._folder = folder.absolute()
+        self._hosts = hosts
+        self._tables: dict[str, Table] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._laying = asyncio.Lock()
+        self._laid = Meter(LAID)
+        self._lock: int | None = None
+
+    async def __aenter__(self) -> Self:
+        """Take the folder.
+
+        Raises:
+            LadderError: if another program has it.
+            OSError: if it cannot be made.
+        """
+        self._lock = _take(self._folder)
+        self._sweep()
+        self._begin(self._look_after())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Clear all tables."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(self._clear(table) for table in list(self._tables.values())))
+        self._sweep()
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    # for people
+
+    async def lay(
+        self, wish: Wish, keys: Mapping[str, str], address: str, versions: Mapping[str, Version] | None = None
+    ) -> tuple[Table, str]:
+        """Lay a table; return it and its key.
+
+        Args:
+            wish: what is played.
+            keys: those of the tables at which the person sits already, by their ids.
+            address: where it is.
+            versions: the bots of authors that are wished for, by label.
+
+        Raises:
+            TooMuch: if there are too many.
+            LadderError: if the folder is not the one that was taken, or the files of a bot are damaged.
+        """
+        if not self._is_ours():
+            raise LadderError("the folder of the tables was replaced; nobody can play until the pages begin anew")
+        async with self._laying:
+            hosted = 0 if not versions else sum(bot in versions for bot in wish.bots)
+            taken = [table for table in self._tables.values() if not table.has_ended]
+            if sum(table.is_of(keys.get(table.id, "")) for table in taken) >= MAX_OF_ONE:
+                raise TooMuch(f"you are playing {MAX_OF_ONE} matches already; end one of them first")
+            if sum(table.address == address for table in taken) >= MAX_OF_ADDRESS:
+                raise TooMuch(f"{MAX_OF_ADDRESS} matches are being played from your address; come back later")
+            if len(taken) >= MAX_TABLES:
+                raise TooMuch(f"all {MAX_TABLES} tables are taken; come back later")
+            if hosted and sum(table.hosted for table in taken) + hosted > MAX_HOSTED:
+                raise TooMuch(
+                    f"at most {MAX_HOSTED} of authors' bots play at a time; come back later, or play against house bots"
+                )
+            orders = {}
+            if self._hosts is not None and versions:
+                orders = await asyncio.to_thread(self._hosts.orders, versions)
+            self._laid.take(address)
+            name = secrets.token_hex(10)
+            try:
+                # From this thread: Linux kills the process with the thread that has started it.
+                process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-P", "-m", "ladder.tables.process"),
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.DEVNULL,
+                    limit=MAX_VIEW_BYTES,
+                )
+            except OSError as error:
+                raise TooMuch(f"no table can be laid at the moment: {error.strerror}") from error
+            key = secrets.token_urlsafe(32)
+            table = self._tables[name] = Table(name, wish, hosted, _hash_of(key), address, process)
+        assert process.stdin is not None  # noqa: S101 it was started so
+        first = {"folder": str(self._folder / name), "table": name, "wish": asdict(wish), "orders": orders}
+        process.stdin.write(json.dumps(first).encode() + b"\n")
+        self._begin(self._follow(table))
+        return table, key
+
+    def table(self, table: str) -> Table | None:
+        """Return a table whose match goes on, or has just ended."""
+        return self._tables.get(table)
+
+    def tables_of(self, keys: Mapping[str, str]) -> list[Table]:
+        """Return the tables of a person who has these keys, by the ids of their tables."""
+        return [table for table in self._tables.values() if table.is_of(keys.get(table.id, ""))]
+
+    def finished(self, table: str) -> View:
+        """Return how a finished match ended.
+
+        Raises:
+            NotFound: if there is none, or not any more.
+        """
+        try:
+            return View.from_json(self.file(table, VIEW))
+        except (KeyError, TypeError, ValueError):
+            raise NotFound("that match was played with another version, which wrote it in another way") from None
+
+    def file(self, table: str, name: str) -> bytes:
+        """Return a file of a finished match: `RECORD` or `REPLAY`.
+
+        Raises:
+            NotFound: if there is none, or not any more.
+        """
+        folder = self._folder / table
+        if not _ID.fullmatch(table) or not (folder / VIEW).exists():
+            raise NotFound(
+                f"there is no such table, or not any more: matches are kept {KEPT_SECONDS / 86_400:.0f} days"
+            )
+        try:
+            return read_file(folder / name, 16 * MAX_VIEW_BYTES)
+        except OSError:
+            raise NotFound("that file is not there any more") from None
+
+    async def leave(self, table: Table) -> None:
+        """End a match without a result, because its person wants that."""
+        await self._clear(table)
+
+    # the processes
+
+    async def _follow(self, table: Table) -> None:
+        """Take what the process of a table shows, until it ends."""
+        pipe = table.process.stdout
+        assert pipe is not None  # noqa: S101
+        try:
+            while line := await pipe.readline():
+                await table.show(View.from_json(line))
+        except ValueError:  # a line that is too long
+            kill_below(table.process.pid)
+        status = await table.process.wait()
+        if table.id in self._tables and not (self._folder / table.id / VIEW).exists():
+            why = table.view.why_void or f"its process ended with status {status}"
+            note("table", logging.WARNING, table=table.id, text=f"a match of a person is void: {why}")
+            await table.show(View(Stage.VOID, table.wish.game, table.wish.seat, table.wish.clock, why_void=why))
+
+    async def _clear(self, table: Table) -> None:
+        """End the process of a table; what is finished stays in its folder."""
+        self._tables.pop(table.id, None)
+        process = table.process
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), STOP_SECONDS)
+        except TimeoutError:
+            kill_below(process.pid)
+            await process.wait()
+        if table.hosted and self._hosts is not None:
+            await asyncio.to_thread(self._hosts.sweep)
+        self._sweep()
+
+    async def _look_after(self) -> None:
+        while True:
+            await asyncio.sleep(SWEEP_SECONDS)
+            for table in list(self._tables.values()):
+                if is_idle(table, time.monotonic()):
+                    await self._clear(table)
+            try:
+                self._sweep()
+            except OSError as error:
+                note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {error}")
+
+    def _is_ours(self) -> bool:
+        """Tell whether the folder is the one that was taken: somebody may have put another one there."""
+        return self._lock is not None and os.path.samestat(os.fstat(self._lock), self._folder.stat())
+
+    def _sweep(self) -> None:
+        """Remove what matches have left that did not end, and those that have been kept long enough."""
+        if not self._is_ours():
+            return
+        kept = []
+        for folder in self._folder.iterdir():
+            if folder.name in self._tables or not _ID.fullmatch(folder.name):
+                continue
+            try:
+                kept.append(((folder / VIEW).stat().st_mtime, folder))
+            except OSError:
+                shutil.rmtree(folder, ignore_errors=True)
+        kept.sort(reverse=True)
+        for place, (ended, folder) in enumerate(kept):
+            if place >= MAX_KEPT or time.time() - ended > KEPT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_idle(table: Table, now: float) -> bool:
+    """Tell whether a table is to be cleared: its person has gone, or its match is over and its process has ended."""
+    return now - table.looked_at > (SWEEP_SECONDS if table.has_ended else IDLE_SECONDS)
+
+
+def check_free(folder: Path) -> None:
+    """Check that people could play at a folder.
+
+    Raises:
+        LadderError: if another program has it.
+        OSError: if it cannot be made.
+    """
+    os.close(_take(folder.absolute()))
+
+
+def _take(folder: Path) -> int:
+    """Return a descriptor that keeps a folder for this process, as long as it is open."""
+    private_folder(folder)
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise LadderError(f"people play at {folder} already; one program at a time can let them") from None
+    return lock
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text can be the id of a table."""
+    return _ID.fullmatch(text) is not None
+
+
+def _hash_of(key: str) -> str:
+    """Return what is kept of a key."""
+    return hashlib.sha256(key.encode()).hexdigest()

@@ -1,0 +1,100 @@
+"""The bots of authors that people may play against, and how they run at a table: as on the ladder, with nothing kept of what they write."""
+
+from __future__ import annotations
+
+import base64
+import logging
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ladder.chronicle import Chronicle
+from ladder.errors import CannotPlay, LadderError
+from ladder.home import Home
+from ladder.intake import Inspector
+from ladder.journal import note
+from ladder.manifest import environment
+from ladder.match import Version
+from ladder.pool import JOIN_SECONDS
+from ladder.standings import SCHEDULED, standings
+from referee.live.play import Command
+from referee.sandbox.box import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """What surrounds bots of authors at tables."""
+
+    sandbox: Sandbox | None
+    """What confines them; None to let them run with the rights of this process."""
+
+
+class Hosts:
+    """Lets bots of authors sit at tables of one ladder."""
+
+    def __init__(self, home: Home, walls: Walls) -> None:
+        self._home = home
+        self._walls = walls
+        self._inspector = Inspector(home.versions)
+
+    def willing(self, game: str) -> dict[str, Version]:
+        """Return by its label, as `mybot v2`, each version that people may play against: the one of its bot that is scheduled."""
+        with Chronicle(self._home.database, create=False) as chronicle, chronicle.reading():
+            names = chronicle.at_tables()
+            found = [
+                one.version
+                for condition in (chronicle.conditions_of(game) if names else ())
+                for one in standings(chronicle, condition)
+                if one.version.bot in names and one.status in SCHEDULED and not one.version.is_at_home
+            ]
+        newest = {version.bot: version for version in sorted(found, key=lambda version: version.number)}
+        return {newest[bot].label: newest[bot] for bot in sorted(newest)}
+
+    def orders(self, versions: Mapping[str, Version]) -> dict[str, Any]:
+        """Return how versions are started, for the process of a table, which reads it by `commands_of`.
+
+        Raises:
+            LadderError: if the files of one are not those that were submitted.
+        """
+        for version in versions.values():
+            try:
+                self._inspector.check(version)
+            except CannotPlay as error:
+                note("table", logging.WARNING, text=f"somebody wanted to play against {version.label}: {error}")
+                raise LadderError(
+                    f"the files of {version.label} are damaged; its author must submit them again"
+                ) from None
+        sandbox = self._walls.sandbox
+        if sandbox is not None and "freezer" in sandbox.groups.found:  # people think long
+            sandbox = replace(sandbox, limits=replace(sandbox.limits, ponders=False))
+        return {
+            "bots": {
+                label: [list(version.run), str(self._home.versions / version.content_hash)]
+                for label, version in versions.items()
+            },
+            "environment": environment(self._home.runtimes()),
+            "sandbox": base64.b64encode(pickle.dumps(sandbox)).decode(),
+        }
+
+    def sweep(self) -> None:
+        """Kill what processes of tables that were killed have left of their bots."""
+        if self._walls.sandbox is not None:
+            self._walls.sandbox.groups.sweep()
+
+
+def commands_of(orders: Mapping[str, Any]) -> dict[str, Command]:
+    """Return how each bot of `Hosts.orders` is started."""
+    if not orders:
+        return {}
+    sandbox: Sandbox | None = pickle.loads(base64.b64decode(orders["sandbox"]))  # noqa: S301 of the process that has started this one
+    return {
+        label: Command(run, orders["environment"], Path(folder), JOIN_SECONDS, sandbox)
+        for label, (run, folder) in orders["bots"].items()
+    }
+
+
+def labels(bots: Sequence[str], willing: Mapping[str, Version]) -> dict[str, Version]:
+    """Return the versions of authors among those who sit at a table."""
+    return {bot: willing[bot] for bot in bots if bot in willing}

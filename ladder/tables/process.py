@@ -1,0 +1,239 @@
+"""The process of a table: a referee, bots, and the agent of the person. `Hall` starts it, and talks with it over its pipes.
+
+In, a JSON line each: first `{"folder": ..., "table": ..., "wish": {...}, "orders": {...}}`, then `{"decision": 3, "index": 0}` for each answer.
+Out: a `View` whenever something has changed. It ends when the match is over and its page is made, and with the process that has
+started it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from ladder.tables.choices import choices
+from ladder.tables.following import Following
+from ladder.tables.hosts import commands_of
+from ladder.tables.person import Person
+from ladder.tables.view import Asking, SeatView, Stage, View, digest_of
+from ladder.tables.wish import PERSON, Wish
+from referee.files import private_folder, write_private
+from referee.game import label
+from referee.live.codec import codec
+from referee.live.play import Command, House, Player, Remote, StartFailed, play_match
+from referee.live.server import RefereeServer
+from referee.live.worker import become_worker
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.pages.match import make_page
+from referee.records.record import RecordError
+from referee.registry import find, house_bots, shipped_board
+
+RECORD = "record.jsonl"
+REPLAY = "replay.html"
+VIEW = "view.json"
+"""The files of a table whose match is over."""
+NICENESS = 10
+"""A table waits when there is not enough of the processor for it and for rated matches."""
+MAX_ORDER_BYTES = 1024 * 1024
+"""How long a line that comes in may be; the first one has the filter of system calls."""
+MAX_LOG = 60
+"""How many of the last lines are shown."""
+
+
+class _Table:
+    """The match of this process, and how its person sees it."""
+
+    def __init__(self, folder: Path, table: str, wish: Wish, commands: Mapping[str, Command], pipe: BinaryIO) -> None:
+        game = find(wish.game)
+        self._plan = MatchPlan(
+            game=game,
+            setup=game.setup(len(wish.bots), wish.options, shipped_board(game)),
+            match_id=table,
+            seed=secrets.randbits(62),
+            bots=wish.bots,
+            control=TimeControl.parse(wish.clock),
+        )
+        private_folder(folder)
+        self._folder = folder
+        self._seat = wish.seat
+        self._commands = commands
+        self._pipe = pipe
+        self._following: Following | None = None
+        self._asking: Asking | None = None
+        self._new_from = 1
+        self._is_void = False
+        self.person = Person(codec(game), self.show)
+
+    async def play(self) -> None:
+        """Play the match, make its page, and show both."""
+        joined: list[asyncio.Task[None]] = []
+        record = self._folder / RECORD
+        try:
+            async with asyncio.TaskGroup() as tasks, RefereeServer() as server:  # if one fails, all end
+                await play_match(
+                    self._plan,
+                    [self._player(bot) for bot in self._plan.bots],
+                    server=server,
+                    record=record,
+                    position_file=self._folder / "position.json",
+                    announce=lambda _, token: joined.append(
+                        tasks.create_task(self.person.play(server.local_address, token))
+                    ),
+                    all_must_start=True,
+                )
+                await asyncio.gather(*joined)
+        except* Exception as errors:  # whatever it is: the person must hear of it
+            why = "; ".join(str(error) or type(error).__name__ for error in errors.exceptions)
+            absent = [error.faults for error in errors.exceptions if isinstance(error, StartFailed)]
+            self._tell(
+                View(
+                    Stage.VOID,
+                    self._plan.game.name,
+                    self._seat,
+                    str(self._plan.control),
+                    why_void=why,
+                    absent=[self._plan.bots[seat] for faults in absent for seat in faults],
+                )
+            )
+            self._is_void = True
+        if self._is_void:
+            return
+        self._tell(self._view(has_replay=False))
+        page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
+        write_private(self._folder / REPLAY, page.html.encode())
+        view = self._view(has_replay=True)
+        write_private(self._folder / VIEW, view.to_json().encode())
+        self._tell(view)
+
+    def _player(self, bot: str) -> Player:
+        if bot == PERSON:
+            return Remote()
+        return self._commands[bot] if bot in self._commands else House(house_bots()[bot])
+
+    async def answer(self, decision: int, index: int) -> None:
+        """Choose for the person; what cannot be chosen any more is ignored."""
+        question = self.person.question
+        if self._following is not None and question is not None and question.number == decision and self._following.log:
+            self._new_from = self._following.log[-1].step + 1
+        await self.person.choose(decision, index)
+
+    def show(self) -> None:
+        """Show how the table is now."""
+        self._tell(self._view(has_replay=False))
+
+    def _tell(self, view: View) -> None:
+        try:
+            self._pipe.write(view.to_json().encode() + b"\n")
+            self._pipe.flush()
+        except OSError:
+            os._exit(1)  # who has started it is gone
+
+    def _view(self, *, has_replay: bool) -> View:
+        plan, person = self._plan, self.person
+        if self._following is None:
+            try:
+                self._following = Following(self._folder / RECORD, plan, find, self._seat)
+            except RecordError:
+                return View(Stage.LAID, plan.game.name, self._seat, str(plan.control))
+        following = self._following
+        following.read_on()
+        asking = self._ask(following)
+        stage = Stage.WAITS if asking is None else Stage.ASKED
+        if following.result is not None:
+            stage = Stage.OVER
+        return View(
+            stage,
+            plan.game.name,
+            self._seat,
+            str(plan.control),
+            picture=following.shown.draw(),
+            seats=self._seats(following),
+            log=following.log[-MAX_LOG:],
+            new_from=self._new_from,
+            asking=asking if stage is Stage.ASKED else None,
+            remark=person.remark,
+            is_out=person.is_out,
+            strikes=sum(not trouble.is_out for trouble in following.replay.troubles if trouble.seat == self._seat),
+            has_replay=has_replay,
+        )
+
+    def _ask(self, following: Following) -> Asking | None:
+        question, asking = self.person.question, self._asking
+        if question is None:
+            return None
+        if asking is not None and (asking.number, asking.deadline) == (question.number, question.deadline):
+            return asking
+        if following.replay.state.legal_actions(self._seat) != question.actions:
+            return None  # others have changed what the seat may do; that it is withdrawn is on its way
+        plan = self._plan
+        groups = choices(plan.game, plan.setup, following.shown.seen, self._seat, plan.bots, question.actions)
+        digest = digest_of([label(action) for action in question.actions])
+        self._asking = Asking(
+            question.number, digest, groups, question.deadline, question.bank_seconds, question.is_shared
+        )
+        return self._asking
+
+    def _seats(self, following: Following) -> list[SeatView]:
+        state, result = following.replay.state, following.result
+        if result is not None:
+            return [
+                SeatView(
+                    seat.seat,
+                    seat.bot,
+                    seat.score,
+                    seat.rank,
+                    acts=False,
+                    is_out=bool(seat.detail),
+                    outcome=seat.outcome.value,
+                )
+                for seat in result.seats
+            ]
+        outs = {trouble.seat for trouble in following.replay.troubles if trouble.is_out}
+        standing = zip(self._plan.bots, state.scores(), state.ranks(), strict=True)
+        return [
+            SeatView(seat, bot, score, rank, acts=seat in state.seats_to_act(), is_out=seat in outs)
+            for seat, (bot, score, rank) in enumerate(standing)
+        ]
+
+
+async def _run(pipe: BinaryIO) -> None:
+    reader = asyncio.StreamReader(limit=MAX_ORDER_BYTES)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    first = json.loads(await reader.readline())
+    wish = Wish(**{**first["wish"], "bots": tuple(first["wish"]["bots"])})
+    table = _Table(Path(first["folder"]), first["table"], wish, commands_of(first["orders"]), pipe)
+    playing = asyncio.create_task(table.play())
+    hearing = asyncio.create_task(_hear(reader, table))
+    await asyncio.wait([playing, hearing], return_when=asyncio.FIRST_COMPLETED)
+    if playing.done():
+        playing.result()
+    hearing.cancel()
+    playing.cancel()
+    await asyncio.gather(playing, hearing, return_exceptions=True)
+
+
+async def _hear(reader: asyncio.StreamReader, table: _Table) -> None:
+    """Hand answers on, until who has started this process is gone or wants its end."""
+    while line := await reader.readline():
+        said = json.loads(line)
+        await table.answer(said["decision"], said["index"])
+
+
+def main() -> None:
+    """Play one match, as `Hall` asks on standard input."""
+    become_worker()
+    os.umask(0o077)
+    os.nice(NICENESS)
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever prints must not be taken for a view
+    asyncio.run(_run(pipe))
+
+
+if __name__ == "__main__":
+    main()

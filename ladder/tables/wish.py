@@ -1,0 +1,139 @@
+"""What somebody who wants to play asks for, read from a form: its words are a stranger's."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ladder.errors import LadderError
+from referee.game import Game, Option, OptionValue, Seat, SetupError
+from referee.match.clock import TimeControl
+from referee.registry import house_bots, shipped_board
+
+PERSON = "person"
+"""What the person's seat is called in the record."""
+RANDOM_SEAT = "random"
+DEFAULT = ""
+"""How the form leaves an option as it is."""
+MAX_CHOICES = 24
+"""An option with more values is written, not chosen from a list."""
+
+
+class PersonClock(NamedTuple):
+    """A clock that people can choose."""
+
+    name: str
+    words: str
+    control: str
+    """`bank+increment/cap`, in seconds."""
+
+
+CLOCKS = (
+    PersonClock("slow", "No hurry: eight hours in all, half an hour for a decision", "28800+0/1800"),
+    PersonClock("medium", "10 minutes, and 10 seconds more for each decision", "600+10/600"),
+    PersonClock("fast", "2 minutes, and 5 seconds more for each decision", "120+5/60"),
+)
+"""Every one has an end, and none lets a table wait for more than half an hour at a time."""
+
+
+class BadWish(LadderError):
+    """A table cannot be laid as it was asked for; `problems` has a line for each mistake."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A table that can be laid."""
+
+    game: str
+    bots: tuple[str, ...]
+    """Who sits in each seat: `PERSON` once, house bots, and versions of authors by their labels."""
+    options: dict[str, OptionValue]
+    """The options that are not at their defaults."""
+    clock: str
+    """As `TimeControl` reads it."""
+
+    @property
+    def seat(self) -> Seat:
+        """The seat of the person."""
+        return self.bots.index(PERSON)
+
+
+def opponents(game: Game) -> list[str]:
+    """Return the house bots that play a game, the best first as far as their names tell: `greedy` before `random`."""
+    return [name for name, bot in house_bots().items() if bot.plays(game)]
+
+
+def values_of(option: Option) -> list[str]:
+    """Return the values of an option to choose from, as text; none if it has too many."""
+    found: list[str] = []
+    for choice in option.values:
+        if isinstance(choice, range):
+            found += map(str, choice[: MAX_CHOICES + 1])
+        elif isinstance(choice, str | bool):
+            found.append(str(choice).lower())
+        else:
+            return []
+    return found if len(found) <= MAX_CHOICES else []
+
+
+def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = ()) -> Wish:
+    """Read a form: `seats`, `seat`, `bot1` and so on for the others in their order, `clock`, and `option.NAME`.
+
+    Args:
+        game: the game.
+        fields: the form.
+        willing: the labels of the bots of authors that people may play against.
+
+    Raises:
+        BadWish: if that is no table of this game.
+    """
+    problems: list[str] = []
+    low, high = game.seat_counts.start, game.seat_counts.stop - 1
+    seats = _number(fields.get("seats", str(low)))
+    if seats not in game.seat_counts:
+        raise BadWish([f"{game.title} is for {low} to {high} seats"])
+    known = opponents(game)
+    others = [fields.get(f"bot{place}", known[0]) for place in range(1, seats)]
+    problems += [
+        f"opponent {place} must be one of: {', '.join([*known, *willing])}"
+        for place, bot in enumerate(others, 1)
+        if bot not in known and bot not in willing
+    ]
+    where = fields.get("seat", RANDOM_SEAT)
+    seat = secrets.randbelow(seats) if where == RANDOM_SEAT else _number(where)
+    if not 0 <= seat < seats:
+        problems.append(f"your seat must be random, or a number from 0 to {seats - 1}")
+    clocks = {clock.name: clock.control for clock in CLOCKS}
+    clock = fields.get("clock", CLOCKS[0].name)
+    if clock not in clocks:
+        problems.append(f"the clock must be one of: {', '.join(clocks)}")
+    asked = {key.removeprefix("option."): value.strip() for key, value in fields.items() if key.startswith("option.")}
+    options: dict[str, OptionValue] = {}
+    try:
+        setup = game.setup(
+            seats, {name: value for name, value in asked.items() if value != DEFAULT}, shipped_board(game)
+        )
+        defaults = {option.name: option.default for option in game.options}
+        options = {name: value for name, value in setup.options.items() if value != defaults[name]}
+    except SetupError as error:
+        problems += error.problems
+    if problems:
+        raise BadWish(problems)
+    return Wish(game.name, (*others[:seat], PERSON, *others[seat:]), options, clocks[clock])
+
+
+def longest_seconds(clock: str) -> float:
+    """Return the longest that one decision may take by a clock."""
+    return TimeControl.parse(clock).cap
+
+
+def _number(text: str) -> int:
+    """Read a small number; -1 if it is none."""
+    return int(text) if re.fullmatch(r"\d{1,3}", text, re.ASCII) else -1

@@ -1,0 +1,1 @@
+"""The pages of a ladder, for people with a browser."""

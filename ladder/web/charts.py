@@ -1,0 +1,151 @@
+"""Bars and curves of ratings as SVG. Colours are those of the style sheet; what they show is said in words beside them, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil, floor
+
+from markupsafe import Markup
+
+from dogana.v1 import ladder_pb2 as pb
+
+BARS = 2
+"""Bars and bands reach from mu - 2 sigma to mu + 2 sigma: about 95 %."""
+_BAR = 160, 14
+"""Width and height of a bar."""
+_SPARK = 60, 16
+_CURVE = 640, 200
+_MARGIN = 34
+"""What a curve leaves for its numbers, at the left and below."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What the bars of a table have in common."""
+
+    low: float
+    high: float
+
+    def x(self, value: float, width: int) -> float:
+        """Return how far from the left a value is drawn; what is beyond the end is drawn at the end."""
+        return round(min(1.0, max(0.0, (value - self.low) / (self.high - self.low))) * width, 1)
+
+
+def axis_of(standings: Iterable[pb.Standing]) -> Axis:
+    """Return the axis on which the bars of all rated versions have room."""
+    rated = [one for one in standings if one.HasField("mu")]
+    low = min((one.mu - BARS * one.sigma for one in rated), default=0.0)
+    high = max((one.mu + BARS * one.sigma for one in rated), default=1.0)
+    return Axis(floor(low), max(ceil(high), floor(low) + 1))
+
+
+def bar(one: pb.Standing, axis: Axis) -> Markup:
+    """Return the estimate of a version as a bar with its middle marked; nothing if it is not rated."""
+    if not one.HasField("mu"):
+        return Markup("")
+    width, height = _BAR
+    left, right = (axis.x(one.mu + side * BARS * one.sigma, width) for side in (-1, 1))
+    middle = axis.x(one.mu, width)
+    return Markup(
+        '<svg class="bar" viewBox="0 0 {w} {h}" role="img" aria-label="{low:.1f} to {high:.1f}">'
+        '<path class="axis" d="M0 {y}h{w}"/><path class="band" d="M{left} 2h{span:.1f}v{inner}h-{span:.1f}z"/>'
+        '<path class="line" d="M{middle} 0v{h}"/></svg>'
+    ).format(
+        w=width,
+        h=height,
+        y=height // 2,
+        low=one.mu - BARS * one.sigma,
+        high=one.mu + BARS * one.sigma,
+        left=left,
+        span=max(right - left, 1),
+        inner=height - 4,
+        middle=middle,
+    )
+
+
+def scale(axis: Axis) -> Markup:
+    """Return the numbers above the bars."""
+    width, _ = _BAR
+    return Markup(
+        '<svg class="bar" viewBox="0 0 {w} 14" aria-hidden="true">'
+        '<text x="0" y="11">{low:.0f}</text><text x="{m}" y="11" text-anchor="middle">{middle:.0f}</text>'
+        '<text x="{w}" y="11" text-anchor="end">{high:.0f}</text></svg>'
+    ).format(w=width, m=width // 2, low=axis.low, middle=(axis.low + axis.high) / 2, high=axis.high)
+
+
+def spark(trend: Sequence[pb.BlockRating]) -> Markup:
+    """Return how an estimate went, as a line without numbers; nothing for fewer than two."""
+    if len(trend) < 2:
+        return Markup("")
+    width, height = _SPARK
+    low, high = min(one.mu for one in trend), max(one.mu for one in trend)
+    points = " ".join(
+        f"{2 + place * (width - 4) / (len(trend) - 1):.0f},{height - 2 - (one.mu - low) / max(high - low, 1.0) * (height - 4):.0f}"
+        for place, one in enumerate(trend)
+    )
+    return Markup(
+        '<svg class="spark" viewBox="0 0 {w} {h}" aria-hidden="true"><polyline class="line" points="{p}"/></svg>'
+    ).format(w=width, h=height, p=points)
+
+
+def curve(history: Sequence[pb.BlockRating]) -> Markup:
+    """Return how the estimates of the versions of a bot went, block by block, with their bands; nothing for fewer than two."""
+    if len(history) < 2:
+        return Markup("")
+    width, height = _CURVE
+    axis = Axis(
+        floor(min(one.mu - BARS * one.sigma for one in history)),
+        ceil(max(one.mu + BARS * one.sigma for one in history)),
+    )
+
+    def x(place: int) -> float:
+        return round(_MARGIN + place * (width - _MARGIN - 8) / (len(history) - 1), 1)
+
+    def y(value: float) -> float:
+        return round(height - _MARGIN / 2 - axis.x(value, height - _MARGIN), 1)
+
+    parts = [Markup("<title>{}</title>").format(curve_in_words(history))]
+    for value in (axis.low, (axis.low + axis.high) / 2, axis.high):
+        parts.append(
+            Markup(
+                '<path class="axis" d="M{m} {y}H{w}"/><text x="{t}" y="{ty:.1f}" text-anchor="end">{value:.0f}</text>'
+            ).format(m=_MARGIN, y=y(value), w=width, t=_MARGIN - 6, ty=y(value) + 4, value=value)
+        )
+    for version, group in groupby(enumerate(history), key=lambda entry: entry[1].version):
+        ratings = list(group)
+        upper = [f"{x(place)},{y(one.mu + BARS * one.sigma)}" for place, one in ratings]
+        lower = [f"{x(place)},{y(one.mu - BARS * one.sigma)}" for place, one in reversed(ratings)]
+        middle = [f"{x(place)},{y(one.mu)}" for place, one in ratings]
+        first = x(ratings[0][0])
+        parts.append(
+            Markup(
+                '<polygon class="band" points="{band}"/><polyline class="line" points="{middle}"/>'
+                '<path class="mark" d="M{first} 8V{bottom}"/><text x="{label:.1f}" y="16">v{version}</text>'
+            ).format(
+                band=" ".join(upper + lower),
+                middle=" ".join(middle),
+                first=first,
+                bottom=height - _MARGIN // 2,
+                label=first + 3,
+                version=version,
+            )
+        )
+    parts.append(
+        Markup(
+            '<text x="{m}" y="{h}">block {first}</text><text x="{w}" y="{h}" text-anchor="end">block {last}</text>'
+        ).format(m=_MARGIN, h=height - 3, w=width - 8, first=history[0].block, last=history[-1].block)
+    )
+    return Markup('<svg class="curve" viewBox="0 0 {w} {h}" role="img">{parts}</svg>').format(
+        w=width, h=height, parts=Markup("").join(parts)
+    )
+
+
+def curve_in_words(history: Sequence[pb.BlockRating]) -> str:
+    """Return what a curve shows, in words."""
+    first, last = history[0], history[-1]
+    return (
+        f"From {first.mu:.1f} ± {BARS * first.sigma:.1f} (v{first.version}, block {first.block})"
+        f" to {last.mu:.1f} ± {BARS * last.sigma:.1f} (v{last.version}, block {last.block})"
+    )

@@ -1,0 +1,6 @@
+// Asks again for a viewer that is being drawn: `<main data-again="3">`, in seconds. What stands behind the # is kept.
+"use strict";
+(() => {
+  const seconds = Number(document.getElementById("main").dataset.again);
+  if (seconds) setTimeout(() => location.reload(), seconds * 1000);
+})();

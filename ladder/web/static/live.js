@@ -1,0 +1,82 @@
+// Follows a match: a whole picture first, then what changes of it. The server has drawn everything; this page knows no rules.
+"use strict";
+(() => {
+  const live = document.getElementById("live");
+  const board = document.getElementById("board");
+  const lines = document.getElementById("lines");
+  const state = document.getElementById("state");
+  const rows = document.getElementById("seats").rows;
+  const MOST_LINES = 200;
+  const SPOKEN_MS = 1000;
+  let tokens = [];
+  let said = "";
+
+  // [keep, drop, [tokens to insert], keep, drop, ...]; what is left is kept.
+  function changed(before, change) {
+    const after = [];
+    let at = 0;
+    for (let place = 0; place < change.length; place += 3) {
+      const [keep, drop, inserted] = change.slice(place, place + 3);
+      after.push(...before.slice(at, at + keep), ...inserted);
+      at += keep + drop;
+    }
+    return after.concat(before.slice(at));
+  }
+
+  function show(now) {
+    const drawn = new DOMParser().parseFromString(tokens.join(""), "image/svg+xml").documentElement;
+    if (drawn.nodeName === "svg") board.replaceChildren(document.importNode(drawn, true));
+    document.getElementById("heading").textContent = now.heading;
+    now.seats.forEach(([place, score, thought, doing], seat) => {
+      const cells = rows[seat].cells;
+      cells[0].textContent = place;
+      cells[2].textContent = score;
+      cells[3].textContent = `${thought.toFixed(1)} s`;
+      cells[4].textContent = doing;
+    });
+    for (const [number, seat, text] of now.lines) {
+      const item = document.createElement("li");
+      const who = document.createElement("b");
+      item.value = number;
+      who.textContent = `seat ${seat}`;
+      item.append(who, ` ${text}`);
+      lines.prepend(item);
+    }
+    while (lines.children.length > MOST_LINES) lines.lastElementChild.remove();
+    const last = now.lines.at(-1);
+    if (last) said = `${last[0]}: seat ${last[1]} ${last[2]}`;
+  }
+
+  // A screen reader is told the last action only, at most once a second.
+  const speaking = setInterval(() => {
+    if (said && said !== state.textContent) state.textContent = said;
+  }, SPOKEN_MS);
+
+  function tell(words) {
+    clearInterval(speaking);
+    state.textContent = words;
+  }
+
+  const source = new EventSource(live.dataset.events);
+  const leave = () => { location.href = live.dataset.match; };
+  source.addEventListener("whole", (event) => {
+    const now = JSON.parse(event.data);
+    tokens = now.picture;
+    lines.replaceChildren();
+    show(now);
+  });
+  source.addEventListener("more", (event) => {
+    const now = JSON.parse(event.data);
+    tokens = changed(tokens, now.change);
+    show(now);
+  });
+  source.addEventListener("over", (event) => {
+    source.close();
+    tell(JSON.parse(event.data).reason || "The match is over.");
+    setTimeout(leave, 3000);
+  });
+  source.addEventListener("error", () => {
+    if (source.readyState === EventSource.CLOSED) leave();
+    else said = "The connection is lost; it is tried again.";
+  });
+})();

@@ -1,0 +1,89 @@
+"""What is new on a ladder: everything that the facts say, the newest first, and who led when."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder import news as module
+from ladder.desk import Desk
+from ladder.errors import NotFound
+from ladder.home import Home
+from ladder.standings import standings
+from ladder.store import Store
+from tests.ladder.made import CONDITION, OTHER, ladder, next_matches, play
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return ladder(tmp_path)
+
+
+def news(store: Store, bot: str = "") -> list[pb.News]:
+    return list(Desk(Home(store._path.parent)).news(pb.NewsRequest(bot=bot)).news)
+
+
+def test_versions_and_qualifications_are_told_and_house_bots_are_not(store: Store) -> None:
+    with store:
+        store.add_version("greedy", "house", "house:greedy", [], ["cargo_noir"])
+        version, _ = store.add_version("bot1", "author1", "another", ["./bot"], ["cargo_noir"])
+        store.qualify(version.id, CONDITION, passed=False, reason="it crashed")
+        told = news(store)
+    assert told == sorted(told, key=lambda one: one.at, reverse=True)
+    assert {one.bot for one in told} == {f"bot{number}" for number in range(5)}
+    assert [(one.kind, one.version, one.reason) for one in told if one.version == 2] == [
+        ("not qualified", 2, "it crashed"),
+        ("sent", 2, ""),
+    ]
+    assert sum(one.kind == "sent" for one in told) == 6
+    assert {one.condition.clock for one in told if one.kind == "qualified"} == {CONDITION.clock}
+    assert len({one.key for one in told}) == len(told)
+
+
+def test_whoever_took_the_lead_in_a_block_was_first_in_the_standings_after_it(store: Store) -> None:
+    """Looked at after each block, and told afterwards in one go; two conditions do not mix."""
+    chance, leaders = random.Random(3), {CONDITION: [""], OTHER: [""]}
+    with store:
+        for number in range(30):
+            condition = (CONDITION, OTHER)[number % 3 == 0]
+            for match in next_matches(store, number, condition):
+                play(store, match, chance)
+            leader = standings(store, condition)[0].version.label
+            if leader != leaders[condition][-1]:
+                leaders[condition].append(leader)
+        told = [one for one in news(store) if one.kind == "leads"]
+    for condition, labels in leaders.items():
+        led = [one for one in told if one.condition.options == condition.options_struct()][::-1]
+        assert len(led) > 1
+        assert [f"{one.bot} v{one.version}" for one in led] == labels[1:]
+        assert [one.before for one in led] == labels[:-1]
+
+
+def test_no_more_than_the_newest_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with store:
+        for number in range(3):
+            for match in next_matches(store, number):
+                play(store, match, random.Random(number))
+        everything = news(store, "bot1")
+        monkeypatch.setattr(module, "MAX_NEWS", 3)
+        assert news(store, "bot1") == everything[:3]
+
+
+def test_news_of_a_bot_are_its_own_with_its_matches(store: Store) -> None:
+    with store:
+        for match in next_matches(store):
+            play(store, match, random.Random(1))
+        told = news(store, "bot1")
+        played = Desk(Home(store._path.parent)).matches(pb.MatchesRequest(bot="bot1")).matches
+        assert {one.bot for one in told} == {"bot1"}
+        assert [one.match for one in told if one.kind == "played"] == list(played)
+        with pytest.raises(NotFound, match="bot1"):
+            news(store, "bto1")
+
+
+def test_a_ladder_without_anything_has_no_news(tmp_path: Path) -> None:
+    with Store(tmp_path / "ladder.db", create=True) as store:
+        assert news(store) == []

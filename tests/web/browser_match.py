@@ -1,0 +1,160 @@
+"""A match in a browser: the viewer in its frame, and a match as it happens. `make pages` runs these."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.desk import Desk
+from ladder.home import Home
+from ladder.web.drawings import Drawing, Drawings
+from tests.web.browser import axe, browser, sync_api
+from tests.web.test_live import Scene, playing
+
+__all__ = ["browser"]
+
+WAIT = 60_000
+"""How long a browser may take, in milliseconds: this machine may be busy."""
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A tab in which nothing may go wrong."""
+    wrong: list[str] = []
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    context.set_default_timeout(WAIT)
+    opened = context.new_page()
+    opened.on("console", lambda message: wrong.append(message.text) if is_wrong(message) else None)
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def is_wrong(message: Any) -> bool:
+    """A match that is just over cannot be seen yet: the page that says so has status 403."""
+    return bool(message.type == "error" and "403" not in message.text)
+
+
+def test_a_page_that_waits_for_a_drawing_can_be_read_by_all(
+    page: Any, seen: httpx.Client, played: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Drawings, "ask", lambda self, record, who: Drawing(done=64, of=300))
+    page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}/replay.html")))
+    assert axe.Axe().run(page).response["violations"] == []
+
+
+def match_of(home: Home) -> pb.PlayedMatch:
+    return Desk(home).matches(pb.MatchesRequest(limit=1)).matches[0]
+
+
+def test_the_viewer_is_drawn_while_the_page_waits_and_is_as_high_as_it_needs(
+    page: Any, seen: httpx.Client, played: Home
+) -> None:
+    page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}#s=3&as=1")))
+    frame = page.frame_locator("#viewer")
+    sync_api.expect(frame.locator("#now")).to_contain_text("step 3 of", timeout=WAIT)
+    sync_api.expect(frame.locator("#view")).to_have_value("1")
+    page.wait_for_function("document.getElementById('viewer').height !== '700'")
+    inside = page.frames[-1].evaluate("document.body.scrollHeight")
+    assert abs(int(page.locator("#viewer").get_attribute("height")) - inside) < 30
+
+
+def test_a_step_that_the_page_names_is_shown_in_its_viewer(page: Any, seen: httpx.Client, played: Home) -> None:
+    page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}")))
+    frame = page.frame_locator("#viewer")
+    frame.locator("#now").wait_for()
+    link = page.locator("a.moment").first
+    step = re.search(r"s=(\d+)", link.get_attribute("href"))
+    assert step is not None
+    link.click()
+    sync_api.expect(frame.locator("#now")).to_contain_text(f"step {step[1]} of")
+    assert f"s={step[1]}" in page.url
+    page.evaluate("location.hash = 's=2'")
+    sync_api.expect(frame.locator("#now")).to_contain_text("step 2 of")
+    page.evaluate("location.hash = 's=2;javascript:alert(1)'")
+    sync_api.expect(frame.locator("#now")).to_contain_text("step 2 of")
+
+
+class Match:
+    """A match that is played in a thread, a decision at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._ready: Future[tuple[asyncio.AbstractEventLoop, Scene, Any]] = Future()
+        self._over: Future[None] = Future()
+        self._thread = Thread(target=lambda: asyncio.run(self._play()))
+
+    async def _play(self) -> None:
+        async with playing(self._folder) as scene:
+            agent = await scene.room.agent()
+            await agent.join()
+            self._ready.set_result((asyncio.get_running_loop(), scene, agent))
+            await asyncio.wrap_future(self._over)
+
+    def start(self) -> str:
+        self._thread.start()
+        _, scene, _ = self._ready.result()
+        return str(scene.client.base_url.join(f"{scene.path}/live"))
+
+    def decide(self) -> None:
+        loop, _, agent = self._ready.result()
+
+        async def choose() -> None:
+            await agent.choose((await agent.decide()).decision, 0)
+
+        asyncio.run_coroutine_threadsafe(choose(), loop).result()
+
+    def play_out(self) -> None:
+        loop, _, agent = self._ready.result()
+        asyncio.run_coroutine_threadsafe(agent.play_out(), loop).result()
+
+    def end(self) -> None:
+        self._over.set_result(None)
+        self._thread.join()
+
+
+@contextmanager
+def being_played(folder: Path) -> Iterator[tuple[Match, str]]:
+    match = Match(folder)
+    try:
+        yield match, match.start()
+    finally:
+        match.end()
+
+
+def test_a_match_is_seen_as_it_happens_until_it_is_over(page: Any, tmp_path: Path) -> None:
+    with being_played(tmp_path / "home") as (match, address):
+        page.goto(address)
+        strip = page.locator("#board > svg")
+        sync_api.expect(strip).to_contain_text("Step 0")
+        match.decide()
+        sync_api.expect(page.locator("#lines li")).not_to_have_count(0)
+        number = page.locator("#lines li").first.get_attribute("value")
+        sync_api.expect(strip).to_contain_text(f"Step {number}")
+        sync_api.expect(page.locator("#state")).to_contain_text(f"{number}: seat")
+        sync_api.expect(page.locator("#seats")).to_contain_text("decides")
+        assert axe.Axe().run(page).response["violations"] == []
+        match.play_out()
+        sync_api.expect(page.locator("#state")).to_contain_text("The match is over.")
+        page.wait_for_url(re.compile(r"/matches/[0-9a-f]+$"))
+
+
+def test_without_a_script_the_page_is_loaded_anew_and_shows_what_has_happened(browser: Any, tmp_path: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    with being_played(tmp_path / "home") as (match, address):
+        page.goto(address)
+        match.decide()
+        sync_api.expect(page.locator("#lines li")).not_to_have_count(0, timeout=WAIT)
+    context.close()

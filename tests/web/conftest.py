@@ -1,0 +1,69 @@
+"""A ladder that was played, and a server that shows its pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from bs4 import BeautifulSoup
+
+from ladder.condition import agree
+from ladder.home import Home
+from ladder.running import RunPlan, run
+from ladder.store import Store
+from ladder.web.asked import Site
+from referee.match.clock import TimeControl
+from referee.registry import find
+from tests.web.served import serving_pages
+
+GAMES = ("yunnan", "cargo_noir")
+"""What is played on the ladder; the other games have no matches there."""
+Browse = Callable[..., httpx.Client]
+
+
+@pytest.fixture(scope="session")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder on which house bots have played two games; do not change it."""
+    home = Home(tmp_path_factory.mktemp("played"))
+    plan = RunPlan([agree(find(game), {}, 2) for game in GAMES], 8, 2, TimeControl.parse("60+0.5/10"))
+    with Store(home.database, create=True) as store:
+        for _ in run(home, store, plan):
+            pass
+    return home
+
+
+@contextmanager
+def browsing(home: Home, site: Site | None = None) -> Iterator[httpx.Client]:
+    """Serve the pages of a ladder meanwhile; yield what asks for them."""
+    with serving_pages(home, site or Site()) as url, httpx.Client(base_url=url, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def browse() -> Iterator[Browse]:
+    """Serves the pages of a ladder until the end of the test, and returns what asks for them."""
+    with ExitStack() as stack:
+        yield lambda home, site=None: stack.enter_context(browsing(home, site))
+
+
+@pytest.fixture(scope="session")
+def seen(played: Home) -> Iterator[httpx.Client]:
+    """Asks for the pages of the ladder that was played."""
+    with browsing(played) as client:
+        yield client
+
+
+def soup(answer: httpx.Response) -> BeautifulSoup:
+    """The page of an answer."""
+    return BeautifulSoup(answer.text, "html.parser")
+
+
+def new_ladder(folder: Path) -> Home:
+    """An empty ladder."""
+    home = Home(folder)
+    home.make()
+    with Store(home.database, create=True):
+        return home

@@ -1,0 +1,390 @@
+"""The API for programs: the same documents as the commands print, refusals with reasons, and nothing that breaks it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import string
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.asker import ANYBODY, Asker
+from ladder.authors import Authors
+from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.document import document
+from ladder.home import Home
+from ladder.service.meter import Allowance
+from ladder.web import limits
+from ladder.web.api import PATHS, PREFIX
+from ladder.web.openapi import ERRORS, comment_on, openapi
+from tests.ladder.told import FAULTY, LONG, told_ladder
+from tests.web.conftest import Browse, browsing
+
+PLAYED = 8
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return told_ladder(tmp_path_factory.mktemp("told") / "home", PLAYED)
+
+
+@pytest.fixture(scope="module")
+def client(home: Home) -> Iterator[httpx.Client]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "REQUESTS", Allowance("requests", 10**9, 60))
+        with browsing(home) as client:
+            yield client
+
+
+@pytest.fixture(scope="module")
+def token(home: Home) -> str:
+    with Authors(home.database, create=False) as authors:
+        return authors.add("ann")
+
+
+def get(client: httpx.Client, path: str, **headers: str) -> Any:
+    answer = client.get(PREFIX + path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert answer.headers["content-type"].startswith("application/json")
+    return answer
+
+
+def matches(home: Home, bot: str = FAULTY, *, over: bool = True) -> list[str]:
+    with Chronicle(home.database, create=False) as chronicle:
+        found = chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
+        return [one.match_id for one in found if chronicle.is_over(one.block) is over]
+
+
+# --- answers ------------------------------------------------------------------------------------------------
+
+
+def test_every_answer_is_the_document_of_the_desk(client: httpx.Client, home: Home) -> None:
+    desk = Desk(home, ANYBODY)
+    [match, *_] = matches(home)
+    expected = {
+        "/info": desk.info(pb.InfoRequest()),
+        "/standings": desk.top(pb.TopRequest()),
+        "/standings?game=cargo_noir&clock=60%2B0.5%2F10&by_options=true": desk.top(
+            pb.TopRequest(game="cargo_noir", clock="60+0.5/10", by_options=True)
+        ),
+        "/bots": desk.bots(pb.BotsRequest()),
+        f"/bots/{FAULTY}": desk.show(pb.ShowRequest(bot=FAULTY)),
+        f"/bots/{quote(f'{LONG} v1')}": desk.show(pb.ShowRequest(bot=f"{LONG} v1")),
+        "/matches": desk.matches(pb.MatchesRequest()),
+        f"/matches?bot={FAULTY}&out=true&limit=2": desk.matches(pb.MatchesRequest(bot=FAULTY, out=True, limit=2)),
+        f"/matches/{match}": desk.match(pb.MatchRequest(match=match)),
+        "/playing": desk.playing(pb.PlayingRequest()),
+        "/queue": desk.queue(pb.QueueRequest()),
+        "/key": Desk(home).key(pb.KeyRequest()),
+        "/news": desk.news(pb.NewsRequest()),
+        f"/news?bot={FAULTY}": desk.news(pb.NewsRequest(bot=FAULTY)),
+        f"/compare?one={FAULTY}&other=best": desk.compare(pb.CompareRequest(one=FAULTY, other="best")),
+        "/crosstable?game=cargo_noir": desk.crosstable(pb.CrosstableRequest(game="cargo_noir")),
+    }
+    asked = {path.partition("?")[0] for path in expected}
+    for path in set(PATHS) - {"/matches/{match}/record", "/logs/{what}"}:
+        assert any(re.fullmatch(re.sub(r"{\w+}", "[^/]+", path), one) for one in asked), path
+    for path, answer in expected.items():
+        said = get(client, path)
+        assert said.status_code == 200, said.text
+        assert said.json() == document(answer), path
+
+
+def test_an_answer_is_made_once_until_the_ladder_changes_and_for_each_author(
+    home: Home, tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ladder.web.shelf.FRESH_SECONDS", 0.0)
+    shutil.copytree(home.folder, tmp_path / "home")
+    home = Home(tmp_path / "home")
+    asked = []
+    bots = Desk.bots
+
+    def counted(desk: Desk, request: pb.BotsRequest) -> pb.BotsAnswer:
+        asked.append(desk)
+        return bots(desk, request)
+
+    monkeypatch.setattr(Desk, "bots", counted)
+    client = browse(home)
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("zoe")
+    first = get(client, "/bots")
+    assert get(client, "/bots").json() == first.json()
+    assert len(asked) == 1
+    for _ in range(2):
+        get(client, "/bots", authorization=f"Bearer {token}")
+    assert len(asked) == 3
+    with Chronicle(home.database, create=False) as chronicle:
+        chronicle.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
+    assert "newest" in get(client, "/bots").text
+    assert len(asked) == 4
+
+
+def test_matches_are_read_page_by_page_without_one_twice_or_missing(client: httpx.Client) -> None:
+    all_of_them = [one["match"] for one in get(client, "/matches?limit=1000").json()["matches"]]
+    read, before = [], ""
+    while before is not None:
+        page = get(client, f"/matches?limit=3&before={before}").json()
+        read += [one["match"] for one in page["matches"]]
+        before = page["before"]
+    assert read == all_of_them
+    assert len(read) == PLAYED
+
+
+def test_a_record_is_the_file_that_was_written(client: httpx.Client, home: Home) -> None:
+    [match, *_] = matches(home)
+    answer = client.get(f"{PREFIX}/matches/{match}/record")
+    file = home.find_record(match)
+    assert answer.content == file.read_bytes()
+    assert answer.headers["content-disposition"] == f'attachment; filename="{file.name}"'
+    assert answer.headers["content-type"] == "application/octet-stream"
+
+
+def test_what_has_not_changed_is_not_sent_again(client: httpx.Client) -> None:
+    tag = get(client, "/bots").headers["etag"]
+    again = client.get(f"{PREFIX}/bots", headers={"If-None-Match": tag})
+    assert (again.status_code, again.content) == (304, b"")
+    assert get(client, "/bots", if_none_match='"another"').status_code == 200
+
+
+# --- who asks -----------------------------------------------------------------------------------------------
+
+
+def test_logs_are_for_their_author_alone_who_shows_a_token(client: httpx.Client, home: Home, token: str) -> None:
+    [match, *_] = matches(home)
+    mine = get(client, f"/logs/{match}?tail=2", authorization=f"Bearer {token}")
+    assert mine.json() == document(Desk(home, Asker("ann")).log(pb.LogRequest(what=match, tail=2)))
+    assert mine.headers["cache-control"] == "no-store"
+    assert get(client, f"/logs/{match}").status_code >= 400
+    assert get(client, f"/logs/{FAULTY}").json()["error"]["code"] == "forbidden"
+
+
+def test_a_cookie_is_no_token(client: httpx.Client, token: str) -> None:
+    assert get(client, "/info", cookie=f"dogana={token}; __Host-dogana={token}").json()["author"] == ""
+    assert get(client, "/info", authorization=f"bearer {token}").json()["author"] == "ann"
+
+
+@pytest.mark.parametrize("shown", ["Bearer nothing", "Bearer", "Basic YTpi", "dgn", "Bearer \x7f"])
+def test_what_is_no_token_is_refused(client: httpx.Client, shown: str) -> None:
+    answer = get(client, "/info", authorization=shown)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert answer.json()["error"]["code"] == "unauthenticated"
+
+
+def test_who_guesses_tokens_is_told_to_wait(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "GUESSES", Allowance("wrong tokens", 2, 600))
+    client = browse(home)
+    said = [get(client, "/info", authorization="Bearer x").status_code for _ in range(4)]
+    assert said == [401, 401, 429, 429]
+
+
+def test_who_asks_too_much_is_told_when_to_come_back(
+    home: Home, token: str, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "REQUESTS", Allowance("requests", 3, 600))
+    client = browse(home)
+    answers = [get(client, "/info") for _ in range(4)]
+    assert answers[0].status_code == 200
+    assert answers[-1].status_code == 429
+    assert 0 < int(answers[-1].headers["retry-after"]) <= 600
+    assert answers[-1].json()["error"]["code"] == "too_much"
+    assert get(client, "/info", authorization=f"Bearer {token}").status_code == 200  # counted by itself
+
+
+# --- refusals -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/bots/bset", 404, "best"),
+        ("/matches/zz", 404, "zz"),
+        ("/standings?game=carg_noir", 404, "cargo_noir"),
+        ("/standings?game=cargo_noir&clock=7%2B0", 400, "60+0.5/10"),
+        ("/standings?game=cargo_noir&by_options=true&options[x]=1", 400, "x"),
+        ("/standings?options=1", 400, "options"),
+        ("/matches?limit=-1", 400, "whole number"),
+        ("/matches?limit=4294967296", 400, "whole number"),
+        ("/matches?limit=%D9%A3", 400, "whole number"),
+        ("/matches?lost=yes", 400, "true or false"),
+        ("/matches?match=1", 400, "limit"),
+        ("/matches?limit=1&limit=2", 400, "twice"),
+        (f"/matches?bot={'x' * 201}", 400, "200 characters"),
+        ("/bots/' or 1=1 --", 404, "there is no bot"),
+        ("/bots/..%2f..%2fladder.db", 404, ""),
+        ("/stending", 404, "did you mean /api/v1/standings?"),
+        ("/bots/a%0Ab", 404, "there is no"),
+    ],
+)
+def test_a_refusal_says_what_was_wrong(client: httpx.Client, path: str, status: int, says: str) -> None:
+    answer = get(client, path)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (status, ERRORS[status]), answer.text
+    assert says in error["message"]
+
+
+def test_a_match_of_a_block_that_is_not_over_is_not_told(client: httpx.Client, home: Home) -> None:
+    for match in matches(home, "best", over=False):
+        for path in (f"/matches/{match}", f"/matches/{match}/record"):
+            assert get(client, path).json()["error"]["code"] == "forbidden"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "TRACE", "WHATEVER"])
+def test_nothing_can_be_changed(client: httpx.Client, method: str) -> None:
+    for path in ("/info", "/bots/best", "/nothing"):
+        answer = client.request(method, PREFIX + path, content=b"{}")
+        assert answer.status_code == 405
+        assert answer.json()["error"]["code"] == "not_allowed"
+
+
+def test_a_page_of_another_site_may_ask_with_a_token(client: httpx.Client) -> None:
+    headers = {
+        "Origin": "https://elsewhere.example",
+        "Access-Control-Request-Method": "GET",
+        "Access-Control-Request-Headers": "authorization",
+    }
+    answer = client.options(f"{PREFIX}/bots/best", headers=headers)
+    assert answer.status_code == 204
+    assert answer.headers["access-control-allow-origin"] == "*"
+    assert "Authorization" in answer.headers["access-control-allow-headers"]
+    assert "access-control-allow-credentials" not in answer.headers
+
+
+def test_a_failure_of_ours_tells_nothing(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the secret is in /srv")
+
+    monkeypatch.setattr(Desk, "bots", fail)
+    answer = get(browse(home), "/bots")
+    assert answer.status_code == 500
+    assert "srv" not in answer.text
+    assert answer.json()["error"]["code"] == "failed"
+
+
+def test_a_ladder_that_is_not_there_says_nothing_of_its_folder(tmp_path: Path, browse: Browse) -> None:
+    answer = get(browse(Home(tmp_path / "nowhere")), "/bots")
+    assert answer.status_code == 500
+    assert "nowhere" not in answer.text
+
+
+# --- the description ----------------------------------------------------------------------------------------
+
+DESCRIPTION = openapi(PATHS, ".")
+
+
+def test_the_description_has_every_path_and_a_sentence_on_everything(client: httpx.Client) -> None:
+    said = get(client, "/openapi.json").json()
+    assert said == DESCRIPTION
+    assert set(said["paths"]) == set(PATHS)
+    for operation in (one["get"] for one in said["paths"].values()):
+        assert operation["summary"].endswith(".")
+        assert all(parameter["description"].endswith(".") for parameter in operation["parameters"])
+    for name, schema in said["components"]["schemas"].items():
+        if name != "Error":
+            assert schema["description"].endswith("."), name
+            assert all(field["description"].endswith(".") for field in schema["properties"].values()), name
+    assert comment_on("Standing", "mu").startswith("What TrueSkill")
+
+
+def problems(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:
+    """Tell what of a document is not as a schema says; the part of JSON Schema that the description uses."""
+    if reference := schema.get("$ref"):
+        yield from problems(value, DESCRIPTION["components"]["schemas"][reference.rpartition("/")[2]], where)
+        return
+    if choices := schema.get("anyOf"):
+        if all(list(problems(value, choice, where)) for choice in choices):
+            yield f"{where} is none of {choices}: {value!r}"
+        return
+    kinds: dict[str, Any] = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "boolean": bool,
+        "number": int | float,
+        "integer": int,
+        "null": type(None),
+    }
+    kind = schema["type"]
+    if not isinstance(value, kinds[kind]) or (kind in ("integer", "number") and isinstance(value, bool)):
+        yield f"{where} is no {kind}: {value!r}"
+    elif kind == "object":
+        yield from (f"{where}.{name} is missing" for name in schema.get("required", ()) if name not in value)
+        for name, one in value.items():
+            inner = schema.get("properties", {}).get(name) or schema.get("additionalProperties")
+            if inner:
+                yield from problems(one, inner, f"{where}.{name}")
+            elif "properties" in schema:
+                yield f"{where}.{name} is not described"
+    elif kind == "array":
+        for number, one in enumerate(value):
+            yield from problems(one, schema["items"], f"{where}[{number}]")
+    elif kind == "integer" and not schema["minimum"] <= value <= schema["maximum"]:
+        yield f"{where} is out of bounds: {value}"
+    elif "enum" in schema and value not in schema["enum"]:
+        yield f"{where} is none of {schema['enum']}"
+
+
+def check(answer: Any, operation: dict[str, Any]) -> None:
+    """Check that an answer is one that the description allows, and no failure."""
+    assert answer.status_code < 500, answer.text
+    if answer.status_code == 308:  # a slash at the end is left out
+        assert re.match(r"/[^/\\]", answer.headers["location"])
+        return
+    said = operation["responses"].get(str(answer.status_code), operation["responses"]["default"])
+    if answer.status_code != 304:
+        media_type = answer.headers["content-type"]
+        schema = said["content"][media_type].get("schema")
+        if schema:
+            assert list(problems(json.loads(answer.content), schema)) == []
+
+
+NAMES = st.sampled_from(["best", f"{FAULTY} v1", LONG, "greedy", "cargo_noir", "60+0.5/10", "true", "3", "0"])
+PLAIN = string.ascii_letters + string.digits + string.punctuation + " "
+TEXTS = NAMES | st.text(max_size=40) | st.text(string.printable, max_size=40)
+
+
+@given(data=st.data())
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("path", PATHS)
+def test_whatever_is_asked_the_answer_is_as_described(
+    client: httpx.Client, home: Home, token: str, path: str, data: st.DataObject
+) -> None:
+    """Any path, query and headers: of what the description names, and of anything else."""
+    operation = DESCRIPTION["paths"][path]["get"]
+    url, query = path, {}
+    ids = st.sampled_from(matches(home)).map(lambda one: one[: data.draw(st.integers(1, len(one)))])
+    for parameter in operation["parameters"]:
+        name = parameter["name"]
+        if parameter["in"] == "path":
+            value = data.draw((TEXTS | ids).filter(lambda text: text.strip("/.") != ""))
+            url = url.replace(f"{{{name}}}", quote(value, safe="", errors="replace"))
+        elif data.draw(st.booleans()):
+            if parameter["schema"]["type"] == "object":
+                query[f"{name}[{data.draw(TEXTS)}]"] = data.draw(TEXTS)
+            else:
+                typed = {"boolean": st.sampled_from(["true", "false"]), "integer": st.integers(0, 2**32 - 1).map(str)}
+                query[name] = data.draw(typed.get(parameter["schema"]["type"], TEXTS | ids) | TEXTS)
+    if data.draw(st.integers(0, 5)) == 0:
+        query[data.draw(TEXTS)] = data.draw(TEXTS)
+    headers = {}
+    if data.draw(st.booleans()):
+        headers["Authorization"] = data.draw(
+            st.sampled_from([f"Bearer {token}"]) | st.text(PLAIN, max_size=20).map(str.strip)
+        )
+    asked = "&".join(
+        f"{quote(name, errors='replace')}={quote(value, errors='replace')}" for name, value in query.items()
+    )
+    answer = client.get(f"{PREFIX}{url}?{asked}", headers=headers)
+    check(answer, operation)
+    if answer.status_code == 200 and not path.endswith("record"):
+        json.loads(answer.content.decode("ascii"))

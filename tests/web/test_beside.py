@@ -1,0 +1,272 @@
+"""`dogana ladder web` and `serve --web` as processes: they begin anew, leave nothing behind, and say why they cannot be."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import shutil
+import signal
+import socket
+import sqlite3
+import ssl
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from ladder.authors import Authors
+from ladder.home import Home
+from ladder.intake import submit
+from ladder.store import Store
+from ladder.web.pages.enter import ten_lines
+from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.referee.test_wire import certificate
+from tests.web.at_the_table import sit_down
+from tests.web.conftest import new_ladder
+
+pytestmark = pytest.mark.ladders
+
+__all__ = ["dogana"]
+
+SECONDS = 120.0
+
+
+@contextmanager
+def running(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A ladder whose pages are served; the process that was started, and their address."""
+    said = home.with_name("said")
+    with (
+        said.open("wb") as output,
+        subprocess.Popen(
+            [sys.executable, "-m", "ladder", "ladder", *words, "--home", str(home), "--web", "localhost:0"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"},
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        ) as process,
+    ):
+        try:
+            while not (found := re.search(r"(https?://localhost:[0-9]+)/", said.read_text())):
+                assert process.poll() is None, said.read_text()
+                time.sleep(0.05)
+            yield process, found[1]
+        finally:
+            process.kill()
+            process.wait()
+
+
+SERVE = ("serve", "--listen", "127.0.0.1:0", "--workers", "1", "--unconfined")
+
+
+def children(pid: int) -> list[int]:
+    """The processes that one has started."""
+    return [int(one) for task in Path(f"/proc/{pid}/task").iterdir() for one in (task / "children").read_text().split()]
+
+
+def below(pid: int) -> list[int]:
+    """All processes below one."""
+    found = children(pid)
+    return [*found, *(other for one in found for other in below(one))]
+
+
+def command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_text()
+
+
+def is_there(pid: int) -> bool:
+    """Whether a process is there that has not ended."""
+    try:
+        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("words", [("web",), SERVE], ids=lambda words: words[0])
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda end: end.name)
+def test_nothing_is_left_when_it_is_ended(tmp_path: Path, words: tuple[str, ...], end: signal.Signals) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with running(home.folder, *words) as (process, address):
+        assert httpx.get(address, timeout=SECONDS).status_code == 200
+        started = below(process.pid)
+        process.send_signal(end)
+        assert process.wait(SECONDS) == (-end if end is signal.SIGKILL else 128 + end)
+        deadline = time.monotonic() + SECONDS
+        while any(map(is_there, started)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_pages_that_die_are_there_again_and_the_ladder_goes_on(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with running(home.folder, *SERVE) as (process, address):
+        httpx.get(address, timeout=SECONDS)
+        [pages] = [one for keeper in children(process.pid) for one in children(keeper) if "spawn" in command_of(one)]
+        os.kill(pages, signal.SIGKILL)
+        assert httpx.get(address, timeout=SECONDS).status_code == 200  # the connection waited
+        assert process.poll() is None
+    assert "pages_died" in home.folder.with_name("said").read_text()
+
+
+def test_pages_that_die_leave_nothing_of_their_tables(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with running(home.folder, *SERVE) as (process, address):
+        assert httpx.post(f"{address}/play/yunnan", data={"seats": "2"}, timeout=SECONDS).status_code == 303
+        keeper, pages = next((one, two) for one in children(process.pid) for two in children(one))
+        assert len(children(pages)) == 1
+        os.kill(pages, signal.SIGKILL)
+        assert httpx.get(address, timeout=SECONDS).status_code == 200
+        assert len(children(keeper)) == 1
+
+
+def test_pages_that_die_leave_nothing_of_what_they_were_receiving(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    with running(home.folder, *SERVE) as (process, address):
+        httpx.get(address, timeout=SECONDS)
+        pages = next(two for one in children(process.pid) for two in children(one))
+        url = httpx.URL(address)
+        with socket.create_connection((url.host, url.port), SECONDS) as connection:
+            connection.sendall(
+                f"POST /submit HTTP/1.1\r\nHost: x\r\nCookie: dogana={token}\r\nContent-Length: 100000\r\n"
+                "Content-Type: multipart/form-data; boundary=x\r\n\r\n"
+                '--x\r\nContent-Disposition: form-data; name="bot"\r\n\r\nmybot\r\n'
+                '--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\nbegin'.encode()
+            )
+            while not list(home.versions.glob(".receiving-*")):
+                time.sleep(0.05)
+            os.kill(pages, signal.SIGKILL)
+        assert httpx.get(address, timeout=SECONDS).status_code == 200
+        assert not list(home.versions.glob(".*"))
+
+
+def test_many_who_come_at_once_leave_files_to_open(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with running(home.folder, "web") as (process, address), ExitStack() as stack:
+        httpx.get(address, timeout=SECONDS)
+        [family, *_, where], *_ = socket.getaddrinfo("localhost", address.rpartition(":")[2], type=socket.SOCK_STREAM)
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (500, 500))
+        process.send_signal(signal.SIGSTOP)
+        for _ in range(560):
+            one = stack.enter_context(socket.socket(family))
+            one.setblocking(False)
+            one.connect_ex(where)
+        process.send_signal(signal.SIGCONT)
+        assert httpx.get(f"{address}/bots", timeout=SECONDS).status_code == 200
+    assert "Too many open files" not in home.folder.with_name("said").read_text()
+
+
+def test_a_keeper_that_is_killed_is_told_and_browsers_are_refused(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    with running(home.folder, *SERVE) as (process, address):
+        httpx.get(address, timeout=SECONDS)
+        [keeper] = [one for one in children(process.pid) for below in children(one) if "spawn" in command_of(below)]
+        os.kill(keeper, signal.SIGKILL)
+        deadline = time.monotonic() + SECONDS
+        while "pages_ended" not in home.folder.with_name("said").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        with pytest.raises(httpx.TransportError):
+            httpx.get(address, timeout=SECONDS)
+        assert process.poll() is None
+
+
+def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
+    new_ladder(tmp_path / "ladder")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        shown = dogana("ladder", "web", "--home", "ladder", "--web", address, status=1)
+        assert f"cannot show pages at {address}: Address already in use" in shown.stderr
+        shown = dogana("ladder", *SERVE, "--home", "ladder", "--web", address, status=1)
+        assert f"cannot show pages at {address}: Address already in use" in shown.stderr
+
+
+@pytest.mark.parametrize("words", [("web",), SERVE], ids=lambda words: words[0])
+def test_too_few_open_files_are_told_in_a_line_at_the_start(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Else asyncio would write some megabytes of tracebacks a second as soon as many come."""
+    home = new_ladder(tmp_path / "ladder")
+    ended = subprocess.run(
+        [sys.executable, "-m", "ladder", "ladder", *words, "--home", str(home.folder), "--web", "127.0.0.1:0"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert ended.returncode == 1
+    assert "this process may have 64" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:http", "127.0.0.1:99999", "no.such.host.invalid:80"])
+def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogana, address: str) -> None:
+    new_ladder(tmp_path / "ladder")
+    shown = dogana("ladder", "web", "--home", "ladder", "--web", address, status=1)
+    assert address in shown.stderr
+
+
+def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(tmp_path: Path, dogana: Dogana) -> None:
+    home = new_ladder(tmp_path / "ladder")
+
+    def facts() -> list[str]:
+        with sqlite3.connect(home.database) as database:
+            return list(database.iterdump())
+
+    before = facts()
+    with (
+        running(home.folder, "web", "--play") as (_, address),
+        httpx.Client(base_url=address, timeout=SECONDS) as client,
+    ):
+        assert "Play" in client.get("/").text
+        table = sit_down(client, "yunnan")
+        table.play_out()
+        shown = dogana("ladder", "web", "--play", "--home", "ladder", "--web", "127.0.0.1:0", status=1)
+        assert "people play at" in shown.stderr
+        assert "one program at a time can let them" in shown.stderr
+        assert client.get("/login").status_code == 404
+    assert facts() == before
+    assert (home.tables / table.path.rpartition("/")[2] / "record.jsonl").exists()
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap: apt-get install bubblewrap")
+def test_at_a_served_ladder_people_play_against_bots_of_authors_behind_its_walls(tmp_path: Path) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    (tmp_path / "bot.py").write_text(ten_lines())
+    version, _ = submit(home, tmp_path / "bot.py", "willing", "ann", at_tables=True)
+    with Store(home.database, create=False) as store:
+        store.qualify(version.id, store.condition("yunnan", {}, "10+1/10"), passed=True, reason="")
+    words = ("serve", "--listen", "127.0.0.1:0", "--workers", "1", "--game", "yunnan")
+    with running(home.folder, *words) as (_, address), httpx.Client(base_url=address, timeout=SECONDS) as client:
+        table = sit_down(client, "yunnan", 2, {"bot1": "willing v1", "seat": "0"})
+        table.play_out()
+        assert "willing v1" in table.text
+        assert "out (" not in table.text
+
+
+def test_tables_that_cannot_be_kept_are_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    home.tables.write_text("no folder")
+    shown = dogana("ladder", "web", "--play", "--home", "ladder", "--web", "127.0.0.1:0", status=1)
+    assert shown.stderr.startswith(f"dogana: {home.tables}")
+    assert len(shown.stderr.splitlines()) == 1
+
+
+def test_a_folder_without_a_ladder_is_told_in_a_line(dogana: Dogana) -> None:
+    assert "nothing" in dogana("ladder", "web", "--home", "nothing", "--web", "127.0.0.1:0", status=1).stderr
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl: apt-get install openssl")
+def test_with_a_certificate_the_pages_are_encrypted(tmp_path: Path) -> None:
+    _, _, file = certificate(tmp_path)
+    home: Home = new_ladder(tmp_path / "ladder")
+    words = ("--tls-cert", str(file), "--tls-key", str(tmp_path / "key.pem"))
+    with running(home.folder, *SERVE, *words) as (_, address):
+        assert address.startswith("https://")
+        trusted = ssl.create_default_context(cafile=file)
+        assert httpx.get(address, verify=trusted, timeout=SECONDS).status_code == 200

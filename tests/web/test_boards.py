@@ -1,0 +1,75 @@
+"""Pictures of last positions, which pages show beside a match."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.authors import Authors
+from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.home import Home
+from ladder.web.asked import Site
+from tests.ladder.told import FAULTY, told_ladder
+from tests.web.conftest import GAMES, Browse, soup
+
+
+def test_the_start_page_shows_how_a_match_of_each_game_has_ended(seen: httpx.Client) -> None:
+    links = soup(seen.get("/")).select("a.shown")
+    assert len(links) == len(GAMES)
+    for link in links:
+        picture = seen.get("/" + str(link.img["src"]))  # type: ignore[index]
+        assert picture.headers["content-type"] == "image/svg+xml"
+        assert ElementTree.fromstring(picture.content).tag.endswith("svg")  # noqa: S314 it is our own
+        assert seen.get("/" + str(link["href"])).status_code == 200
+
+
+def test_it_stays_the_same_for_some_matches(played: Home, seen: httpx.Client) -> None:
+    numbers = {match.match: match.number for match in Desk(played).matches(pb.MatchesRequest(limit=100)).matches}
+    for link in soup(seen.get("/")).select("a.shown"):
+        number = numbers[str(link["href"]).removeprefix("matches/")]
+        assert number % 2 == 0
+
+
+@pytest.mark.parametrize("match", ["0000000000000000", "..%2f..", "qualify-1-0"])
+def test_of_what_is_no_match_there_is_none(seen: httpx.Client, match: str) -> None:
+    assert seen.get(f"/matches/{match}/board.svg").status_code == 404
+
+
+def test_a_record_that_does_not_hold_has_no_picture(played: Home, tmp_path: Path, browse: Browse) -> None:
+    home = Home(tmp_path / "ladder")
+    shutil.copytree(played.folder, home.folder)
+    [match] = Desk(home).matches(pb.MatchesRequest(limit=1)).matches
+    file = home.find_record(match.match)
+    file.write_bytes(file.read_bytes()[:-100])
+    assert browse(home).get(f"/matches/{match.match}/board.svg").status_code == 404
+
+
+def test_it_is_compressed_for_those_alone_who_can_read_that_and_not_sent_twice(seen: httpx.Client) -> None:
+    link = soup(seen.get("/")).select_one("a.shown img")
+    assert link is not None
+    plain = seen.get(f"/{link['src']}", headers={"accept-encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.content.startswith(b"<svg")
+    assert seen.get(f"/{link['src']}", headers={"if-none-match": plain.headers["etag"]}).status_code == 304
+
+
+def test_the_picture_of_a_match_that_is_for_its_author_is_kept_for_nobody_else(tmp_path: Path, browse: Browse) -> None:
+    home = told_ladder(tmp_path / "ladder", 2)
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    with Chronicle(home.database, create=False) as chronicle:
+        [faulty] = chronicle.versions_called(FAULTY)
+    tried = f"qualify-{faulty.id}-0123456789abcdef"
+    record = home.record(tried)
+    record.parent.mkdir()
+    shutil.copy(next(home.records.glob("*/*.jsonl")), record)
+    client = browse(home, Site(takes_bots=True))
+    address = f"/matches/{tried}/board.svg"
+    assert client.get(address, headers={"cookie": f"dogana={token}"}).status_code == 200
+    assert client.get(address).status_code == 404

@@ -1,0 +1,214 @@
+"""The page of a bot: its versions, how one of them has fared, and what only its author sees."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import httpx
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.asker import ANYBODY, Asker
+from ladder.authors import Authors
+from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.errors import NotFound
+from ladder.home import Home
+from ladder.web.asked import Site
+from referee.live.telemetry import Series
+from tests.ladder.made import GAME
+from tests.ladder.told import FAULTY
+from tests.web.conftest import Browse
+from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+
+BOT = "/bots/{bot}"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder that no test changes."""
+    home = hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
+    with Chronicle(home.database, create=False) as chronicle:
+        [match_id, seat] = chronicle.last_seats(
+            chronicle.find_versions("best")[0], next(iter(chronicle.conditions().values())), 1
+        )[0]
+        match = chronicle.match(match_id)
+        assert match is not None
+        chronicle.note_telemetry(match, {seat: {MARKUP: Series(4, 1000.0)}})
+    return home
+
+
+def fared(home: Home, bot: str) -> pb.Fared:
+    return Desk(home, ANYBODY).show(pb.ShowRequest(bot=bot)).fared[0]
+
+
+def test_a_bot_has_its_versions_with_their_status(home: Home) -> None:
+    shown = page(home, BOT, bot="best")
+    versions = table_of(shown, "Versions")
+    links = [text_of(link) for link in versions.select("th a")]
+    assert links == ["v2", "v1"]
+    assert "waits to qualify" in text_of(versions)
+    assert [text_of(link) for link in versions.select("a[aria-current=page]")] == ["v1"]  # the newest that has played
+
+
+def test_its_results_are_those_of_the_desk(home: Home) -> None:
+    shown = page(home, BOT, bot="best")
+    told = fared(home, "best v1")
+    assert rows(table_of(shown, "By opponent")) == [
+        {
+            "Against": f"{one.bot} v{one.version}",
+            "Matches": str(one.matches),
+            "Ahead": str(one.ahead),
+            "Level": str(one.tied),
+            "Behind": str(one.behind),
+        }
+        for one in told.met
+    ]
+    assert [
+        (row["Seat"], row["Matches"], row["First"], row["Mean place"]) for row in rows(table_of(shown, "By seat"))
+    ] == [(f"{one.seat} of {one.seats}", str(one.matches), str(one.wins), f"{one.mean_rank:.1f}") for one in told.seats]
+    facts = shown.select_one("dl.facts")
+    assert facts is not None
+    assert told.thinking.most_in[:8] in facts.text
+
+
+def test_its_curve_says_in_words_what_it_shows_and_marks_each_version(tmp_path: Path) -> None:
+    home = hostile_ladder(tmp_path / "home")
+    with Chronicle(home.database, create=False) as chronicle:
+        condition = next(iter(chronicle.conditions().values()))
+        newer = chronicle.find_versions("best")[-1]
+        with chronicle.writing():
+            chronicle._write(
+                "insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, 9, 20, 3)",
+                [newer.id, condition.id],
+            )
+    shown = page(home, BOT, bot="best")
+    drawing = shown.select_one("svg.curve")
+    assert drawing is not None
+    history = fared(home, "best v1").history
+    assert len(drawing.select(".band")) == len(drawing.select(".mark")) >= 2
+    assert {"v1", "v2"} <= {text.text for text in drawing.select("text")}
+    assert drawing.title is not None
+    assert f"block {history[0].block}" in drawing.title.text
+    blocks = rows(table_of(shown, "Estimate after"))
+    assert [row["Block"] for row in blocks] == [str(one.block) for one in reversed(history)][:20]
+
+
+def test_faults_are_listed_with_reasons_and_lead_to_their_matches(home: Home) -> None:
+    shown = page(home, BOT, bot=FAULTY)
+    check_markup(shown)
+    table = table_of(shown, "The last matches that version 1 lost by a fault")
+    outs = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot=FAULTY, out=True, limit=10)).matches
+    assert [str(link["href"]) for link in table.select("a")] == [f"../matches/{match.match}" for match in outs]
+    assert all(row["Fault"] == "crash" for row in rows(table))
+    assert all(row["Reason"] == "=crashed \\x1b[2J\\u202e" for row in rows(table))
+
+
+def test_last_matches_have_places_opponents_and_the_change_in_their_block(home: Home) -> None:
+    shown = rows(table_of(page(home, BOT, bot="best"), "The last matches of version 1, newest"))
+    matches = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", limit=15)).matches
+    assert [row["Match"] for row in shown] == [match.match[:8] for match in matches]
+    for row, match in zip(shown, matches, strict=True):
+        [own] = [seat for seat in match.seats if seat.bot == "best"]
+        assert row["Place"].startswith(f"{own.rank} of {len(match.seats)}")
+        assert all(f"{seat.rank}. {seat.bot} v" in row["Against"] for seat in match.seats if seat is not own)
+        assert row["Δ"] == (f"{own.block_change:+.2f}" if own.HasField("block_change") else "")
+
+
+def test_an_older_version_can_be_looked_at_and_one_that_has_not_played_says_so(home: Home) -> None:
+    newest = page(home, BOT, {"version": "2"}, bot="best")
+    assert "Version 2 has no matches that count yet" in newest.text
+    older = page(home, BOT, {"version": "1"}, bot="best")
+    assert "Below is version 1; the newest is 2" in text_of(older)
+    assert older.select_one("svg.curve") is not None
+    with pytest.raises(NotFound, match="did you mean 'best"):
+        page(home, BOT, {"version": "3"}, bot="best")
+
+
+def test_the_last_of_many_versions_are_listed_and_the_others_counted(tmp_path: Path) -> None:
+    home = hostile_ladder(tmp_path / "home")
+    with Chronicle(home.database, create=False) as chronicle:
+        for number in range(60):
+            chronicle.add_version("best", "eve", f"hash {number}", ["./bot"], [GAME.name])
+    shown = page(home, BOT, bot="best")
+    links = [text_of(link) for link in table_of(shown, "Versions").select("th a")]
+    assert links == [f"v{number}" for number in range(62, 42, -1)]
+    assert "It has 42 older versions" in text_of(shown)
+    assert len(str(shown).encode()) < 100_000
+
+
+def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(home: Home) -> None:
+    with pytest.raises(NotFound, match="did you mean 'best'"):
+        page(home, BOT, bot="bset")
+
+
+def test_a_hostile_name_is_text_wherever_it_stands(home: Home) -> None:
+    for bot in (MARKUP, "good"):
+        shown = page(home, BOT, bot=bot)
+        check_markup(shown)
+        assert MARKUP in shown.text
+
+
+def test_what_is_private_is_shown_to_its_author_alone(home: Home) -> None:
+    site = Site(address="ladder.example:7800")
+    own = page(home, BOT, {"version": "1"}, asker=Asker("eve"), site=site, bot="best")
+    check_markup(own)
+    assert MARKUP in text_of(table_of(own, "What it said"))
+    commands = own.select_one("#yours pre")
+    assert commands is not None
+    words = [shlex.split(line) for line in commands.text.splitlines()]
+    assert [line[:3] for line in words] == [
+        ["dogana", "ladder", "record"],
+        ["dogana", "replay", words[0][5]],
+        ["dogana", "ladder", "log"],
+    ]
+    logs = [str(link["href"]) for link in own.select("#yours a[href*=log]")]
+    last = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", limit=15)).matches
+    seats = [next(seat.seat for seat in match.seats if seat.bot == "best") for match in last]
+    assert logs == [f"../me/log?what={match.match}&seat={seat}" for match, seat in zip(last, seats, strict=True)]
+    lost = Desk(home, ANYBODY).matches(pb.MatchesRequest(bot="best v1", lost=True, limit=1)).matches[0]
+    [seat] = [seat.seat for seat in lost.seats if seat.bot == "best"]
+    assert words[0][3] == lost.match
+    assert words[1][4] == str(seat)
+    assert words[0][-2:] == ["--server", "ladder.example:7800"]
+    for asker in (ANYBODY, Asker("dan")):
+        shown = page(home, BOT, {"version": "1"}, asker=asker, site=site, bot="best")
+        assert shown.select_one("#yours") is None
+        assert not [table for table in shown.select("caption") if "What it said" in table.text]
+
+
+def test_over_http_a_cookie_makes_an_author_and_what_they_see_is_not_kept(home: Home, browse: Browse) -> None:
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("eve")
+    client = browse(home)
+    client.cookies.set("dogana", token)
+    mine = client.get("/bots/best", params={"version": 1})
+    assert "Reproduce its last loss" in mine.text
+    assert mine.headers["cache-control"] == "no-store"
+    with httpx.Client(base_url=client.base_url, timeout=60) as other:
+        assert "Reproduce" not in other.get("/bots/best", params={"version": 1}).text
+        assert other.get("/bots/nobody").status_code == 404
+        assert other.get("/bots/best", params={"version": "0'"}).status_code == 400
+
+
+def test_what_it_used_is_told(tmp_path: Path) -> None:
+    home = hostile_ladder(tmp_path / "home")
+    assert "MiB" not in page(home, BOT, bot="good").text
+    with Chronicle(home.database, create=False) as chronicle:
+        condition = next(iter(chronicle.conditions().values()))
+        [(match_id, seat)] = chronicle.last_seats(chronicle.find_versions("good")[0], condition, 1)
+    usage = {"memory_peak": 48 * 1024**2, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": 2.5}
+    home.usage(match_id).parent.mkdir(parents=True, exist_ok=True)
+    home.usage(match_id).write_text(json.dumps({str(seat): usage}))
+    facts = page(home, BOT, bot="good").select_one("dl.facts")
+    assert facts is not None
+    assert f"at most 48 MiB, in match {match_id[:8]}" in text_of(facts)
+
+
+def test_in_files_nothing_is_asked_of_the_page(home: Home) -> None:
+    shown = page(home, BOT, site=Site(is_static=True, matches=frozenset()), bot="best")
+    check_markup(shown)
+    assert not shown.select("form")
+    assert not [link for link in shown.select("a") if "?" in str(link["href"]) or "matches" in str(link["href"])]

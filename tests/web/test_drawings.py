@@ -1,0 +1,272 @@
+"""The pages of matches: drawn once, one at a time, in a process of their own, and kept as long as there is room."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ladder.errors import TooMuch
+from ladder.home import Home
+from ladder.web import drawings as module
+from ladder.web.drawing import prune
+from ladder.web.drawings import Drawing, Drawings, name_of, pages_folder
+from referee.pages.match import make_page
+from referee.records.record import RecordWriter, header
+from referee.registry import find
+from tests.tables import Table, plan_of
+
+REMOVING = """
+import shutil, sys
+from ladder.web import drawing
+
+def remove_and_draw(*args, **kwargs):
+    drawing.make_page = really
+    shutil.rmtree(sys.argv[1])
+    return really(*args, **kwargs)
+
+really, drawing.make_page = drawing.make_page, remove_and_draw
+drawing.main()
+"""
+"""Draws a page in a folder that somebody removes meanwhile."""
+
+REMOVING_FILES = """
+import sys
+from pathlib import Path
+from ladder.web import drawing
+
+def write_and_remove(path, data):
+    really(path, data)
+    for file in Path(sys.argv[1]).iterdir():
+        file.unlink()
+
+really, drawing.write_private = drawing.write_private, write_and_remove
+drawing.main()
+"""
+"""Draws a page that somebody removes at once, with all else in the folder, as the first half of removing the folder."""
+
+
+def record_of(path: Path, seed: int = 1) -> bytes:
+    """The record of a short match."""
+    plan = plan_of(options={"last_turn": 2}, seed=seed)
+    table = Table(plan)
+    while table.match.result is None:
+        table.answer(min(table.open), 0)
+    writer = RecordWriter(path)
+    writer.append(header(plan), *table.lines)
+    writer.finish()
+    return path.read_bytes()
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> bytes:
+    return record_of(tmp_path / "match.jsonl")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    home = Home(tmp_path / "home")
+    home.make()
+    return pages_folder(home)
+
+
+@pytest.fixture
+def drawings(folder: Path) -> Iterator[Drawings]:
+    with Drawings(folder) as drawn:
+        yield drawn
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 120
+    while not true():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
+
+
+def drawn(drawings: Drawings, record: bytes) -> Drawing:
+    """How a drawing ends."""
+    wait_until(lambda: (now := drawings.ask(record)).page or now.problem)
+    return drawings.ask(record)
+
+
+@pytest.fixture
+def stopped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """No drawing goes on until this is left; the processes that are to draw."""
+    lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT)
+    module_start = Drawings._start
+    started: list[int] = []
+
+    def start(self: Drawings, name: str) -> object:
+        process = module_start(self, name)
+        started.append(process.pid)
+        return process
+
+    monkeypatch.setattr(Drawings, "_start", start)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    yield started
+    os.close(lock)
+
+
+def test_a_page_is_the_one_that_the_command_writes(drawings: Drawings, record: bytes, tmp_path: Path) -> None:
+    page = drawn(drawings, record).page
+    assert page is not None
+    made = make_page(tmp_path / "match.jsonl", find, lambda done, of: None)
+    assert page.read_text() == made.html
+    assert page.stat().st_mode & 0o077 == 0
+    left = {path.name for path in page.parent.iterdir()} - {page.with_suffix(".png").name}
+    assert left == {page.name, "lock"}
+
+
+def test_equal_requests_share_a_drawing_and_others_wait_in_their_order(
+    stopped: list[int], drawings: Drawings, tmp_path: Path
+) -> None:
+    records = [record_of(tmp_path / f"{seed}.jsonl", seed) for seed in range(3)]
+    threads = [threading.Thread(target=drawings.ask, args=(records[0],)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [drawings.ask(record).ahead for record in records] == [0, 1, 2]
+    assert [drawings.ask(record).ahead for record in records] == [0, 1, 2]
+    wait_until(lambda: stopped)
+    assert len(stopped) == 1, "one draws at a time"
+
+
+def test_who_asks_while_too_many_wait_is_told_to_come_back(
+    stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch, record: bytes
+) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING", 2)
+    drawings.ask(record)
+    drawings.ask(b"another")
+    with pytest.raises(TooMuch, match="too many matches are to be drawn at the moment; come back in a minute"):
+        drawings.ask(b"a third")
+    assert drawings.ask(b"another").ahead == 1, "those who wait go on waiting"
+
+
+def test_nobody_fills_the_queue_alone(stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_WAITING_OF_ONE", 1)
+    drawings.ask(b"one", "a stranger")
+    with pytest.raises(TooMuch):
+        drawings.ask(b"two", "a stranger")
+    assert drawings.ask(b"two", "somebody else").ahead == 1
+
+
+def test_of_a_drawing_that_is_killed_nothing_is_served_and_it_can_be_tried_again(
+    stopped: list[int], drawings: Drawings, record: bytes, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawings.ask(record)
+    wait_until(lambda: stopped)
+    os.kill(stopped[0], signal.SIGKILL)
+    wait_until(lambda: drawings.ask(record).problem)
+    assert drawings.ask(record) == Drawing(problem="the process that drew it was ended; try again in a minute")
+    assert not list(folder.glob("*.html"))
+    assert len(stopped) == 1, "nothing is done about it at once"
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
+    assert drawings.ask(record) == Drawing()
+
+
+def test_what_a_process_says_besides_ends_no_drawing(
+    drawings: Drawings, record: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talks = [
+        sys.executable,
+        "-c",
+        "import sys; sys.stdin.buffer.read(); print('a warning'); print('1 x'); print(); print('1 2')",
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            Drawings, "_start", lambda *_: subprocess.Popen(talks, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        )
+        drawings.ask(record)
+        wait_until(lambda: not drawings._jobs or not drawings._thread.is_alive())
+    assert drawn(drawings, record).page is not None
+
+
+def test_what_a_process_has_left_that_was_killed_is_in_nobodys_way(
+    drawings: Drawings, record: bytes, folder: Path
+) -> None:
+    (folder / "drawn.record").write_bytes(b"half a rec")
+    (folder / f"{name_of(record)}.html.0123abcd.part").write_bytes(b"<html>")
+    page = drawn(drawings, record).page
+    assert page is not None
+    assert page.read_bytes().endswith(b"</html>\n")
+    assert not list(folder.glob("*.part"))
+
+
+def test_two_processes_may_have_one_folder(drawings: Drawings, record: bytes, folder: Path) -> None:
+    with Drawings(folder) as others:
+        for both in (drawings, others):
+            both.ask(record)
+        assert drawn(drawings, record) == drawn(others, record)
+
+
+def test_what_is_no_record_has_no_page_and_the_reason_names_no_file(
+    drawings: Drawings, record: bytes, folder: Path
+) -> None:
+    problem = drawn(drawings, b"{}\n").problem
+    assert problem
+    assert str(folder) not in problem
+    assert drawn(drawings, record).page, "the next one is drawn"
+
+
+def test_a_folder_that_cannot_be_written_is_told(drawings: Drawings, record: bytes, folder: Path) -> None:
+    (folder / "lock").mkdir()
+    assert drawn(drawings, record).problem == "the page cannot be kept: Is a directory"
+
+
+def test_the_folder_can_be_removed_at_any_time(drawings: Drawings, record: bytes, folder: Path) -> None:
+    assert drawn(drawings, record).page
+    shutil.rmtree(folder)
+    assert drawn(drawings, record).page
+
+
+def test_the_folder_can_be_removed_while_a_page_is_drawn(record: bytes, folder: Path) -> None:
+    program = [sys.executable, "-c", REMOVING, str(folder), "name"]
+    ended = subprocess.run(program, input=record, stdout=subprocess.PIPE, check=True)
+    assert b"!" not in ended.stdout
+    assert (folder / "name.html").exists()
+
+
+def test_the_files_can_be_removed_as_soon_as_a_page_is_there(record: bytes, folder: Path) -> None:
+    program = [sys.executable, "-c", REMOVING_FILES, str(folder), "name"]
+    ended = subprocess.run(program, input=record, stdout=subprocess.PIPE, check=True)
+    assert b"!" not in ended.stdout
+    assert list(folder.iterdir()) == []
+
+
+def test_the_pages_that_were_not_looked_at_for_longest_make_room(folder: Path) -> None:
+    for age, name in enumerate(("new", "old", "oldest")):
+        page = folder / f"{name}.html"
+        page.write_bytes(bytes(100))
+        os.utime(page, (1000 - age, 1000 - age))
+    prune(folder, 250)
+    assert sorted(page.name for page in folder.iterdir()) == ["new.html", "old.html"]
+    prune(folder, 0)
+    assert not list(folder.iterdir())
+
+
+def test_a_page_that_is_looked_at_stays(drawings: Drawings, record: bytes, folder: Path) -> None:
+    page = drawn(drawings, record).page
+    assert page is not None
+    os.utime(page, (0, 0))
+    (folder / "other.html").write_bytes(bytes(100))
+    os.utime(folder / "other.html", (1000, 1000))
+    assert drawings.find(record) == page
+    prune(folder, page.stat().st_size)
+    assert page.exists()
+
+
+def test_where_the_ladders_folder_cannot_be_written_pages_are_kept_for_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert pages_folder(Home(tmp_path / "nowhere" / "home")) == tmp_path / "cache" / "dogana" / "pages"

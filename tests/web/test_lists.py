@@ -1,0 +1,219 @@
+"""The start page, lists of bots and of matches, and versions against each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.asker import ANYBODY
+from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.errors import LadderError, NotFound
+from ladder.home import Home
+from ladder.playing import announced
+from ladder.web.asked import BadQuestion, NoPage, Site
+from ladder.web.pages import bots as bots_page
+from ladder.web.pages import matches as matches_page
+from tests.ladder.made import CONDITION, GAME, OTHER, next_matches
+from tests.ladder.told import FAULTY
+from tests.web.conftest import Browse, new_ladder
+from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+
+MATCHES = "/games/{game}/matches"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder that no test changes."""
+    return hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
+
+
+# --- start --------------------------------------------------------------------------------------------------
+
+
+def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Home) -> None:
+    shown = page(home, "/")
+    check_markup(shown)
+    tables = Desk(home, ANYBODY).top(pb.TopRequest()).tables
+    assert len(shown.select("section.card")) == len({table.condition.game for table in tables})
+    [played] = [table for table in tables if table.condition == tables[0].condition]
+    best = rows(table_of(shown, f"The first 5 of {sum(one.HasField('mu') for one in played.versions)}"))
+    assert [row["Bot"] for row in best] == [f"{one.bot} v{one.version}" for one in played.versions[:5]]
+    last = Desk(home, ANYBODY).matches(pb.MatchesRequest(limit=8)).matches
+    assert [row["Match"] for row in rows(table_of(shown, "The last matches"))] == [one.match[:8] for one in last]
+
+
+def test_the_start_page_has_what_is_being_played(tmp_path: Path) -> None:
+    home = hostile_ladder(tmp_path / "home")
+    with Chronicle(home.database, create=False) as chronicle:
+        match = next_matches(chronicle)[0]
+    with announced(home, match, "unix:nowhere"):
+        shown = page(home, "/")
+        check_markup(shown)
+        assert [str(link["href"]) for link in shown.select("a[href$=live]")] == [
+            "live",
+            f"matches/{match.match_id}/live",
+        ]
+    assert "Being played" not in page(home, "/").text
+
+
+def test_the_start_page_of_nobody_says_what_to_do(tmp_path: Path) -> None:
+    shown = page(new_ladder(tmp_path / "home"), "/")
+    check_markup(shown)
+    assert shown.text.count("Nobody is rated yet") > 1
+    assert shown.select_one("main a[href=enter]") is not None
+
+
+# --- bots ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "bots"),
+    [
+        ("EVE", ["best"]),
+        ("goo", ["good"]),
+        ("' or 1=1 --", []),
+        ("%", []),
+        ("_", []),
+        ("<svg", [MARKUP]),
+        ("x" * 1000, []),
+    ],
+    ids=lambda value: value[:12] if isinstance(value, str) else None,
+)
+def test_bots_are_found_by_plain_text(home: Home, text: str, bots: list[str]) -> None:
+    shown = page(home, "/bots", {"q": text})
+    check_markup(shown)
+    if bots:
+        assert [row["Bot"].partition(" v")[0] for row in rows(table_of(shown, "1 bot with"))] == bots
+    else:
+        assert "No bot has" in shown.text
+
+
+def test_bots_are_listed_by_name_and_page_by_page(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = [one.bot for one in Desk(home, ANYBODY).bots(pb.BotsRequest()).bots]
+    monkeypatch.setattr(bots_page, "ROWS", 3)
+    found = []
+    for number in range(1, -(-len(every) // 3) + 1):
+        shown = page(home, "/bots", {"page": str(number)})
+        found += [row["Bot"].partition(" v")[0] for row in rows(table_of(shown, f"{len(every)} bots"))]
+    assert found == every
+    with pytest.raises(NoPage):
+        page(home, "/bots", {"page": "99"})
+    assert len(rows(table_of(page(home, "/bots", site=Site(is_static=True)), ""))) == len(every)
+
+
+# --- matches ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [{}, {"bot": "best"}, {"bot": "best", "lost": "1"}, {"out": "1"}], ids=str)
+def test_matches_are_paged_to_the_oldest_and_back(
+    home: Home, query: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(matches_page, "LISTED", 4)
+    request = pb.MatchesRequest(
+        game=GAME.name, bot=query.get("bot", ""), lost="lost" in query, out="out" in query, limit=1000
+    )
+    expected = [match.match[:8] for match in Desk(home, ANYBODY).matches(request).matches]
+    assert len(expected) > 4
+
+    def turned(place: dict[str, str]) -> tuple[list[str], str, str]:
+        shown = page(home, MATCHES, {**query, **place}, game=GAME.name)
+        check_markup(shown)
+        links = {str(link["rel"][0]): str(link["href"]) for link in shown.select("nav a[rel~=prev], nav a[rel~=next]")}
+        assert all(f"{name}={value}" in link for link in links.values() for name, value in query.items())
+        listed = [row["Match"] for row in rows(table_of(shown, "Matches that count"))]
+        return listed, links.get("next", ""), links.get("prev", "")
+
+    found, older, newer = turned({})
+    assert not newer
+    while older:
+        listed, older, newer = turned({"before": older.partition("before=")[2].partition("&")[0]})
+        found += listed
+    assert found == expected
+    back: list[str] = []
+    while newer:
+        listed, _, newer = turned({"after": newer.partition("after=")[2].partition("&")[0]})
+        back = listed + back
+    assert back == expected[: len(back)]
+    assert len(back) >= len(expected) - 4
+
+
+def test_a_match_in_a_list_has_all_its_places_and_who_was_out(home: Home) -> None:
+    shown = page(home, MATCHES, {"bot": FAULTY}, game=GAME.name)
+    for row in rows(table_of(shown, "Matches that count")):
+        assert f"{FAULTY} v1 (" in row["Places (points)"]
+        assert "out: crash" in row["Places (points)"]
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ({"lost": "1"}, BadQuestion),
+        ({"lost": "2"}, BadQuestion),
+        ({"bot": "bset"}, NotFound),
+        ({"before": "zz"}, NotFound),
+        ({"bot": "' or 1=1 --"}, NotFound),
+    ],
+    ids=str,
+)
+def test_matches_that_cannot_be_listed_are_refused(home: Home, query: dict[str, str], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        page(home, MATCHES, query, game=GAME.name)
+
+
+def test_no_matches_are_said_to_be_none(home: Home) -> None:
+    assert "There are no such matches" in page(home, MATCHES, {"bot": "best", "out": "1"}, game=GAME.name).text
+
+
+# --- against each other -------------------------------------------------------------------------------------
+
+
+def test_two_bots_are_compared_as_the_desk_compares_them(home: Home) -> None:
+    shown = page(home, "/compare", {"one": "best", "other": MARKUP})
+    check_markup(shown)
+    [found] = Desk(home, ANYBODY).compare(pb.CompareRequest(one="best", other=MARKUP)).comparisons
+    assert [row["Bot"] for row in rows(table_of(shown, "How they stand"))] == ["best v1", f"{MARKUP} v1"]
+    met = found.met
+    assert f"was ahead in {met.ahead}, level in {met.tied} and behind in {met.behind}" in text_of(shown)
+    by_seat = rows(table_of(shown, "By the seat"))
+    assert [row["Seat"] for row in by_seat] == [f"{one.seat} of {one.seats}" for one in found.seats]
+    common = rows(table_of(shown, "Their last common matches"))
+    assert [row["Match"] for row in common] == [match.match[:8] for match in found.matches]
+    [field, other] = shown.select("form input")
+    assert (field["value"], other["value"]) == ("best", MARKUP)
+
+
+def test_a_form_chooses_two_and_says_which_there_are(home: Home) -> None:
+    shown = page(home, "/compare", {"one": "best"})
+    check_markup(shown)
+    assert not shown.select("table")
+    assert {str(option["value"]) for option in shown.select("option")} >= {"best", "good"}
+
+
+@pytest.mark.parametrize("query", [{"one": "best", "other": "best"}, {"one": "best", "other": "bset"}], ids=str)
+def test_what_cannot_be_compared_is_told(home: Home, query: dict[str, str], browse: Browse) -> None:
+    with pytest.raises(LadderError, match="best"):
+        page(home, "/compare", query)
+    assert browse(home).get("/compare", params=query).status_code in (400, 404)
+
+
+def test_a_crosstable_says_who_was_ahead_of_whom(home: Home) -> None:
+    shown = page(home, "/games/{game}/crosstable", game=GAME.name)
+    check_markup(shown)
+    tables = Desk(home, ANYBODY).crosstable(pb.CrosstableRequest(game=GAME.name)).tables
+    assert [one.condition.terms for one in tables] == [CONDITION.terms, OTHER.terms]
+    for told in tables:
+        table = table_of(shown, f"Under {told.condition.terms}")
+        assert len(table.select("thead th")) == len(told.versions) + 1
+        for row, versions, line in zip(table.select("tbody tr"), told.versions, told.rows, strict=True):
+            head = row.select_one("th[scope=row]")
+            assert head is not None
+            assert text_of(head) == f"{versions.place}. {versions.bot} v{versions.version}"
+            for cell, met in zip(row.select("td"), line.met, strict=True):
+                assert (f"{met.matches}" in cell.text) == bool(met.matches)
+                shaded = "".join(cell.get("class") or [])
+                assert shaded == (
+                    "" if not met.matches or 0.4 < met.share < 0.6 else ("poorly", "well")[met.share > 0.5]
+                )

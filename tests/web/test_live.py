@@ -1,0 +1,460 @@
+"""Matches that are being played, as browsers follow them: a real referee, a real agent that waits, several browsers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from bs4 import BeautifulSoup
+from house_bots.random_bot import RandomBot
+
+from ladder.blocks import Blocks
+from ladder.errors import TooMuch
+from ladder.home import Home
+from ladder.match import Match
+from ladder.playing import announced
+from ladder.service.meter import AtATime
+from ladder.store import Store
+from ladder.web import live as module
+from ladder.web import matches
+from ladder.web.asked import Site
+from ladder.web.live import Live, changed
+from referee.game import Game
+from referee.live.play import House, Player, Remote
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.pages.payload import tokens_of
+from referee.registry import find, shipped_board
+from tests.referee.test_wire import Hall, hall, run
+from tests.web.served import serving_pages
+
+CLOCK = "600+0.5/300"
+SHORT: dict[str, dict[str, Any]] = {"cargo_noir": {"last_turn": 3, "first_player": 0}}
+
+
+@dataclass
+class Scene:
+    """A match that waits for the agent in seat 0, on a ladder whose pages are served."""
+
+    home: Home
+    match: Match
+    plan: MatchPlan
+    room: Hall
+    client: httpx.AsyncClient
+
+    @property
+    def path(self) -> str:
+        return f"/matches/{self.match.match_id}"
+
+
+@dataclass
+class Follower:
+    """What a browser does with events."""
+
+    tokens: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    lines: list[Any] = field(default_factory=list)
+    last: dict[str, Any] = field(default_factory=dict)
+    ids: list[int] = field(default_factory=list)
+    raw: str = ""
+
+    @property
+    def picture(self) -> str:
+        return "".join(self.tokens)
+
+    async def follow(self, scene: Scene, until: str = "over", client: httpx.AsyncClient | None = None) -> None:
+        """Read events until one of a kind comes, or the stream ends."""
+        async with (client or scene.client).stream("GET", f"{scene.path}/events") as answer:
+            assert answer.status_code == 200
+            assert answer.headers["content-type"].startswith("text/event-stream")
+            name = ""
+            async for line in answer.aiter_lines():
+                self.raw += line + "\n"
+                kind, _, value = line.partition(": ")
+                if kind == "event":
+                    name = value
+                elif kind == "id":
+                    self.ids.append(int(value))
+                elif kind == "data":
+                    self.take(name, json.loads(value))
+                    if name == until:
+                        return
+
+    def take(self, name: str, data: dict[str, Any]) -> None:
+        self.names.append(name)
+        self.last = data
+        if name == "whole":
+            self.tokens, self.lines = data["picture"], data["lines"]
+        elif name == "more":
+            self.tokens = made(self.tokens, data["change"])
+            self.lines += data["lines"]
+
+
+def made(before: list[str], change: list[Any]) -> list[str]:
+    """What a browser makes of a picture, as live.js does."""
+    after: list[str] = []
+    at = 0
+    for place in range(0, len(change), 3):
+        keep, drop, inserted = change[place : place + 3]
+        after += before[at : at + keep] + inserted
+        at += keep + drop
+    return after + before[at:]
+
+
+def scheduled(folder: Path, game: Game) -> tuple[Home, Match]:
+    """A ladder on which a match of a game is to be played."""
+    home = Home(folder)
+    home.make()
+    with Store(home.database, create=True) as store:
+        condition = store.condition(game.name, SHORT.get(game.name, {}), CLOCK)
+        for number in range(2):
+            version, _ = store.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [game.name])
+            store.qualify(version.id, condition, passed=True, reason="")
+        return home, Blocks(store, condition, [2]).add(7)[0]
+
+
+@asynccontextmanager
+async def playing(folder: Path, game: str = "cargo_noir") -> AsyncIterator[Scene]:
+    """Play a match meanwhile."""
+    home, match = scheduled(folder, find(game))
+    plan = MatchPlan(
+        game=find(game),
+        setup=find(game).setup(2, match.condition.options, shipped_board(find(game))),
+        match_id=match.match_id,
+        seed=match.seed,
+        bots=match.labels,
+        control=TimeControl.parse(CLOCK),
+        reveals_seed=False,
+    )
+    players: list[Player] = [Remote(20), House(RandomBot)]
+    async with hall(plan, players) as room:
+        with announced(home, match, room.server.local_address), serving_pages(home, Site()) as url:
+            async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+                yield Scene(home, match, plan, room, client)
+
+
+async def until(true: Any) -> None:
+    async with asyncio.timeout(30):
+        while not true():
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws at once, so that no test waits."""
+    monkeypatch.setattr(module, "PICTURE_SECONDS", 0.0)
+
+
+def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_spectator(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            early, late = Follower(), Follower()
+            first = asyncio.create_task(early.follow(now))
+            await until(lambda: early.names)
+            asked = await bot.decide()
+            await bot.choose(asked.decision, 0)
+            await until(lambda: early.lines)
+            second = asyncio.create_task(late.follow(now))
+            await until(lambda: late.names)
+            assert late.names == ["whole"], "who comes back has a whole picture, too"
+            showing = now.room.server.showing(now.plan)
+            assert len(showing._spectators) == 1
+            over = await bot.play_out()
+            await asyncio.gather(first, second)
+            assert early.picture == late.picture
+            assert BeautifulSoup(early.picture, "html.parser").find("svg") is not None
+            assert early.lines == late.lines
+            assert [line[0] for line in early.lines] == list(range(1, len(early.lines) + 1))
+            assert early.ids == sorted(early.ids)
+            assert early.names[-1] == "over"
+            assert over.digest not in early.raw + late.raw
+
+    run(scene())
+
+
+def test_what_changes_is_much_smaller_than_a_picture(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            browser = Follower()
+            following = asyncio.create_task(browser.follow(now))
+            await until(lambda: browser.names)
+            whole = len(browser.raw)
+            asked = await bot.decide()
+            await bot.choose(asked.decision, 0)
+            await until(lambda: len(browser.names) > 1)
+            assert len(browser.raw) - whole < whole / 3
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    run(scene())
+
+
+def test_a_secret_plan_is_not_in_the_stream_before_everybody_knows_it(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home", "venezia") as now:
+            bot = await now.room.agent()
+            await bot.join(labels=True)
+            browser = Follower()
+            following = asyncio.create_task(browser.follow(now))
+            await until(lambda: browser.names)
+            asked = await bot.decide()
+            while not asked.labels[0].startswith("first"):
+                await bot.choose(asked.decision, 0)
+                asked = await bot.decide()
+            await until(lambda: {line[1] for line in browser.lines} == {0, 1})  # both have put their marker
+            await until(lambda: "Seat 1: plan is made" in browser.picture)  # that everybody may know
+            shown, known = browser.picture, list(browser.lines)
+            planned = []
+            while asked.labels[0].startswith(("first", "district")):
+                planned.append(asked.labels[0])
+                await bot.choose(asked.decision, 0)
+                asked = await bot.decide()
+                if len(planned) == 1:
+                    look = BeautifulSoup((await now.client.get(f"{now.path}/live")).text, "html.parser")
+                    assert len(look.select("#lines li")) == len(known)
+                    assert (browser.picture, browser.lines) == (shown, known)
+            assert len(planned) > 1
+            await bot.choose(asked.decision, 0)
+            await bot.play_out()
+            await following
+            assert len(browser.lines) > len(known), "what is known to all is told"
+            assert str(now.match.seed) not in browser.raw
+
+    run(scene())
+
+
+def test_without_javascript_the_page_has_the_picture_the_standing_and_the_actions(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            asked = await bot.decide()
+            answer = await now.client.get(f"{now.path}/live")
+            assert "seat 0" not in BeautifulSoup(answer.text, "html.parser").select("#lines")[0].text
+            await bot.choose(asked.decision, 0)
+            await bot.decide()
+            async with asyncio.timeout(30):
+                while not (page := BeautifulSoup(answer.text, "html.parser")).select("#lines li"):
+                    answer = await now.client.get(f"{now.path}/live")
+            assert answer.status_code == 200
+            assert page.select_one("#board svg") is not None
+            assert page.select_one("noscript meta[http-equiv=refresh]") is not None
+            assert len(page.select("#seats tr")) == 2
+            assert "decides" in page.select("#seats tr")[0].text
+            for tag in page.select("#board *"):
+                assert not {name for name in tag.attrs if name.startswith("on") or name == "style"}
+
+    run(scene())
+
+
+def test_a_match_that_has_ended_leads_to_its_page_and_browsers_do_not_come_back(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            pass
+        with serving_pages(now.home, Site()) as url:
+            async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+                look = await client.get(f"{now.path}/live")
+                assert (look.status_code, look.headers["location"]) == (303, f"../{now.match.match_id}")
+                assert (await client.get(f"{now.path}/events")).status_code == 204
+
+    run(scene())
+
+
+def test_a_match_that_is_broken_off_is_told(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            browser = Follower()
+            following = asyncio.create_task(browser.follow(now))
+            await until(lambda: browser.names)
+            now.room.match.cancel()
+            await following
+            assert browser.last == {"reason": "The match was broken off; it will be played again."}
+
+    run(scene())
+
+
+def test_a_page_of_a_match_whose_agents_have_not_joined_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_SECONDS", 0.2)
+
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            assert "It has not begun yet." in (await now.client.get(f"{now.path}/live")).text
+
+    run(scene())
+
+
+def test_a_browser_that_reads_too_slowly_is_dropped_and_nobody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MAX_UNREAD", 3)
+
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            live = Live(now.home)
+            slow, fast = live.events(now.match.match_id), live.events(now.match.match_id)
+            seen = [await anext(slow)]
+            task = asyncio.create_task(_all(fast))
+            await bot.play_out()
+            assert (await task)[-1].startswith(b"event: over")
+            seen += await _all(slow)
+            assert not seen[-1].startswith(b"event: over"), "it is to come back, for a whole picture"
+            assert len(seen) <= 2
+            await live.close()
+
+    run(scene())
+
+
+async def _all(events: AsyncIterator[bytes]) -> list[bytes]:
+    return [event async for event in events]
+
+
+def test_a_browser_that_reads_nothing_at_all_gives_its_place_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "SLOW_SECONDS", 0.05)
+    places = AtATime(1, 1, "yours", "all")
+    reads, sent = asyncio.Event(), []
+
+    async def events() -> AsyncGenerator[bytes]:
+        while True:
+            yield b":\n\n"
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body":
+            await reads.wait()
+        sent.append(message)
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def scene() -> None:
+        stream = asyncio.create_task(matches._Events(events(), places, "one")({"type": "http"}, receive, send))
+        async with asyncio.timeout(30):
+            while sent == [] or not is_free(places):
+                await asyncio.sleep(0.01)
+        assert not stream.done()
+        reads.set()
+        await stream
+        assert sent[-1] == {"type": "http.response.body", "body": b""}, "the end, as far as the browser can tell"
+
+    run(scene())
+
+
+def is_free(places: AtATime) -> bool:
+    try:
+        with places.one("one"):
+            return True
+    except TooMuch:
+        return False
+
+
+def test_when_the_pages_stop_streams_end_and_nothing_is_wrong(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            browser = Follower()
+            with serving_pages(now.home, Site()) as url:
+                client = httpx.AsyncClient(base_url=url, timeout=60)
+                following = asyncio.create_task(browser.follow(now, client=client))
+                await until(lambda: browser.names)
+            await following
+            await client.aclose()
+            assert "over" not in browser.names, "the browser is to come back"
+
+    run(scene())
+    assert "ASGI" not in caplog.text
+
+
+def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "MAX_STREAMS_OF_ONE", 1)
+
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            browser = Follower()
+            following = asyncio.create_task(browser.follow(now))
+            await until(lambda: browser.names)
+            refused = await now.client.get(f"{now.path}/events")
+            assert refused.status_code == 429
+            assert "matches are followed from your address" in refused.text
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+            again = Follower()
+            async with asyncio.timeout(30):
+                while not again.names:  # the place is free as soon as the server sees that the browser has gone
+                    try:
+                        await again.follow(now, until="whole")
+                    except AssertionError:
+                        await asyncio.sleep(0.05)
+
+    run(scene())
+
+
+def test_a_match_is_not_followed_any_longer_when_nobody_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LINGER_SECONDS", 0.1)
+
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            live = Live(now.home)
+            assert "<svg" in (await live.look(now.match.match_id)).picture
+            await until(lambda: not live._matches)
+            showing = now.room.server.showing(now.plan)
+            await until(lambda: not showing._spectators)
+            assert "<svg" in (await live.look(now.match.match_id)).picture, "but again when somebody comes"
+            await live.close()
+
+    run(scene())
+
+
+def test_who_comes_at_the_moment_at_which_a_match_ends_is_not_kept_waiting(tmp_path: Path) -> None:
+    home, match = scheduled(tmp_path / "home", find("cargo_noir"))
+
+    async def scene() -> None:
+        live = Live(home)
+        followed = live._matches[match.match_id] = module._Followed(match)  # it is forgotten only after this
+        await followed.run("unix:/nowhere")
+        async with asyncio.timeout(30):
+            assert [event async for event in live.events(match.match_id)] == []
+
+    run(scene())
+
+
+def test_something_is_sent_although_nothing_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BEAT_SECONDS", 0.05)
+
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            live = Live(now.home)
+            assert await anext(live.events(now.match.match_id)) == b":\n\n"
+            await live.close()
+
+    run(scene())
+
+
+@pytest.mark.parametrize(("before", "after"), [("abc", "abc"), ("", "ab"), ("ab", ""), ("abcdefgh", "abXdeYZh")])
+def test_a_change_makes_one_picture_of_another(before: str, after: str) -> None:
+    assert made(list(before), changed(list(before), list(after))) == list(after)
+
+
+def test_a_picture_is_cut_into_tokens_and_joined_again() -> None:
+    picture = "<svg><g><text>a</text></g></svg>"
+    assert "".join(tokens_of(picture)) == picture

@@ -1,0 +1,80 @@
+"""One who asks for much keeps nobody else waiting, and fills no memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ladder.errors import TooMuch
+from ladder.home import Home
+from ladder.web import limits, shelf
+from ladder.web.kept import Kept
+from ladder.web.limits import Turns
+from ladder.web.shelf import Shelf
+from tests.web.conftest import Browse, new_ladder
+
+PAGE = Kept.of(b"page", 200)
+
+
+def test_an_address_that_asks_for_much_keeps_only_itself_waiting() -> None:
+    async def scene() -> None:
+        turns = Turns(2)
+        async with contextlib.AsyncExitStack() as stack:
+            for who in ("greedy", "greedy", "modest"):
+                await stack.enter_async_context(turns.one(who))
+            third = asyncio.create_task(stack.enter_async_context(turns.one("greedy")))
+            await asyncio.sleep(0)
+            assert not third.done()
+            await stack.enter_async_context(turns.one("another"))
+            third.cancel()
+        async with turns.one("greedy"), turns.one("greedy"):
+            pass
+
+    asyncio.run(scene())
+
+
+def test_who_waits_too_long_or_too_often_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_WAITING", 2)
+    monkeypatch.setattr(limits, "WAIT_SECONDS", 0.01)
+
+    async def scene() -> None:
+        turns = Turns(1)
+        async with turns.one("greedy"):
+            with pytest.raises(TooMuch, match="come back in a minute"):
+                async with turns.one("greedy"):
+                    pass
+            monkeypatch.setattr(limits, "WAIT_SECONDS", 60.0)
+            waiting = asyncio.create_task(contextlib.AsyncExitStack().enter_async_context(turns.one("greedy")))
+            await asyncio.sleep(0)
+            with pytest.raises(TooMuch, match=r"from your address$"):
+                async with turns.one("greedy"):
+                    pass
+            waiting.cancel()
+
+    asyncio.run(scene())
+
+
+def test_long_questions_fill_the_shelf_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "MAX_BYTES", 100_000)
+    kept = Shelf(new_ladder(tmp_path / "ladder"))
+    for number in range(10):
+        kept.put(("bots", f"{number}{'x' * 30_000}"), PAGE, kept.moment())
+    assert [number for number in range(10) if kept.find(("bots", f"{number}{'x' * 30_000}"))] == [7, 8, 9]
+
+
+def test_pages_of_a_ladder_that_was_put_in_the_place_of_another_are_its_own(
+    tmp_path: Path, browse: Browse, played: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "FRESH_SECONDS", 0.0)
+    home = new_ladder(tmp_path / "ladder")
+    client = browse(home)
+    assert "greedy" not in client.get("/bots").text
+    copy = shutil.copy(played.database, tmp_path / "copy")
+    for old in home.folder.glob("ladder.db-*"):
+        old.unlink()
+    Path(copy).rename(home.database)
+    assert "greedy" in client.get("/bots").text

@@ -1,0 +1,500 @@
+"""What strangers try at the pages: odd addresses, markup, slow and silent connections, forged headers. Real server, raw bytes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import shutil
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+import httpx
+import pytest
+import uvicorn
+from bs4 import BeautifulSoup
+
+from ladder.authors import Authors
+from ladder.chronicle import Chronicle
+from ladder.home import Home
+from ladder.service.meter import Allowance
+from ladder.web import connections, form
+from ladder.web.api import PREFIX
+from ladder.web.app import HEADERS, PAGES, application
+from ladder.web.asked import Site
+from ladder.web.kept import Kept
+from ladder.web.serving import Certificate, config_of, listening
+from referee.registry import games
+from tests.ladder.told import LOUD, told_ladder
+from tests.referee.test_wire import certificate
+from tests.web.conftest import Browse, new_ladder
+
+SITE = Site(takes_bots=True, address="ladder.example:7800")
+EVIL = "'\"><script>alert(1)</script><img src=x onerror=alert(2)>{{7717*7919}}"
+LARGE = 60_000_000
+SQL = "' or 1=1; drop table bots; --"
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder with a bot and an author whose names no door would let in."""
+    home = told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
+    with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
+        chronicle._write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
+        chronicle._write("update seat_results set detail = detail || ?", [EVIL])
+    return home
+
+
+@pytest.fixture
+def home(told: Home, tmp_path: Path) -> Home:
+    shutil.copytree(told.folder, tmp_path / "home")
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def client(home: Home, browse: Browse) -> httpx.Client:
+    return browse(home, SITE)
+
+
+def raw(client: httpx.Client, head: bytes, body: bytes = b"") -> bytes:
+    """Send bytes as they are, and read the whole answer."""
+    with connected(client) as connection:
+        connection.sendall(head + body)
+        return read_all(connection)
+
+
+@contextlib.contextmanager
+def connected(client: httpx.Client) -> Iterator[socket.socket]:
+    url = client.base_url
+    with socket.create_connection((url.host, url.port or 0), 60) as connection:
+        yield connection
+
+
+def read_all(connection: socket.socket) -> bytes:
+    data = b""
+    with contextlib.suppress(ConnectionError):
+        while piece := connection.recv(65536):
+            data += piece
+    return data
+
+
+def is_let_go(connection: socket.socket, data: bytes) -> bool:
+    """Send something again and again, until the other side ends the connection."""
+    try:
+        while True:
+            connection.sendall(data)
+            time.sleep(0.01)
+    except ConnectionError:
+        return True
+
+
+def get(path: str, *headers: str, method: str = "GET", host: str = "x") -> bytes:
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *headers, "", ""]
+    return "\r\n".join(lines).encode("latin-1")
+
+
+def status(answer: bytes) -> int:
+    found = re.match(rb"HTTP/1\.1 (\d+) ", answer)
+    assert found, answer[:200]
+    return int(found[1])
+
+
+def pages_of(home: Home) -> list[str]:
+    """Every page of the ladder, those of the hostile bot included."""
+    with Chronicle(home.database, create=False) as chronicle:
+        bots = {version.bot for version in chronicle.versions().values()}
+        found = [one.match_id for one in chronicle.matches(20)]
+        slugs = [condition.slug for condition in chronicle.conditions().values()]
+    named: dict[tuple[str, ...], list[dict[str, str]]] = {
+        (): [{}],
+        ("game",): [{"game": game} for game in games()],
+        ("game", "slug"): [{"game": "cargo_noir", "slug": slug} for slug in slugs],
+        ("bot",): [{"bot": quote(bot, safe="")} for bot in bots],
+        ("match",): [{"match": match} for match in found],
+    }
+    names = {page: tuple(re.findall(r"{(\w+)}", page)) for page in PAGES}
+    return [page.format(**one) for page, its in names.items() for one in named[its]]
+
+
+# --- headers ------------------------------------------------------------------------------------------------
+
+
+def test_every_answer_says_what_browsers_may_do_with_it(client: httpx.Client, home: Home) -> None:
+    asset = re.findall(r'"([^"]*static/[^"]*)"', client.get("/").text)[0]
+    requests = [("GET", page) for page in pages_of(home)]
+    requests += [("GET", f"/{asset}"), ("HEAD", "/"), ("DELETE", "/"), ("POST", "/login"), ("POST", "/logout")]
+    requests += [("GET", path) for path in ("/nothing", "/bots/", "/me", f"{PREFIX}/bots", f"{PREFIX}/nothing")]
+    for method, path in requests:
+        answer = client.request(method, path)
+        assert answer.status_code < 500, (path, answer.text)
+        for name, value in HEADERS.items():
+            assert answer.headers[name] == value or "replay.html" in path, (path, name)
+        assert "server" not in answer.headers
+        assert "unsafe" not in answer.headers["content-security-policy"]
+
+
+def test_a_failure_of_ours_is_a_page_that_tells_nothing(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("the secret is in /srv")
+
+    monkeypatch.setattr("ladder.desk.Desk.bots", fail)
+    answer = browse(home, SITE).get("/bots")
+    assert answer.status_code == 500
+    assert "srv" not in answer.text
+    assert answer.headers["content-security-policy"] == HEADERS["content-security-policy"]
+
+
+@pytest.mark.parametrize("host", ["[", "evil.example", "", "a b", "x:99999", "[::1", "x" * 5000, "<script>", "x/../y"])
+def test_the_host_that_a_stranger_names_is_never_believed(client: httpx.Client, host: str) -> None:
+    """Never more than 400, and no link leads there."""
+    for path in ("/", "/enter", "/bots/", "/feed.xml", "/login", f"{PREFIX}/info", "/nothing"):
+        answer = raw(client, get(path, host=host))
+        assert status(answer) < 500
+        if host and host not in ("[", "a b"):
+            assert host.encode() not in answer.replace(b'"x"', b"")
+
+
+# --- addresses ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/..%2fapp.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%5capp.py",
+        "/static//etc/passwd",
+        "/static/dogana.css",
+        "/static/%00",
+        "/../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/bots/..%2f..%2fladder.db",
+        "/matches/..%2fkey.pem",
+        "/matches/..%2f..%2fkey.pem/record.jsonl",
+        f"{PREFIX}/matches/..%2fkey.pem/record",
+        "/games/..%2f..",
+        "/%ff%fe",
+        "/bots/%ed%a0%80",
+        "/" + "a" * 8000,
+        "/?" + "&".join(f"q{number}=1" for number in range(2000)),
+        "/bots?q=" + "a" * 8000,
+        "*",
+        "http://evil.example/",
+        "/\\evil.example",
+        "/%0d%0aSet-Cookie:x=1",
+        "/bots/%0d%0aSet-Cookie:x=1/",
+    ],
+)
+def test_an_odd_address_leads_nowhere_else(client: httpx.Client, path: str) -> None:
+    answer = raw(client, get(path))
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert status(answer) in (200, 308, 400, 404, 414), answer[:300]
+    assert b"root:" not in body
+    assert b"PRIVATE KEY" not in body
+    assert b"SQLite" not in body
+    assert not re.search(rb"^set-cookie", head, re.I | re.M)
+    for location in re.findall(rb"^location: (.*?)\r?$", head, re.I | re.M):
+        assert re.match(rb"/(?![/\\])", location)
+
+
+def test_what_is_no_request_or_too_long_is_refused_and_the_next_one_is_served(client: httpx.Client) -> None:
+    for head in (
+        b"\x16\x03\x01\x02\x00" + b"\x00" * 200,  # TLS where there is none
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /\r\n\r\n",
+        b"\x00" * 1000 + b"\r\n\r\n",
+        get("/", "Cookie: dogana=" + "a" * 100_000),
+        get("/", *(f"X-{number}: y" for number in range(20_000))),
+        get("/", "Content-Length: 5", "Content-Length: 6"),
+        get("/", "Transfer-Encoding: chunked, identity"),
+        get("/login", "Transfer-Encoding: chunked", method="POST") + b"zz\r\n",
+    ):
+        with connected(client) as connection, contextlib.suppress(ConnectionError):
+            connection.sendall(head)
+            connection.shutdown(socket.SHUT_WR)
+            answer = read_all(connection)
+            assert not answer or status(answer) in (400, 404, 405), head[:50]
+    assert client.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/{}", "/bots/{}", "/bots?page={}", "/games/cargo_noir/under/{}", "/matches/{}/record.jsonl"]
+)
+def test_of_a_long_address_little_is_said_again(client: httpx.Client, path: str) -> None:
+    """Else who sends long ones keeps the connections of all others waiting."""
+    short, long = (client.get(path.format("a" * length)) for length in (20, 50_000))
+    assert long.status_code == short.status_code
+    assert len(long.text) < len(short.text) + 1200
+
+
+def test_methods_that_a_page_does_not_have_are_refused(client: httpx.Client, home: Home) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"):
+        for path in ("/", "/bots", "/enter", "/feed.xml", f"{PREFIX}/openapi.json"):
+            answer = client.request(method, path)
+            if (method, path) != ("OPTIONS", f"{PREFIX}/openapi.json"):
+                assert answer.status_code == 405, (method, path)
+    for page in pages_of(home):
+        head, whole = client.head(page), client.get(page)
+        assert (head.status_code, head.content) == (whole.status_code, b"")
+
+
+# --- text of strangers --------------------------------------------------------------------------------------
+
+
+def check_markup(answer: httpx.Response, path: str) -> None:
+    assert answer.status_code < 500, (path, answer.text[:500])
+    if "html" not in answer.headers["content-type"]:
+        assert LOUD not in answer.text, path
+        return
+    page = BeautifulSoup(answer.text, "html.parser")
+    assert not re.search("[\x00\x1b\u202e]", page.get_text()), path
+    for tag in page.find_all(True):
+        assert tag.name != "script" or (tag.get("src") and not tag.get_text(strip=True)), path
+        assert tag.name != "img" or tag.get("src") != "x", path
+        for name, value in tag.attrs.items():
+            assert not name.startswith("on"), (path, name)
+            assert name != "style", (path, name)
+            if name in ("href", "src", "action"):
+                there = urlsplit(str(value))
+                assert there.scheme in ("", "https"), (path, value)
+                assert not there.netloc or there.scheme == "https", (path, value)
+    assert "<script>alert" not in answer.text, path
+    assert str(7717 * 7919) not in answer.text  # a template within the text was not run
+
+
+def test_markup_in_names_and_reasons_stays_text_on_every_page(client: httpx.Client, home: Home) -> None:
+    seen = 0
+    for path in pages_of(home):
+        answer = client.get(path)
+        check_markup(answer, path)
+        seen += "alert(1)" in answer.text
+    assert seen > 5
+
+
+@pytest.mark.parametrize("text", [EVIL, SQL, LOUD, "\x00%\\", "\ud800", "a" * 3000])
+def test_whatever_is_typed_stays_text(client: httpx.Client, home: Home, text: str) -> None:
+    """In every place of every page where something can be typed: names in the path, and the query."""
+    typed = quote(text, safe="", errors="surrogatepass")
+    names = [
+        "q", "sort", "status", "page", "before", "after", "bot", "one", "other", "version", "lost", "out", "game",
+        "what", "seat", "condition", "size",
+    ]  # fmt: skip
+    for page in PAGES:
+        path = re.sub(r"{\w+}", typed, page)
+        check_markup(client.get(path), path)
+    for path in ("/bots", "/compare", "/games/cargo_noir", "/games/cargo_noir/matches", "/bots/best"):
+        for name in names:
+            check_markup(client.get(f"{path}?{name}={typed}"), f"{path}?{name}")
+    for path in ("/login", "/me", "/me/log", "/submit"):
+        check_markup(client.get(f"{path}?what={typed}&bot={typed}"), path)
+    with Chronicle(home.database, create=False) as chronicle:
+        assert len(chronicle.versions()) == 5
+
+
+def test_what_is_typed_into_forms_stays_text(client: httpx.Client, home: Home) -> None:
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    client.post("/login", data={"token": token})
+    for text in (EVIL, SQL, LOUD, "\x00", "a" * 3000):
+        for path, data in (
+            ("/login", {"token": text}),
+            ("/me/retire", {"bot": text}),
+            ("/me/requalify", {"bot": text}),
+        ):
+            check_markup(client.post(path, data=data), path)
+        check_markup(client.post("/submit", data={"bot": text}, files={"file": (text, b"1")}), "/submit")
+        check_markup(client.post("/submit", data={"bot": "ok", text: text}, files={"file": ("a.zip", b"1")}), "/submit")
+
+
+def test_what_one_author_sees_is_kept_for_nobody_else(client: httpx.Client, home: Home, browse: Browse) -> None:
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("zoe")
+    client.post("/login", data={"token": token})
+    for path in ("/", "/me", "/submit", "/login"):
+        answer = client.get(path)
+        assert "zoe" in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+        assert "etag" not in answer.headers
+    client.cookies.clear()
+    for path in ("/", "/me", "/submit", "/login"):
+        assert "zoe" not in client.get(path).text
+
+
+# --- connections --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [b"", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", b"\r\n"],
+    ids=["silent", "head", "header", "empty line"],
+)
+def test_who_does_not_finish_a_request_is_let_go(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch, begin: bytes
+) -> None:
+    """Also who says a little from time to time."""
+    monkeypatch.setattr(connections, "ASK_SECONDS", 0.5)
+    client = browse(home, SITE)
+    with connected(client) as connection:
+        connection.sendall(begin)
+        stop = threading.Event()
+
+        def trickle() -> None:
+            with contextlib.suppress(OSError):
+                while begin and not stop.wait(0.05):
+                    connection.send(b"\r\n" if begin == b"\r\n" else b"y")
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        try:
+            assert read_all(connection) in (b"",) or begin == b"\r\n"
+        finally:
+            stop.set()
+            thread.join()
+    assert client.get("/").status_code == 200
+
+
+def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
+    client = browse(home, SITE)
+    with connected(client) as connection:
+        connection.sendall(get("/login", "Content-Length: 100", method="POST") + b"token=")
+        assert status(read_all(connection)) == 400
+
+
+def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer has come; what follows is not read for ever."""
+    monkeypatch.setattr(connections, "ASK_SECONDS", 0.5)
+    client = browse(home, SITE)
+    with connected(client) as connection:
+        connection.sendall(b"GET /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n")
+        assert is_let_go(connection, b"x" * 100)
+
+
+def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READ_SECONDS", 0.3)
+    client = browse(home, SITE)
+    url = client.base_url
+    connection = socket.socket()
+    with connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.connect((url.host, url.port))
+        connection.settimeout(60)
+        assert is_let_go(connection, b"GET /enter HTTP/1.1\r\nHost: x\r\n\r\n" * 20)  # no answer is read
+    assert client.get("/").status_code == 200
+
+
+def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
+    monkeypatch.setattr("ladder.web.api._described", lambda: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    client = browse(home, SITE)
+    with connected(client) as connection:
+        connection.sendall(get("/api/v1/openapi.json"))
+        began, length = time.monotonic(), 0
+        while data := connection.recv(100_000):
+            length += len(data)
+            if time.monotonic() - began < 2.5 * connections.READ_SECONDS:
+                time.sleep(0.01)
+    assert length > LARGE
+
+
+def test_silent_connections_make_room_for_who_asks(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More of them than there are places, of one address and of all."""
+    monkeypatch.setattr(connections, "ASK_SECONDS", 600.0)
+    for of_one, of_all in ((5, 100), (100, 5)):
+        monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", of_one)
+        monkeypatch.setattr(connections, "MAX_CONNECTIONS", of_all)
+        client = browse(home, SITE)
+        with contextlib.ExitStack() as stack:
+            silent = [stack.enter_context(connected(client)) for _ in range(20)]
+            for _ in range(3):
+                assert client.get("/").status_code == 200
+            assert [read_all(one) for one in silent[:10]] == [b""] * 10  # the oldest had to go
+
+
+# --- TLS ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def encrypted(home: Home, tmp_path: Path) -> Iterator[httpx.Client]:
+    """Asks for pages that are served by TLS."""
+    certificate(tmp_path)
+    chain = Certificate(tmp_path / "cert.pem", tmp_path / "key.pem")
+    context = ssl.create_default_context(cafile=str(tmp_path / "cert.pem"))
+    with listening("127.0.0.1:0") as bound:
+        server = uvicorn.Server(config_of(application(home, SITE), chain))
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve([bound])), daemon=True)
+        thread.start()
+        while not server.started and thread.is_alive():
+            time.sleep(0.01)
+        try:
+            url = f"https://localhost:{bound.getsockname()[1]}"
+            with httpx.Client(base_url=url, verify=context, timeout=60) as client:
+                yield client
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def test_pages_are_served_by_tls_and_the_cookie_stays_on_it(encrypted: httpx.Client, home: Home) -> None:
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    answer = encrypted.post("/login", data={"token": token})
+    assert answer.headers["set-cookie"].startswith("__Host-dogana=")
+    assert "Secure" in answer.headers["set-cookie"]
+    assert encrypted.get("/me").status_code == 200
+    with connected(encrypted) as plain:
+        plain.sendall(get("/"))
+        assert not re.match(rb"HTTP/1.1 200", read_all(plain))
+
+
+@pytest.mark.parametrize("begin", [b"", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/1.1\r\n\r\n"])
+def test_who_does_not_come_to_speak_tls_is_let_go(
+    encrypted: httpx.Client, monkeypatch: pytest.MonkeyPatch, begin: bytes
+) -> None:
+    monkeypatch.setattr(connections, "ASK_SECONDS", 0.5)
+    with connected(encrypted) as connection:
+        connection.sendall(begin)
+        assert not re.match(rb"HTTP", read_all(connection))
+    monkeypatch.undo()
+    assert encrypted.get("/enter").status_code == 200
+
+
+def test_silent_connections_make_room_before_they_are_encrypted(
+    encrypted: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each takes a third of a megabyte: a few thousand of them would take all memory."""
+    monkeypatch.setattr(connections, "ASK_SECONDS", 600.0)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 5)
+    with contextlib.ExitStack() as stack:
+        silent = [stack.enter_context(connected(encrypted)) for _ in range(20)]
+        assert encrypted.get("/enter").status_code == 200
+        for one in silent[:10]:  # the oldest had to go, long before anybody else would have ended them
+            one.settimeout(30)
+            assert read_all(one) == b""
+
+
+@pytest.mark.parametrize(
+    ("proxy", "statuses"), [("", [401, 429]), ("127.0.0.1", [401, 401]), ("192.0.2.1", [401, 429])]
+)
+def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
+    tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, proxy: str, statuses: list[int]
+) -> None:
+    monkeypatch.setattr("ladder.web.limits.GUESSES", Allowance("wrong tokens", 1, 60))
+    client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy))
+    asked = [
+        client.post("/login", data={"token": "dgn_wrong"}, headers={"x-forwarded-for": address})
+        for address in ("198.51.100.1", "198.51.100.2")
+    ]
+    assert [answer.status_code for answer in asked] == statuses

@@ -1,0 +1,90 @@
+"""`dogana ladder site`: the pages as files."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import pytest
+from bs4 import BeautifulSoup
+
+from ladder.home import Home
+from ladder.web.site import CONTENTS, write_site
+from tests.commands.conftest import Dogana, dogana
+from tests.web.conftest import GAMES, new_ladder
+
+__all__ = ["dogana"]
+
+
+def untold(done: int, of: int) -> None:
+    """Nobody is told how far it is."""
+
+
+@pytest.fixture(scope="module")
+def site(played: Home, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with two matches of each game."""
+    folder = tmp_path_factory.mktemp("site") / "public"
+    write_site(played, folder, 2, untold)
+    return folder
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
+    missing = []
+    for page in site.rglob("*.html"):
+        for tag in BeautifulSoup(page.read_text(), "html.parser").select("[href], [src]"):
+            target = unquote(urldefrag(str(tag.get("href") or tag.get("src"))).url)
+            if target and not target.startswith(("data:", "http:", "https:")) and not (page.parent / target).is_file():
+                missing.append((str(page.relative_to(site)), target))
+    assert missing == []
+
+
+def test_nothing_can_be_asked_of_a_site(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        found = BeautifulSoup(page.read_text(), "html.parser")
+        assert found.select("form[method]") == [], page
+        assert not re.search(r'href="[^"]*\?', str(found.main)), page
+
+
+def test_it_lists_its_files_and_has_no_others(site: Path) -> None:
+    assert sorted(json.loads((site / CONTENTS).read_text())["files"]) == sorted(files(site).keys() - {CONTENTS})
+
+
+def test_it_has_the_last_matches_and_links_to_no_others(site: Path) -> None:
+    assert len(list(site.glob("matches/*.html"))) == 2 * len(GAMES)
+    assert len(list(site.glob("matches/*/replay.html"))) == 2 * len(GAMES)
+
+
+def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(site, again)
+    before = files(again)
+    (again / ".htaccess").write_text("of the organiser")
+    write_site(played, again, 1, untold)
+    after = files(again)
+    assert after.pop(".htaccess") == b"of the organiser"
+    gone = before.keys() - after.keys()
+    assert gone
+    assert all(name.startswith("matches/") for name in gone)
+
+
+@pytest.mark.parametrize("contents", [None, "no JSON", '{"files": ["../other.txt"]}', '{"files": [1]}'])
+def test_a_folder_with_something_else_is_left_alone(tmp_path: Path, dogana: Dogana, contents: str | None) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    folder = tmp_path / "thesis"
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    (tmp_path / "other.txt").write_text("more work")
+    if contents is not None:
+        (folder / CONTENTS).write_text(contents)
+    before = files(folder)
+    shown = dogana("ladder", "site", folder, "--home", home.folder, status=1)
+    assert "has something else in it" in shown.stderr
+    assert files(folder) == before
+    assert (tmp_path / "other.txt").exists()

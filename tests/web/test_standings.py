@@ -1,0 +1,271 @@
+"""Standings: they say what the desk says, in an order and a part that was asked for, and how sure it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.asker import ANYBODY
+from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.home import Home
+from ladder.web import told
+from ladder.web.asked import BadQuestion, NoPage, Site
+from ladder.web.pages import standings as module
+from referee.registry import UnknownGame
+from tests.ladder.made import CONDITION, GAME, OTHER
+from tests.web.conftest import Browse
+from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
+
+STANDINGS = "/games/{game}"
+UNDER = "/games/{game}/under/{slug}"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder that no test changes."""
+    return hostile_ladder(tmp_path_factory.mktemp("hostile") / "home")
+
+
+def listed(home: Home, **query: str) -> list[dict[str, str]]:
+    return rows(table_of(page(home, STANDINGS, query, game=GAME.name), "Standings"))
+
+
+def told_by_desk(home: Home, number: int = 0) -> list[pb.Standing]:
+    return list(Desk(home, ANYBODY).top(pb.TopRequest(game=GAME.name)).tables[number].versions)
+
+
+def test_standings_say_what_the_desk_says(home: Home) -> None:
+    shown = listed(home)
+    told = told_by_desk(home)
+    assert len(shown) == len(told) > 6
+    for row, one in zip(shown, told, strict=True):
+        assert row["Place"] == str(one.place or "-")
+        assert row["Bot"].startswith(f"{one.bot} v{one.version}")
+        assert (row["Matches"], row["Different"], row["Out"]) == tuple(map(str, (one.matches, one.different, one.out)))
+        if one.HasField("mu"):
+            assert row["Skill"] == f"{one.low:.2f}"
+            assert row["Estimate"] == f"{one.mu:.1f} ± {2 * one.sigma:.1f}"
+            assert row["First"] == f"{100 * one.wins / one.matches:.0f} %"
+    by_bot = {one.bot: row["Status"] for row, one in zip(shown, told, strict=True)}
+    assert by_bot["faulty"] == "suspended: out in its last 5 matches"
+    assert by_bot["untried"] == "waits to qualify"
+
+
+def test_all_bars_of_a_table_are_on_one_axis_and_say_in_words_what_they_show(home: Home) -> None:
+    drawn = page(home, STANDINGS, game=GAME.name).select("tbody svg.bar")
+    rated = [one for one in told_by_desk(home) if one.HasField("mu")]
+    assert len(drawn) == len(rated)
+    middles = []
+    for bar, one in zip(drawn, rated, strict=True):
+        assert bar["aria-label"] == f"{one.mu - 2 * one.sigma:.1f} to {one.mu + 2 * one.sigma:.1f}"
+        line = bar.select_one(".line")
+        assert line is not None
+        middles.append(float(re.findall(r"M([0-9.]+) ", str(line["d"]))[0]))
+        band = bar.select_one(".band")
+        assert band is not None
+        left, span = map(float, re.findall(r"M([0-9.]+) 2h([0-9.]+)v", str(band["d"]))[0])
+        assert left + span / 2 == pytest.approx(middles[-1], abs=0.2)
+    order = sorted(range(len(rated)), key=lambda place: rated[place].mu)
+    assert [middles[place] for place in order] == sorted(middles)
+
+
+def test_places_that_are_not_told_apart_are_named(home: Home) -> None:
+    for row, one in zip(listed(home), told_by_desk(home), strict=True):
+        named = {int(number) for number in re.findall("[0-9]+", row["Not told apart from"])}
+        assert named == {place for span in one.level_with[:3] for place in (span.first, span.last)}
+
+
+@pytest.mark.parametrize(
+    ("spans", "words"),
+    [
+        ([], ""),
+        ([(2, 2)], "place 2"),
+        ([(2, 4)], "places 2-4"),
+        ([(1, 1), (3, 4)], "places 1 and 3-4"),
+        ([(1, 2), (4, 4), (6, 9)], "places 1-2, 4 and 6-9"),
+        ([(1, 1), (3, 3), (5, 5), (7, 9)], "places 1, 3, 5 and others"),
+    ],
+)
+def test_places_are_said_in_words(spans: list[tuple[int, int]], words: str) -> None:
+    assert told.places([pb.Places(first=first, last=last) for first, last in spans]) == words
+
+
+@pytest.mark.parametrize(
+    ("share", "words"), [(0, "0"), (0.004, "under 1"), (0.5, "50"), (0.994, "over 99"), (0.99, "99"), (1, "100")]
+)
+def test_what_is_nearly_certain_is_not_called_certain(share: float, words: str) -> None:
+    assert told.percent(share) == f"{words}\N{NO-BREAK SPACE}%"
+
+
+def test_who_leads_and_how_sure_that_is_stands_above(home: Home) -> None:
+    lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
+    assert lead is not None
+    first, second, *_ = told_by_desk(home)
+    assert text_of(lead).startswith(f"{first.bot} v1 leads. The ladder is ")
+    assert f"sure that it is better than {second.bot} v1 on place 2, which is not enough" in text_of(lead)
+    assert text_of(lead).endswith(f"they have played {first.matches} and {second.matches} matches.")
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "words"), [(7.84, 1, "+7.8"), (-0.36, 1, "-0.4"), (-0.04, 1, "0.0"), (0.004, 2, "0.00")]
+)
+def test_a_change_that_rounds_to_nothing_has_no_sign(value: float, digits: int, words: str) -> None:
+    assert told.change(value, digits) == words
+
+
+def test_a_lead_is_over_the_best_of_another_bot_and_sure_from_95_percent_on() -> None:
+    def standing(bot: str, place: int, mu: float) -> pb.Standing:
+        return pb.Standing(bot=bot, place=place, mu=mu, sigma=1.0)
+
+    lead = told.lead_of([standing("a", 1, 30), standing("a", 2, 29), standing("b", 3, 25)])
+    assert lead is not None
+    assert lead.other is not None
+    assert (lead.leader.bot, lead.other.place, lead.is_sure) == ("a", 3, True)
+    close = told.lead_of([standing("a", 1, 30), standing("b", 2, 28)])
+    assert close is not None
+    assert not close.is_sure
+    alone = told.lead_of([standing("a", 1, 30)])
+    assert alone is not None
+    assert alone.other is None
+    assert told.lead_of([pb.Standing(bot="new")]) is None
+
+
+@pytest.mark.parametrize(
+    ("sort", "key"),
+    [
+        ("estimate", lambda one: -one.mu if one.HasField("mu") else 1e9),
+        ("bot", lambda one: one.bot.casefold()),
+        ("author", lambda one: one.author.casefold()),
+        ("matches", lambda one: -one.matches),
+        ("out", lambda one: -one.out),
+        ("first", lambda one: -(one.wins / one.matches if one.matches else 0)),
+    ],
+)
+def test_standings_are_sorted_as_asked_for_and_keep_their_places(home: Home, sort: str, key: object) -> None:
+    told = told_by_desk(home)
+    shown = page(home, STANDINGS, {"sort": sort}, game=GAME.name)
+    by_name = {f"{one.bot} v{one.version}": one for one in told}
+    order = [by_name[row["Bot"].removesuffix(" new")] for row in rows(table_of(shown, "Standings"))]
+    keys = list(map(key, order))  # type: ignore[call-overload]
+    assert keys == sorted(keys)
+    assert len(order) == len(told)
+    [sorted_by] = shown.select("th[aria-sort]")
+    link = sorted_by.select_one("a[rel=nofollow]")
+    assert link is not None
+    assert f"sort={sort}" in str(link["href"])
+
+
+@pytest.mark.parametrize(
+    ("query", "bots"),
+    [
+        ({"q": "EVE"}, ["best"]),
+        ({"q": "goo"}, ["good"]),
+        ({"q": "' or 1=1 --"}, []),
+        ({"q": "%"}, []),
+        ({"q": MARKUP[:4]}, [MARKUP]),
+        ({"status": "stopped"}, ["faulty"]),
+        ({"status": "waiting"}, ["best", "untried"]),
+        ({"status": "waiting", "q": "fay"}, ["untried"]),
+    ],
+    ids=str,
+)
+def test_a_part_is_found_by_plain_text_and_status(home: Home, query: dict[str, str], bots: list[str]) -> None:
+    shown = page(home, STANDINGS, query, game=GAME.name)
+    check_markup(shown)
+    names = {row["Bot"].partition(" v")[0] for row in rows(table_of(shown, "Standings"))}
+    assert names == set(bots)
+    field = shown.select_one("input[name=q]")
+    assert field is not None
+    assert field["value"] == query.get("q", "")
+
+
+def test_many_are_shown_page_by_page_and_all_of_them_in_files(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROWS", 3)
+    whole = [
+        row["Bot"] for row in rows(table_of(page(home, STANDINGS, site=Site(is_static=True), game=GAME.name), "S"))
+    ]
+    assert len(whole) == len(told_by_desk(home))
+    paged: list[str] = []
+    number, shown = 1, page(home, STANDINGS, {"sort": "skill"}, game=GAME.name)
+    while True:
+        paged += [row["Bot"] for row in rows(table_of(shown, "Standings"))]
+        following = shown.select_one("a[rel~=next]")
+        if following is None:
+            break
+        number += 1
+        assert f"page={number}" in str(following["href"])
+        shown = page(home, STANDINGS, {"sort": "skill", "page": str(number)}, game=GAME.name)
+    assert paged == whole
+    with pytest.raises(NoPage, match=f"the last one is {number}"):
+        page(home, STANDINGS, {"page": str(number + 1)}, game=GAME.name)
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [({"sort": "x"}, "sort is one of"), ({"status": "x"}, "status is one of"), ({"page": "0'"}, "page is a number")],
+)
+def test_what_cannot_be_asked_is_told(home: Home, query: dict[str, str], reason: str) -> None:
+    with pytest.raises(BadQuestion, match=reason):
+        page(home, STANDINGS, query, game=GAME.name)
+
+
+def test_each_condition_has_its_standings(home: Home) -> None:
+    main = page(home, STANDINGS, game=GAME.name)
+    [link] = [str(link["href"]) for link in main.select("a[href]") if "/under/" in str(link["href"])]
+    assert link == f"../games/{GAME.name}/under/{OTHER.slug}"
+    other = page(home, UNDER, game=GAME.name, slug=OTHER.slug)
+    check_markup(other)
+    shown = rows(table_of(other, f"Standings under {OTHER.terms}"))
+    assert [row["Matches"] for row in shown] == [str(one.matches) for one in told_by_desk(home, 1)]
+    same = page(home, UNDER, game=GAME.name, slug=CONDITION.slug)
+    assert rows(table_of(same, "Standings")) == rows(table_of(main, "Standings"))
+
+
+def test_a_condition_or_game_that_is_not_there_is_answered_with_one_that_is(home: Home) -> None:
+    with pytest.raises(NoPage, match=re.escape(CONDITION.slug)):
+        page(home, UNDER, game=GAME.name, slug="60+0.5-11")
+    with pytest.raises(UnknownGame):
+        page(home, STANDINGS, game="chess")
+
+
+def test_hostile_names_are_text(home: Home) -> None:
+    shown = page(home, STANDINGS, game=GAME.name)
+    check_markup(shown)
+    [row] = [row for row in rows(table_of(shown, "Standings")) if MARKUP in row["Bot"]]
+    assert row["Author"] == '\\u202e"><script>alert(2)</script>'
+    assert row["Language"] == MARKUP[:20]
+
+
+def test_a_new_version_is_marked(home: Home) -> None:
+    marked = {row["Bot"].partition(" v")[0] for row in listed(home) if row["Bot"].endswith(" new")}
+    assert marked == {one.bot for one in told_by_desk(home) if one.is_new}
+
+
+def test_over_http_the_page_is_the_same_and_an_unknown_one_is_a_404(home: Home, browse: Browse) -> None:
+    client = browse(home)
+    answer = client.get(f"/games/{GAME.name}/under/{OTHER.slug}")
+    assert answer.status_code == 200
+    assert client.get(f"/games/{GAME.name}/under/x").status_code == 404
+    assert client.get(f"/games/{GAME.name}", params={"sort": "x"}).status_code == 400
+
+
+def test_what_the_numbers_mean_is_said(home: Home) -> None:
+    shown = page(home, "/about/ratings")
+    check_markup(shown)
+    assert {"estimate", "skill", "apart", "blocks", "different"} <= {str(head["id"]) for head in shown.select("h2[id]")}
+
+
+def test_a_page_of_a_hundred_with_the_longest_names_is_no_longer_than_it_may_be(tmp_path: Path) -> None:
+    from bench.ladder import make
+
+    home = Home(tmp_path / "1000")
+    make(tmp_path, 1000, 150).close()
+    with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
+        chronicle._write("update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)")
+    html = str(page(home, STANDINGS, game=GAME.name))
+    assert html.count("<tr") == 101
+    assert len(html.encode()) < 100_000

@@ -1,0 +1,97 @@
+"""A ladder whose matches are real and whose names are hostile, and how its pages are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from pathlib import Path
+
+from bs4 import BeautifulSoup, Tag
+
+from ladder.asker import ANYBODY, Asker
+from ladder.chronicle import Chronicle
+from ladder.desk import Desk
+from ladder.home import Home
+from ladder.running import count
+from ladder.web.app import PAGES
+from ladder.web.asked import Asked, Site
+from ladder.web.render import rendered
+from tests.ladder.made import CONDITION, GAME, OTHER, next_matches, result_of
+from tests.ladder.told import told_ladder
+
+PLAYED = 40
+MARKUP = "<svg onload=alert(1)>"
+"""A bot that is called so, by an author who is called like the next."""
+REVERSED = '\u202e"><script>alert(2)</script>'
+
+
+def hostile_ladder(folder: Path) -> Home:
+    """A ladder on which a bot with a hostile name plays, too, and one game was run under two conditions."""
+    home = told_ladder(folder, PLAYED)
+    with Chronicle(home.database, create=False) as chronicle:
+        assert chronicle.condition(OTHER.game, OTHER.options, OTHER.clock) == OTHER
+        hostile, _ = chronicle.add_version(MARKUP, REVERSED, "hash of it", ["./bot"], [GAME.name], MARKUP[:20])
+        chronicle.add_version("best", "eve", "second hash", ["./bot"], [GAME.name])
+        chronicle.add_version("untried", "fay", "its hash", ["./bot"], [GAME.name])
+        for condition in (CONDITION, OTHER):
+            chronicle.qualify(hostile.id, condition, passed=True, reason="")
+        for version in chronicle.find_versions("good"):
+            chronicle.qualify(version.id, OTHER, passed=True, reason="")
+        for condition, blocks in ((CONDITION, 3), (OTHER, 2)):
+            for number in range(blocks):
+                for match in next_matches(chronicle, number, condition):
+                    count(chronicle, match, result_of(match, range(1, len(match.seats) + 1)), "hash")
+    return home
+
+
+def page(
+    home: Home,
+    address: str,
+    query: Mapping[str, str] | None = None,
+    *,
+    asker: Asker = ANYBODY,
+    site: Site | None = None,
+    **names: str,
+) -> BeautifulSoup:
+    """A page as it is without JavaScript."""
+    path = address.format(**names).removeprefix("/")
+    asked = Asked(Desk(home, asker), asker, site or Site(), path, names, query or {})
+    return BeautifulSoup(rendered(PAGES[address](asked), asked), "html.parser")
+
+
+def rows(table: Tag) -> list[dict[str, str]]:
+    """The rows of a table, by the heads of the columns."""
+    heads = [text_of(head) for head in table.select("thead th")]
+    found = []
+    for row in table.select("tbody tr"):
+        cells = row.find_all(["th", "td"])
+        assert len(cells) == len(heads)
+        found.append(dict(zip(heads, map(text_of, cells), strict=True)))
+    return found
+
+
+def table_of(shown: BeautifulSoup, caption: str) -> Tag:
+    """The table with a caption that begins so."""
+    return next(
+        table for table in shown.select("table") if table.caption and text_of(table.caption).startswith(caption)
+    )
+
+
+def text_of(tag: Tag) -> str:
+    """What is read of a part of a page, without its drawings."""
+    read = copy(tag)
+    for drawing in read.select("svg"):
+        drawing.extract()
+    return " ".join(read.text.split())
+
+
+def check_markup(shown: BeautifulSoup) -> None:
+    """Check what every page has to be, whoever has named what."""
+    assert len(shown.select("h1")) == 1
+    assert not shown.select("[onload], [onerror], [style], script:not([src])")
+    assert "\u202e" not in shown.text
+    for tag in shown.select("table"):
+        assert tag.caption is not None
+        assert all(head.get("scope") in ("col", "row", "rowgroup") for head in tag.select("th"))
+    for link in shown.select("a[href]"):
+        assert not str(link["href"]).startswith(("javascript:", "//", "http"))
