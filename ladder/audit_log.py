@@ -14,7 +14,7 @@ from ladder.entries import now
 from ladder.home import Home
 from ladder.key import LadderKey, ladder_key
 from ladder.store import Store
-from referee.files import check_regular, unfinished
+from referee.files import check_regular, replacing
 from referee.records.audit_log import checkpoint_text, entries, must_begin_with
 from referee.records.chain import FIRST_HASH
 
@@ -46,18 +46,10 @@ def write(home: Home, store: Store, file: Path, previous: Path | None = None) ->
         added = None
         for path in reversed(earlier):
             added = must_begin_with(path, (line.encode() for line in store.log_lines()), "the log of this ladder")
-        part = unfinished(final)
-        try:
-            with part.open("xb") as target:
-                count = _write(store, key, target)
-                target.flush()
-                os.fsync(target.fileno())
-            part.replace(final)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(file)) from error
-        finally:
-            with contextlib.suppress(OSError):
-                part.unlink()
+        with replacing(file) as part, part.open("xb") as target:
+            count = _write(store, key, target)
+            target.flush()
+            os.fsync(target.fileno())
     return count, added
 
 
@@ -70,8 +62,7 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
     """
     final = Path(os.path.realpath(file))
     check_regular(final)
-    part = unfinished(final)
-    try:
+    with replacing(file) as part:
         with part.open("xb") as target:
             for piece in pieces:
                 target.write(piece)
@@ -81,12 +72,6 @@ def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> t
         for path in (final if final.exists() else None, previous):
             if path is not None:
                 added = must_begin_with(path, (line for _, line in entries(part)), "the log of this ladder")
-        part.replace(final)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
     return count, added
 
 

@@ -14,9 +14,11 @@ import string
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from ladder.database import LadderFile
+from ladder.budgets import Budgets
+from ladder.entries import now
 from ladder.errors import LadderError, NotFound, Unauthenticated
 from ladder.intake import ORGANISER_NAME, check_author
+from ladder.match import HOUSE
 
 DEFAULT_DAYS = 90
 _ALPHABET = string.ascii_letters + string.digits
@@ -52,7 +54,7 @@ class Act:
     about: str
 
 
-class Authors(LadderFile):
+class Authors(Budgets):
     """The authors of a ladder."""
 
     def add(self, author: str, days: int = DEFAULT_DAYS) -> str:
@@ -108,6 +110,23 @@ class Authors(LadderFile):
             self.note_act(ORGANISER_NAME, "author revoke", what)
             return len(valid)
 
+    def set_budget(self, author: str, matches: int | None) -> None:
+        """Note how many matches a day an author may have from now on; None to let them have their share.
+
+        Raises:
+            NotFound: if nobody of that name was added, or has submitted a bot.
+            LadderError: if it is the author of the house bots.
+        """
+        if author == HOUSE:
+            raise LadderError("house bots are on every ladder, as anchors: they have no budget")
+        with self.writing():
+            if not self._rows(
+                "select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]
+            ):
+                raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
+            self._write("insert into budgets (author, matches, at) values (?, ?, ?)", [author, matches, now()])
+            self.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
+
     def names(self) -> list[str]:
         """Return all authors, the oldest first."""
         return [row["name"] for row in self._rows("select name from authors order by rowid")]
@@ -146,13 +165,18 @@ class Authors(LadderFile):
         if row["expires_at"] <= _now():
             raise Unauthenticated(f"the token expired on {row['expires_at'][:10]}; ask the organiser for another one")
         today = _now()[:10]
-        if row["used_on"] != today:  # once a day, so that asking hardly ever writes
-            self._write("update tokens set used_on = ? where id = ?", [today, row["id"]])
+        if row["used_on"] != today:  # once a day, so that asking hardly ever writes, and never waits for who does
+            self._write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
         return str(row["author"])
 
     def acts(self, limit: int) -> list[Act]:
         """Return the last changes that somebody has made, newest first."""
         rows = self._rows("select id as number, at, who, did, about from acts order by id desc limit ?", [limit])
+        return [Act(**row) for row in rows]
+
+    def acts_since(self, number: int) -> list[Act]:
+        """Return the changes that somebody has made after the one of that number, the oldest first."""
+        rows = self._rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
         return [Act(**row) for row in rows]
 
 

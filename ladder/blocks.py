@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import secrets
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 
+from ladder.budgets import NEXT_DAY
 from ladder.condition import Condition
 from ladder.errors import TooFew
 from ladder.match import Match, Version
@@ -22,7 +24,13 @@ class Blocks:
     """
 
     def __init__(
-        self, store: Store, condition: Condition, seat_counts: Sequence[int], *, same_author: bool = False
+        self,
+        store: Store,
+        condition: Condition,
+        seat_counts: Sequence[int],
+        *,
+        same_author: bool = False,
+        guests: bool = False,
     ) -> None:
         """Prepare it.
 
@@ -31,13 +39,16 @@ class Blocks:
             condition: what is played.
             seat_counts: the numbers of seats that it may have.
             same_author: whether two bots of one author may meet.
+            guests: whether bots at home are guests.
         """
+        self._guests = guests
         self._store = store
         self._condition = condition
         self._seat_counts = seat_counts
         self._same_author = same_author
         self._queue: Queue | None = None
         self._changes_of_others = 0
+        self._out_of_budget: set[str] = set()
         self._touched: set[int] = set()
 
     def touch(self, versions: Collection[int]) -> None:
@@ -61,12 +72,15 @@ class Blocks:
         kept = self._in_step()
         while True:
             chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is no secret
-            block = kept.draw(self._seat_counts, self._store.playing(self._condition), chance)
+            playing, met = self._store.playing(self._condition), partial(self._store.meetings, self._condition)
+            block = kept.draw(self._seat_counts, playing, chance, met)
             if block is None:
                 self.forget()
+                waiting = ", ".join(sorted(self._out_of_budget))
                 raise TooFew(
                     f"{len(kept)} bots can play {self._condition.game} here, too few for a match of"
                     f" {min(self._seat_counts)} seats without two of one author; submit another, or say --same-author"
+                    + (f" (out of their budget until {NEXT_DAY}: {waiting})" if waiting else "")
                 )
             versions = self._store.versions(block.versions)
             broken = [version for version in block.versions if not is_playable(versions[version])]
@@ -79,7 +93,13 @@ class Blocks:
     def _add(self, kept: Queue, block: Block, schedule_seed: int) -> list[Match]:
         tables = {secrets.token_hex(8): seats for seats in rotations(block.versions)}
         matches = self._store.add_block(
-            self._condition, secrets.randbits(62), tables, schedule_seed, block.round, block.due
+            self._condition,
+            secrets.randbits(62),
+            tables,
+            schedule_seed,
+            block.round,
+            block.due,
+            guests=self._guests,
         )
         number = matches[0].block
         assert number is not None  # noqa: S101 matches of a block have one
@@ -89,15 +109,17 @@ class Blocks:
     def _in_step(self) -> Queue:
         """Return the queue as it is now."""
         with self._store.reading():
-            changes = self._store.changes_of_others()
-            if self._queue is None or changes != self._changes_of_others:
+            changes, out_of_budget = self._store.changes_of_others(), self._store.out_of_budget()
+            known = changes, out_of_budget  # which change also by the clock, at midnight
+            if self._queue is None or known != (self._changes_of_others, self._out_of_budget):
                 self._queue = queue(self._store, self._condition, same_author=self._same_author)
             elif self._touched:
                 bots = self._store.versions(self._touched)
                 for version in bots:
                     self._queue.remove(version)
                 for candidate in candidates(self._store, self._condition, bots):
-                    self._queue.put(candidate)
-            self._changes_of_others = changes
+                    if candidate.author not in out_of_budget:
+                        self._queue.put(candidate)
+            self._changes_of_others, self._out_of_budget = known
             self._touched.clear()
         return self._queue

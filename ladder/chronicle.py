@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import groupby, product
 from operator import itemgetter
 from typing import Any
 
+from typing_extensions import override
+
 from ladder.condition import Condition
+from ladder.database import among_ids
 from ladder.errors import LadderError, NotFound
 from ladder.match import Version
 from ladder.rating import Rating
 from ladder.store import Store
 from referee.match.result import Outcome
 
-TELEMETRY_MATCHES = 200
-"""In how many of its last matches it is looked up what a version said of its thinking."""
+LAST_MATCHES = 200
+"""In how many of its last matches it is looked up whom a version has met, and what it said of its thinking."""
+LAST_BLOCKS = 100
+"""For how many blocks it is told what the rating of a version was after them."""
+LAST_VERSIONS = 20
+"""For how many versions of a bot that is told together."""
+LAST_TOGETHER = 2000
+"""Among how many of its last matches those are found in which another version sat, too."""
 MAX_NAMED = 5
 """How many names are listed where one was expected."""
+
+_LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
+"""The last matches of a version, and its seats in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +94,80 @@ class Said:
     mean: float
 
 
+@dataclass(frozen=True, slots=True)
+class SeatTally:
+    """How a version has fared in a seat."""
+
+    seats: int
+    """How many sat at the table."""
+    seat: int
+    matches: int
+    wins: int
+    """Matches in which it was first, shared first places included."""
+    out: int
+    mean_rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What a version was charged."""
+
+    matches: int
+    decisions: int
+    mean_ms: float
+    """For a decision."""
+    most_ms: float
+    """For all decisions of a match."""
+    most_in: str
+    """The id of that match."""
+
+
 class Chronicle(Store):
     """A ladder that can be asked what has happened."""
+
+    _known: dict[int, Version] | None = None
+    """All versions, while one moment is read; None if nothing is kept."""
+
+    @override
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let everything that is read inside see the same moment, as `LadderFile.reading`.
+
+        Most questions need all versions several times. They are read once for each moment, so nothing may be written inside.
+        """
+        is_within = self._db.conn.in_transaction
+        with super().reading():
+            if is_within:
+                yield
+                return
+            self._known = {}
+            try:
+                yield
+            finally:
+                self._known = None
+
+    @override
+    def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
+        """Return all versions by id, or some and all others of their bots."""
+        if among is not None or self._known is None:
+            return super().versions(among)
+        self._known = self._known or super().versions()
+        return self._known.copy()
 
     # names
 
     def versions_called(self, bot: str) -> list[Version]:
         """Return the versions of a bot by their number, or the one that is named as in `mybot v2`; empty if there is none."""
-        return [version for version in self.versions().values() if bot in (version.bot, version.label)]
+        name, _, number = bot.rpartition(" v")
+        rows = self._rows(
+            """
+            select versions.id from bots join versions on versions.bot = bots.id where name = ?
+            union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
+            """,
+            [bot, name, int(number) if number.isdecimal() and len(number) < 18 else 0],
+        )
+        found = self.versions([row["id"] for row in rows])
+        return [version for version in found.values() if bot in (version.bot, version.label)]
 
     def find_versions(self, bot: str) -> list[Version]:
         """Return the versions of a bot by their number, or the one that is named as in `mybot v2`.
@@ -113,7 +193,11 @@ class Chronicle(Store):
 
     # matches
 
-    def matches(
+    def matches(self, limit: int, **which: Any) -> list[PlayedMatch]:
+        """Return the matches whose numbers `numbers` gives, in the same order."""
+        return self.numbered(self.numbers(limit, **which))
+
+    def numbers(
         self,
         limit: int,
         *,
@@ -122,8 +206,11 @@ class Chronicle(Store):
         lost: bool = False,
         out: bool = False,
         before: str = "",
-    ) -> list[PlayedMatch]:
-        """Return the last matches that count, newest first. The cost does not grow with the history.
+        after: str = "",
+    ) -> list[int]:
+        """Return the numbers of the last matches that count, or the first ones after a match, newest first.
+
+        The cost does not grow with the history.
 
         Args:
             limit: the greatest number of matches.
@@ -132,11 +219,14 @@ class Chronicle(Store):
             lost: only matches in which one of the versions was not first; it needs `versions`.
             out: only matches in which one of the versions was out, or anybody if no version is given.
             before: the id of a match; only those that counted before it.
+            after: the id of a match; only those that counted after it, and of these the first ones.
 
         Raises:
-            LadderError: if the match `before` does not count.
+            LadderError: if the match `before` or `after` does not count.
         """
         below = self._number_of(before) if before else 1 << 62
+        above = self._number_of(after) if after else 0
+        order, nearest = ("asc", nsmallest) if after else ("desc", nlargest)
         chosen = list(self.conditions().values()) if conditions is None else conditions
         # Without "indexed by" SQLite walks through all matches of a version to find those few that it lost.
         if versions:
@@ -153,12 +243,12 @@ class Chronicle(Store):
             for row in self._rows(
                 f"""
                 select distinct number from appearances{index}
-                where {key} and number < ?{flags} order by number desc limit ?
+                where {key} and number > ? and number < ?{flags} order by number {order} limit ?
                 """,  # noqa: S608
-                [*values, below, limit],
+                [*values, above, below, limit],
             )
         }
-        return self.numbered(nlargest(limit, found))
+        return sorted(nearest(limit, found), reverse=True)
 
     def _number_of(self, match_id: str) -> int:
         rows = self._rows("select number from results where match = ?", [match_id])
@@ -168,16 +258,20 @@ class Chronicle(Store):
 
     def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
         """Return the matches of these numbers, in the same order."""
-        marks = ", ".join("?" * len(numbers))
-        found = {match.number: match for match in self._played(f"where results.number in ({marks})", numbers)}
+        which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
+        [among] = self._rows(
+            f"select json_group_array(distinct version) as versions from results join seats using (match) {which}",  # noqa: S608
+            ids,
+        )
+        found = {one.number: one for one in self._played(which, ids, self.versions(json.loads(among["versions"])))}
         return [found[number] for number in numbers]
 
     def all_played(self) -> Iterator[PlayedMatch]:
         """Read all matches that count, in the order in which they do."""
-        return self._played("", [])
+        return self._played("", [], self.versions())
 
-    def _played(self, where: str, parameters: Sequence[Any]) -> Iterator[PlayedMatch]:
-        conditions, versions = self.conditions(), self.versions()
+    def _played(self, where: str, parameters: Sequence[Any], versions: Mapping[int, Version]) -> Iterator[PlayedMatch]:
+        conditions = self.conditions()
         rows = self._each(
             f"""
             select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
@@ -221,7 +315,16 @@ class Chronicle(Store):
 
     def played(self, match_id: str) -> PlayedMatch | None:
         """Return a match that counts; None if it does not count."""
-        return next(self._played("where results.match = ?", [match_id]), None)
+        rows = self._rows("select number from results where match = ?", [match_id])
+        return next(iter(self.numbered([row["number"] for row in rows])), None)
+
+    def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
+        """Return the matches of a block that count, by rotation; the one that is given is among them."""
+        rows = self._rows(
+            "select number from matches join results on results.match = matches.id where block = ? order by rotation",
+            [match.block],
+        )
+        return self.numbered([row["number"] for row in rows])
 
     def voids(self, match_id: str) -> list[str]:
         """Return the reason of each attempt at a match that came to no result."""
@@ -236,8 +339,8 @@ class Chronicle(Store):
         rows = self._rows(
             """
             select seat_results.outcome, count(*) as matches
-            from appearances
-            join results on results.number = appearances.number
+            from appearances indexed by appearances_out
+            cross join results on results.number = appearances.number
             join seat_results on seat_results.match = results.match and seat_results.seat = appearances.seat
             where appearances.version = ? and appearances.condition = ? and appearances.out = 1
             group by seat_results.outcome order by matches desc, seat_results.outcome
@@ -246,31 +349,133 @@ class Chronicle(Store):
         )
         return {Outcome(row["outcome"]): row["matches"] for row in rows}
 
-    def rating_history(self, version: Version, condition: Condition) -> dict[int, Rating]:
-        """Return the rating of a version after each block in which a match of it was rated, the first block first."""
+    def rating_history(
+        self, versions: Collection[int], condition: Condition, limit: int
+    ) -> dict[int, dict[int, Rating]]:
+        """Return by version and block the rating after the last blocks in which a match of the version was rated, in their order.
+
+        Args:
+            versions: the ids of the versions.
+            condition: what was played.
+            limit: the greatest number of blocks for each version.
+        """
         rows = self._rows(
             """
-            select block, mu, sigma from block_ratings join blocks on blocks.id = block_ratings.block
-            where version = ? and condition = ? order by block
+            select ratings.version, ratings.block, ratings.mu, ratings.sigma
+            from json_each(?) as chosen
+            join block_ratings as ratings on ratings.version = chosen.value and ratings.condition = ?2 and ratings.block in (
+                select block from block_ratings
+                where version = chosen.value and condition = ?2 order by block desc limit ?3
+            )
+            order by ratings.version, ratings.block
             """,
-            [version.id, condition.id],
+            [json.dumps(list(versions)), condition.id, limit],
         )
-        return {row["block"]: Rating(row["mu"], row["sigma"]) for row in rows}
+        return {
+            version: {row["block"]: Rating(row["mu"], row["sigma"]) for row in blocks}
+            for version, blocks in groupby(rows, key=itemgetter("version"))
+        }
+
+    def block_changes(self, matches: Iterable[PlayedMatch]) -> dict[tuple[int, int], float]:
+        """Return by how much the mu of versions changed in the blocks of some matches, by version and block.
+
+        A block in which a version was first rated is left out.
+        """
+        changes = {}
+        keys = {(seat.version.id, match.condition.id, match.block) for match in matches for seat in match.seats}
+        for version, condition, block in keys:
+            rows = self._rows(
+                """
+                select block, mu from block_ratings
+                where version = ? and condition = ? and block <= ? order by block desc limit 2
+                """,
+                [version, condition, block],
+            )
+            if len(rows) > 1 and rows[0]["block"] == block:
+                changes[version, block] = rows[0]["mu"] - rows[1]["mu"]
+        return changes
+
+    def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
+        """Return how a version has fared in its last matches in each seat, the smaller tables first."""
+        rows = self._rows(
+            f"""
+            select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
+                avg(rank) as mean_rank
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join matches on matches.id = results.match
+            join blocks on blocks.id = matches.block
+            join seat_results on seat_results.match = results.match and seat_results.seat = last.seat
+            group by blocks.seats, last.seat order by blocks.seats, last.seat
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
+        )
+        return [SeatTally(**row) for row in rows]
+
+    def thinking(self, version: Version, condition: Condition) -> Thinking | None:
+        """Return what a version was charged in its last matches; None if it decided nothing."""
+        [row] = self._rows(
+            # SQLite takes the match from the row that has the greatest time.
+            f"""
+            select count(*) as matches, sum(seat_results.decisions) as decisions,
+                sum(think_ms) / sum(seat_results.decisions) as mean_ms, max(think_ms) as most_ms, results.match as most_in
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join seat_results on seat_results.match = results.match and seat_results.seat = last.seat
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
+        )
+        return Thinking(**row) if row["decisions"] else None
+
+    def last_seats(self, version: Version, condition: Condition, limit: int) -> list[tuple[str, int]]:
+        """Return match id and seat of the last matches of a version, newest first."""
+        rows = self._rows(
+            f"select match, last.seat from ({_LAST}) as last join results on results.number = last.number",  # noqa: S608
+            [version.id, condition.id, limit],
+        )
+        return [(row["match"], row["seat"]) for row in rows]
+
+    def scores(self, condition: Condition, among: Collection[int]) -> dict[tuple[int, int], Score]:
+        """Return how some versions have fared against each other in all their matches, by their ids, both ways round."""
+        ids = json.dumps(list(among))
+        rows = self._rows(
+            """
+            select one, other, matches, ahead, tied from scores
+            where condition = ? and one in (select value from json_each(?)) and other in (select value from json_each(?))
+            """,
+            [condition.id, ids, ids],
+        )
+        found = {}
+        for row in rows:
+            matches, ahead, tied = row["matches"], row["ahead"], row["tied"]
+            behind = matches - ahead - tied
+            found[row["one"], row["other"]] = Score(matches, ahead, tied, behind)
+            found[row["other"], row["one"]] = Score(matches, behind, tied, ahead)
+        return found
+
+    def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
+        """Return the last matches in which both of two versions sat, newest first, as far as they are among the last of one."""
+        rows = self._rows(
+            f"""
+            select last.number from ({_LAST}) as last
+            where exists (select 1 from appearances where version = ? and condition = ? and number = last.number)
+            limit ?
+            """,  # noqa: S608
+            [one.id, condition.id, LAST_TOGETHER, other.id, condition.id, limit],
+        )
+        return self.numbered([row["number"] for row in rows])
 
     def telemetry(self, version: Version, condition: Condition) -> dict[str, Said]:
         """Return what a version said of its thinking in its last matches, by key."""
         rows = self._rows(
-            """
+            f"""
             select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
-            from (
-                select number, seat from appearances
-                where version = ? and condition = ? order by number desc limit ?
-            ) as last
+            from ({_LAST}) as last
             join results on results.number = last.number
             join telemetry on telemetry.match = results.match and telemetry.seat = last.seat
             group by key order by key
-            """,
-            [version.id, condition.id, TELEMETRY_MATCHES],
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
         )
         return {row["key"]: Said(row["matches"], row["count"], row["total"] / row["count"]) for row in rows}
 
@@ -284,27 +489,28 @@ class Chronicle(Store):
             for seat, said in groupby(rows, key=itemgetter("seat"))
         }
 
-    def submitted_at(self) -> dict[int, str]:
-        """Return when each version was submitted, in ISO 8601, UTC, by the id of the version."""
-        return {row["id"]: row["submitted_at"] for row in self._rows("select id, submitted_at from versions")}
+    def submitted_at(self, among: Collection[int]) -> dict[int, str]:
+        """Return when versions were submitted, in ISO 8601, UTC, by their ids."""
+        which, ids = among_ids(among, "id in {}")
+        rows = self._rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
+        return {row["id"]: row["submitted_at"] for row in rows}
 
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
-        """Return how a version has fared against each that it has met, the most frequent first."""
-        versions = self.versions()
+        """Return how a version has fared in its last matches against each that it has met, the most frequent first."""
         rows = self._rows(
-            """
+            f"""
             select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,
                 sum(own.rank = others.rank) as tied, sum(own.rank > others.rank) as behind
-            from appearances
-            join results on results.number = appearances.number
-            join seat_results as own on own.match = results.match and own.seat = appearances.seat
-            join seat_results as others on others.match = results.match and others.seat <> appearances.seat
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join seat_results as own on own.match = results.match and own.seat = last.seat
+            join seat_results as others on others.match = results.match and others.seat <> last.seat
             join seats on seats.match = others.match and seats.seat = others.seat
-            where appearances.version = ? and appearances.condition = ?
             group by seats.version order by matches desc, seats.version
-            """,
-            [version.id, condition.id],
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
         )
+        versions = self.versions([row["version"] for row in rows])
         return {
             versions[row["version"]]: Score(row["matches"], row["ahead"], row["tied"], row["behind"]) for row in rows
         }

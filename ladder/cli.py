@@ -9,59 +9,81 @@ import signal
 import sys
 from importlib import metadata
 from types import FrameType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ladder.commands.audit import audit
-from ladder.commands.audit_log import audit_log
-from ladder.commands.author import author
-from ladder.commands.backup import backup
-from ladder.commands.bots import bots
-from ladder.commands.check import check
-from ladder.commands.export import export
-from ladder.commands.key import key
-from ladder.commands.log import log
-from ladder.commands.login import login, logout
-from ladder.commands.match import match
-from ladder.commands.matches import matches
-from ladder.commands.playing import playing
-from ladder.commands.queue import queue
-from ladder.commands.recompute import recompute
-from ladder.commands.record import record
-from ladder.commands.replay import replay
-from ladder.commands.requalify import requalify
-from ladder.commands.retire import retire
-from ladder.commands.run import run
-from ladder.commands.serve import serve
-from ladder.commands.show import show
-from ladder.commands.submit import submit
-from ladder.commands.top import top
-from referee.commands.doctor import doctor
-from referee.commands.games import games
-from referee.commands.new import new
+from ladder.commands.lazy import lazy
 from referee.commands.output import out
-from referee.commands.play import play
-from referee.commands.position import position
-from referee.commands.verify import verify
-from referee.commands.verify_log import verify_log
-from referee.commands.watch import watch
 from referee.errors import DoganaError
 from referee.terminal import Remarks
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        out.print(f"dogana {metadata.version('dogana')}")
+        from referee.registry import rules_are_compiled  # no command need wait for this
+
+        rules = "compiled" if rules_are_compiled() else "pure Python"
+        out.print(f"dogana {metadata.version('dogana')} (rules: {rules})")
         raise typer.Exit
 
 
+_SETTINGS: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+LADDER = {
+    name: f"ladder.commands.{name.replace('-', '_')}"
+    for name in [
+        "submit",
+        "run",
+        "serve",
+        "web",
+        "site",
+        "top",
+        "queue",
+        "bots",
+        "show",
+        "compare",
+        "crosstable",
+        "matches",
+        "playing",
+        "match",
+        "log",
+        "record",
+        "retire",
+        "requalify",
+        "at-tables",
+        "recompute",
+        "backup",
+        "prune",
+        "export",
+        "audit",
+        "key",
+        "audit-log",
+        "author",
+    ]
+}
+"""The commands of `dogana ladder`, and the module of each; a function or a group of its own has the name of the module."""
+ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", cls=lazy(LADDER), **_SETTINGS)
+COMMANDS: dict[str, str | typer.Typer] = {
+    "games": "referee.commands.games",
+    "new": "referee.commands.new",
+    "check": "ladder.commands.check",
+    "play": "referee.commands.play",
+    "watch": "referee.commands.watch",
+    "verify": "referee.commands.verify",
+    "verify-log": "referee.commands.verify_log",
+    "replay": "ladder.commands.replay",
+    "position": "referee.commands.position",
+    "doctor": "referee.commands.doctor",
+    "login": "ladder.commands.login",
+    "logout": "ladder.commands.logout",
+    "connect": "ladder.commands.connect",
+    "ladder": ladder,
+}
 app = typer.Typer(
     help="An AI tournament harness for modern board games: referee matches, keep records, run a ladder.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+    cls=lazy(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"]},
+    **_SETTINGS,
 )
 
 
@@ -72,36 +94,6 @@ def _options(
     ] = False,
 ) -> None:
     """Accept what can be given before any command."""
-
-
-for command in (games, new, check, play, watch, verify, verify_log, replay, position, doctor, login, logout):
-    app.command()(command)
-ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", no_args_is_help=True)
-for ladder_command in (
-    submit,
-    run,
-    serve,
-    top,
-    queue,
-    bots,
-    show,
-    matches,
-    playing,
-    match,
-    log,
-    record,
-    retire,
-    requalify,
-    recompute,
-    backup,
-    export,
-    audit,
-    key,
-    audit_log,
-):
-    ladder.command()(ladder_command)
-ladder.add_typer(author, name="author")
-app.add_typer(ladder, name="ladder")
 
 
 def main() -> None:
@@ -148,7 +140,10 @@ def _stop_cleanly() -> list[int]:
         if not came:
             came.append(number)
             interrupt = signal.getsignal(signal.SIGINT)
-            (interrupt if callable(interrupt) else signal.default_int_handler)(number, frame)
+            if callable(interrupt) and interrupt is not signal.default_int_handler:
+                interrupt(number, frame)
+            else:
+                raise KeyboardInterrupt(signal.Signals(number).name)
 
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script
         # asyncio stops its loop in order only if this is the handler; blocked, Ctrl-C is still for others.

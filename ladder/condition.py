@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import quote
 
 from google.protobuf.struct_pb2 import Struct
 
@@ -27,6 +28,12 @@ class Condition:
     def terms(self) -> str:
         """The clock and the options, as tables show them."""
         return ", ".join([self.clock, *(f"{name}={_text(value)}" for name, value in self.options.items())])
+
+    @property
+    def slug(self) -> str:
+        """The clock and the options, as one part of an address."""
+        options = (f"{name}={_text(value)}" for name, value in self.options.items())
+        return quote("_".join([self.clock.replace("/", "-"), *options]), safe="+=")
 
     def options_struct(self) -> Struct:
         """Return the options as a message."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import logging
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 from urllib.parse import quote
@@ -23,27 +25,39 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from ladder.entries import begin, disagreement, lines, note, now
-from ladder.errors import BadHome
-from ladder.schema import DERIVED, derive, migrations
+from ladder.errors import BadHome, Busy
+from ladder.schema import NOT_OF_TALLIES, migrations
+from ladder.tallies import DERIVED, derive
+
+_log = logging.getLogger(__name__)
 
 _PATIENCE = 30.0
 """For how many seconds a transaction waits for those of other processes; each takes milliseconds."""
+_TRY_SECONDS = 1.0
+"""For how many seconds at a time one waits that waits for others as long as they take."""
+_TRIES_BETWEEN_WARNINGS = 60
+
+
+Parameters = Sequence[Any] | Mapping[str, Any]
+"""Of an SQL statement, by place or by name."""
 
 
 class LadderFile:
     """The SQLite file of a ladder. Use it as a context manager, or close it."""
 
-    def __init__(self, path: Path, *, create: bool) -> None:
+    def __init__(self, path: Path, *, create: bool, outwaits: bool = False) -> None:
         """Open the file, and bring it to the current layout.
 
         Args:
             path: `ladder.db` in the folder of the ladder.
             create: whether to make a ladder if there is no such file.
+            outwaits: whether transactions that write wait for others as long as these take, and say so in the log.
 
         Raises:
             BadHome: if it is not a ladder, one of a newer version, or cannot be read.
         """
         self._path = path
+        self._outwaits = outwaits
         if not create and not path.is_file():
             raise BadHome(
                 f"{path.parent} is not a ladder: there is no {path.name}; name its folder with --home, or submit a bot to make one"
@@ -99,9 +113,10 @@ class LadderFile:
             )
         self._write_ahead()
         with self.writing():
-            if migrations.pending(self._db):  # whoever comes second finds nothing left to do
+            pending = {migration.name for migration in migrations.pending(self._db)}
+            if pending:  # whoever comes second finds nothing left to do
                 migrations.apply(self._db)
-                for table in DERIVED:
+                for table in DERIVED if pending - NOT_OF_TALLIES else ():
                     derive(self._db, table)
                 if not self._rows("select 1 from audit_log limit 1"):
                     begin(self._db)
@@ -147,8 +162,44 @@ class LadderFile:
         if self._db.conn.in_transaction:
             yield
             return
-        with self._explained(), self._transaction("begin immediate"):
-            yield
+        with self._explained():
+            self._begin_writing()
+            with self._transaction():
+                yield
+
+    def _begin_writing(self) -> None:
+        if self._outwaits:
+            self._wait_for_others(_TRY_SECONDS)  # in between, the process can be ended
+        try:
+            for tries in count():
+                try:
+                    self._db.conn.execute("begin immediate")
+                except sqlite3.OperationalError as error:
+                    if not self._outwaits or _code(error) != sqlite3.SQLITE_BUSY:
+                        raise
+                    if tries % _TRIES_BETWEEN_WARNINGS == 0:
+                        _log.warning("%s: another program has locked it; the ladder goes on when that ends", self._path)
+                else:
+                    return
+        finally:
+            if self._outwaits:
+                self._wait_for_others(_PATIENCE)
+
+    def _wait_for_others(self, seconds: float) -> None:
+        """Let what is done from now on wait for other processes as long."""
+        self._db.conn.execute(f"pragma busy_timeout = {seconds * 1000:.0f}").close()
+
+    def _write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
+        """Write something that can as well be left out, unless others are writing at this moment, or nothing can be written."""
+        with self._explained():
+            self._wait_for_others(0)
+            try:
+                self._db.conn.execute(sql, parameters)
+            except sqlite3.OperationalError as error:
+                if _code(error) not in _NOT_NOW:
+                    raise
+            finally:
+                self._wait_for_others(_PATIENCE)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -162,12 +213,14 @@ class LadderFile:
         if self._db.conn.in_transaction:
             yield
             return
-        with self._explained(), self._transaction("begin deferred"):
-            yield
+        with self._explained():
+            self._db.conn.execute("begin deferred")
+            with self._transaction():
+                yield
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[None]:
-        self._db.conn.execute(begin)
+    def _transaction(self) -> Iterator[None]:
+        """End the transaction that has begun."""
         try:
             yield
             self._db.conn.execute("commit")
@@ -185,17 +238,18 @@ class LadderFile:
             hint = _HINTS.get(_code(error))
             if hint is None and not isinstance(error, sqlite3.OperationalError):
                 raise
-            raise BadHome(f"{self._path}: {hint or error}") from error
+            kind = Busy if _code(error) == sqlite3.SQLITE_BUSY else BadHome
+            raise kind(f"{self._path}: {hint or error}") from error
 
     def changes_of_others(self) -> int:
         """Return a number that is another one whenever others have written meanwhile, in this process or another."""
         [row] = self._rows("pragma data_version")
         return int(row["data_version"])
 
-    def _rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    def _rows(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
         return list(self._each(sql, parameters))
 
-    def _each(self, sql: str, parameters: Sequence[Any] = ()) -> Iterator[dict[str, Any]]:
+    def _each(self, sql: str, parameters: Parameters = ()) -> Iterator[dict[str, Any]]:
         with self._explained():
             cursor = self._db.conn.execute(sql, parameters)
             names = [column[0] for column in cursor.description]
@@ -277,6 +331,7 @@ _HINTS = {
     sqlite3.SQLITE_CORRUPT: f"is damaged; {_RESTORE}",
     sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
 }
+_NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 
 def _code(error: sqlite3.Error) -> int:

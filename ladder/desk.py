@@ -7,65 +7,63 @@ see what. Text of strangers is handed on as it is; whoever prints it makes it vi
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from functools import partial
 from importlib.metadata import version as installed_version
+from io import BytesIO
 from pathlib import Path
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.answers import (
+    condition_message,
+    fared_message,
+    file_pieces,
+    played_messages,
+    standing_message,
+    stopped_standings,
+    table,
+    telemetry_messages,
+)
+from ladder.asker import ORGANISER, Asker, without_path
 from ladder.audit_log import write
-from ladder.chronicle import Chronicle, PlayedMatch, Said
-from ladder.condition import Condition, agree
-from ladder.errors import Forbidden, LadderError
+from ladder.choosing import check_hosted, conditions_asked_for, is_called
+from ladder.chronicle import Chronicle, Said
+from ladder.comparing import compare, crosstable
+from ladder.errors import Forbidden, LadderError, NotFound
 from ladder.home import Home
-from ladder.intake import ORGANISER_NAME, check_names, submit
+from ladder.intake import allow_at_tables, check_names, submit
 from ladder.key import ladder_key
 from ladder.match import Version
+from ladder.news import Newspaper
+from ladder.offer import is_known, offered
+from ladder.packs import NoRecord, find_record
 from ladder.playing import playing
-from ladder.standings import Standing, Status, requalify, retire, standings
-from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, traces_of
+from ladder.retention import KEPT, by_retention
+from ladder.standings import requalify, retire, standings
+from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, qualified_in, traces_of
 from ladder.upload import Upload
 from ladder.waiting import waiting
-from referee.commands.options import DEFAULT_CLOCK, read_clock
-from referee.game import OptionValue
 from referee.records.signature import PublicKey
 from referee.registry import find, games
 
 MAX_MATCHES = 1000
 """The greatest number of matches that are listed at a time."""
 DEFAULT_MATCHES = 10
-PIECE_BYTES = 256 * 1024
-"""How many bytes of a file are sent in a message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asker:
-    """Who asks."""
-
-    author: str = ""
-    """The author of whose bots they may read logs; empty if they have shown no token."""
-    is_organiser: bool = False
-    """Whether the ladder is a folder of theirs."""
-
-    @property
-    def name(self) -> str:
-        """What the list of changes calls them."""
-        return ORGANISER_NAME if self.is_organiser else self.author
-
-
-ORGANISER = Asker(is_organiser=True)
-ANYBODY = Asker()
 
 
 class Desk:
     """The desk of one ladder, for one who asks. Each question sees one moment of the ladder."""
 
-    def __init__(self, home: Home, asker: Asker = ORGANISER) -> None:
+    def __init__(self, home: Home, asker: Asker = ORGANISER, chronicle: Chronicle | None = None) -> None:
+        """Ask a chronicle that is open, and stays so; or one that is opened for each question, which takes some milliseconds."""
         self._home = home
         self._asker = asker
+        self._open = chronicle
 
-    def _chronicle(self) -> Chronicle:
-        return Chronicle(self._home.database, create=False)
+    def _chronicle(self) -> AbstractContextManager[Chronicle]:
+        return Chronicle(self._home.database, create=False) if self._open is None else nullcontext(self._open)
 
     # standings and bots
 
@@ -86,19 +84,45 @@ class Desk:
             LadderError: if there was a run of the game, but none under such a condition.
             DoganaError: if there is no such game, or it has no such options.
         """
-        if request.by_options and not request.game:
-            raise LadderError("options are those of one game; name it: dogana ladder top GAME --option K=V")
-        names = [find(request.game).name] if request.game else list(games())
-        options = agree(find(names[0]), request.options, None).options if request.by_options else None
-        clock = str(read_clock(request.clock)) if request.clock else None
+        if request.game:
+            find(request.game)  # told before it is looked whether there is a ladder
         with self._chronicle() as chronicle, chronicle.reading():
             return pb.TopAnswer(
                 tables=[
-                    pb.Standings(condition=_condition(condition), versions=_table(chronicle, condition))
-                    for name in names
-                    for condition in _conditions(chronicle, name, clock, options)
+                    pb.Standings(
+                        condition=condition_message(condition),
+                        versions=table(chronicle, condition),
+                        blocks=sum(chronicle.blocks_by_seats(condition).values()),
+                    )
+                    for condition in conditions_asked_for(chronicle, request)
                 ]
             )
+
+    def crosstable(self, request: pb.CrosstableRequest) -> pb.CrosstableAnswer:
+        """Return how the best versions have fared against each other.
+
+        Raises:
+            LadderError: if no game is named; if there was a run of the game, but none under such a condition.
+            DoganaError: if there is no such game, or it has no such options.
+        """
+        if not request.game:
+            raise LadderError("a crosstable is of one game; name it: dogana ladder crosstable GAME")
+        with self._chronicle() as chronicle, chronicle.reading():
+            return pb.CrosstableAnswer(
+                tables=[crosstable(chronicle, condition) for condition in conditions_asked_for(chronicle, request)]
+            )
+
+    def compare(self, request: pb.CompareRequest) -> pb.CompareAnswer:
+        """Return two versions side by side.
+
+        Raises:
+            LadderError: if there is no such bot, or both are the same version.
+            DoganaError: if there is no such game.
+        """
+        game = find(request.game).name if request.game else None
+        with self._chronicle() as chronicle, chronicle.reading():
+            chosen = [one for one in chronicle.conditions().values() if game in (None, one.game)]
+            return compare(chronicle, request.one, request.other, chosen)
 
     def bots(self, request: pb.BotsRequest) -> pb.BotsAnswer:
         """Return every bot with its newest version, by name.
@@ -110,13 +134,15 @@ class Desk:
         with self._chronicle() as chronicle, chronicle.reading():
             newest = {version.bot: version for version in chronicle.versions().values()}
             places: dict[Version, list[pb.Standing]] = {
-                newest[bot]: [] for bot in sorted(newest) if game is None or game in newest[bot].games
+                newest[bot]: []
+                for bot in sorted(newest)
+                if (game is None or game in newest[bot].games) and is_called(newest[bot], request.called)
             }
             for condition in chronicle.conditions().values():
                 if game in (None, condition.game):
                     for one in standings(chronicle, condition):
                         if one.version in places:
-                            places[one.version].append(_standing(condition, one))
+                            places[one.version].append(standing_message(condition, one))
         return pb.BotsAnswer(
             bots=[
                 pb.Bot(bot=version.bot, version=version.number, author=version.author, standings=found)
@@ -132,11 +158,11 @@ class Desk:
         """
         with self._chronicle() as chronicle, chronicle.reading():
             versions = chronicle.find_versions(request.bot)
-            submitted = chronicle.submitted_at()
+            submitted = chronicle.submitted_at([version.id for version in versions])
             places = [
                 (condition, one)
                 for condition in chronicle.conditions().values()
-                for one in standings(chronicle, condition)
+                for one in standings(chronicle, condition, [version.id for version in versions])
                 if one.version in versions
             ]
             newest = versions[-1]
@@ -149,15 +175,18 @@ class Desk:
                         content_hash=version.content_hash,
                         submitted_at=submitted[version.id],
                         games=version.games,
-                        standings=[_standing(*place) for place in places if place[1].version == version],
+                        language=version.language,
+                        standings=[standing_message(*place) for place in places if place[1].version == version],
                     )
                     for version in versions
                 ],
                 fared=[
-                    _fared(chronicle, condition, one, with_telemetry=self._owns(versions))
+                    fared_message(self._home, chronicle, condition, one, with_telemetry=self._owns(versions))
                     for condition, one in places
                     if one.version == newest and one.tally.matches
                 ],
+                is_own=bool(self._asker.author) and newest.author == self._asker.author,
+                at_tables=newest.bot in chronicle.at_tables(),
             )
 
     def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
@@ -170,23 +199,38 @@ class Desk:
         with self._chronicle() as chronicle, chronicle.reading():
             return pb.QueueAnswer(
                 queues=[
-                    pb.Queue(condition=_condition(condition), versions=waiting(chronicle, condition))
+                    pb.Queue(condition=condition_message(condition), versions=waiting(chronicle, condition))
                     for condition in chronicle.conditions().values()
                     if game in (None, condition.game)
                 ]
             )
 
+    def news(self, request: pb.NewsRequest) -> pb.NewsAnswer:
+        """Return what is new.
+
+        Raises:
+            LadderError: if there is no such bot.
+        """
+        with Newspaper(self._home.database, create=False) as newspaper, newspaper.reading():
+            return pb.NewsAnswer(news=newspaper.news(request.bot))
+
     # proof
 
     def key(self, _: pb.KeyRequest) -> pb.KeyAnswer:
-        """Return the key by which the ladder signs."""
+        """Return the key by which the ladder signs; if it has none yet, make one for its organiser.
+
+        Raises:
+            NotFound: if it has none, for all others: who looks changes nothing.
+        """
         with self._chronicle() as chronicle:
             if not chronicle.key():
+                if not self._asker.is_organiser:
+                    raise NotFound("the ladder has no key yet: it has signed nothing")
                 ladder_key(self._home, chronicle)
             public = PublicKey(chronicle.key())
         return pb.KeyAnswer(key=public.text, fingerprint=public.fingerprint)
 
-    def audit_log(self, _: pb.AuditLogRequest) -> Iterator[pb.FilePiece]:
+    def audit_log(self, _: pb.AuditLogRequest) -> Generator[pb.FilePiece]:
         """Yield the audit log as of this moment, in pieces.
 
         Raises:
@@ -196,7 +240,8 @@ class Desk:
             file = Path(scratch) / "audit-log.jsonl"
             with self._chronicle() as chronicle:
                 write(self._home, chronicle, file)
-            yield from _pieces(file)
+            source = file.open("rb")  # it needs no name any more: nothing is left of it, whatever is killed meanwhile
+        yield from file_pieces(source, file.name)
 
     # matches
 
@@ -204,21 +249,29 @@ class Desk:
         """Return matches that count, newest first.
 
         Raises:
-            LadderError: if there is no such bot, or no such match to begin before.
+            LadderError: if there is no such bot, or no such match to begin before or after, or if both are named.
             DoganaError: if there is no such game.
         """
+        if request.before and request.after:
+            raise LadderError("matches are listed before a match, or after one; leave out one of them")
         limit = min(request.limit or DEFAULT_MATCHES, MAX_MATCHES)
         with self._chronicle() as chronicle, chronicle.reading():
-            found = chronicle.matches(
-                limit + 1,  # to know whether there are more
+            before, after = (self._find_match(chronicle, one) if one else "" for one in (request.before, request.after))
+            wanted = partial(
+                chronicle.numbers,
                 versions=chronicle.find_versions(request.bot) if request.bot else (),
                 conditions=chronicle.conditions_of(find(request.game).name) if request.game else None,
                 lost=request.lost,
                 out=request.out,
-                before=find_match(self._home, chronicle, request.before) if request.before else "",
             )
-        shown, more = found[:limit], len(found) > limit
-        return pb.MatchesAnswer(matches=map(_played, shown), before=shown[-1].match_id if more else None)
+            found = chronicle.numbered(wanted(limit, before=before, after=after))
+            is_older = bool(found and wanted(1, before=found[-1].match_id))
+            is_newer = bool(found and wanted(1, after=found[0].match_id))
+            return pb.MatchesAnswer(
+                matches=played_messages(chronicle, found),
+                before=found[-1].match_id if is_older else None,
+                after=found[0].match_id if is_newer else None,
+            )
 
     def playing(self, _: pb.PlayingRequest) -> pb.PlayingAnswer:
         """Return the matches that are being played."""
@@ -244,12 +297,32 @@ class Desk:
             LadderError: if there is no such match, or several; or if its block is not over, for all but the organiser.
         """
         with self._chronicle() as chronicle, chronicle.reading():
-            match_id = find_match(self._home, chronicle, request.match)
+            match_id = self._find_match(chronicle, request.match)
             self._check_over(chronicle, match_id)
             found = traces_of(self._home, chronicle, match_id)
             logs = [log for log in found.logs if self._may_read(chronicle, log)]
             said = chronicle.telemetry_of(match_id)
-        return self._traces(found, logs, {log.seat: said.get(log.seat, {}) for log in logs})
+            played = chronicle.played(match_id)
+            block = () if played is None else played_messages(chronicle, chronicle.played_with(played))
+        answer = self._traces(found, logs, {log.seat: said.get(log.seat, {}) for log in logs})
+        answer.block.extend(block)
+        answer.digest = "" if played is None else played.digest
+        return answer
+
+    def _find_match(self, chronicle: Chronicle, beginning: str) -> str:
+        """Return the id of a match, as `ladder.traces.find_match`.
+
+        What was to qualify a version is for its author and the organiser, a trial for the organiser; nobody else learns of them.
+        """
+        if self._asker.is_organiser:
+            return find_match(self._home, chronicle, beginning)
+
+        def may_know(match_id: str) -> bool:
+            version = qualified_in(match_id)
+            known = None if version is None else chronicle.versions([version]).get(version)
+            return known is not None and known.author == self._asker.author
+
+        return find_match(self._home, chronicle, beginning, may_know)
 
     def _check_over(self, chronicle: Chronicle, match_id: str) -> None:
         """Check that a match can be shown: from its record one learns the luck of all matches of its block.
@@ -269,7 +342,7 @@ class Desk:
         account = found.account
         answer = pb.MatchAnswer(
             match=found.match_id,
-            condition=None if found.condition is None else _condition(found.condition),
+            condition=None if found.condition is None else condition_message(found.condition),
             status=found.status,
             bots=found.bots,
             seats=[
@@ -284,40 +357,54 @@ class Desk:
                     think_ms=one.think_ms,
                     longest=None if one.longest is None else pb.LongestDecision(**asdict(one.longest)),
                     usage=None if one.usage is None else pb.Usage(**asdict(one.usage)),
-                    telemetry=_said(telemetry.get(seat, {})),
+                    telemetry=telemetry_messages(telemetry.get(seat, {})),
+                    breakdown=()
+                    if account is None
+                    else (pb.Points(source=source, points=points) for source, points in account.breakdown[seat]),
                 )
                 for seat, one in enumerate(found.seats)
             ],
             voids=found.voids,
-            is_recorded=found.record is not None,
+            is_recorded=found.is_recorded,
             record=self._place(found.record),
             logs=[pb.SeatLog(seat=log.seat, path=self._place(log.path)) for log in logs],
+            pruned_at=found.pruned_at,
             problem=found.problem if self._asker.is_organiser or not found.problem else "its record does not hold",
         )
         if account is not None:
             answer.blames.extend(pb.Blame(**asdict(blame)) for blame in account.blames)
             answer.lost_decisions.extend(pb.LostDecision(**asdict(decision)) for decision in account.lost)
             answer.moment = f"{found.match_id}.html{account.moment}"
+            if account.lead is not None:
+                answer.lead.CopyFrom(pb.Lead(**asdict(account.lead)))
         return answer
 
     def _place(self, path: Path | None) -> str:
         """Return where something is, for those who can look there."""
         return str(path) if path is not None and self._asker.is_organiser else ""
 
-    def record(self, request: pb.RecordRequest) -> Iterator[pb.FilePiece]:
+    def record(self, request: pb.RecordRequest) -> Generator[pb.FilePiece]:
         """Yield the record of a match, in pieces.
 
         Raises:
             LadderError: if there is no such match, or it has no record; or if its block is not over, for all but the organiser.
-            OSError: if it cannot be read.
+            RecordError: if it cannot be read, or its pack is damaged; others than the organiser are told no path.
         """
         with self._chronicle() as chronicle:
-            match_id = find_match(self._home, chronicle, request.match)
+            match_id = self._find_match(chronicle, request.match)
             self._check_over(chronicle, match_id)
-        path = self._home.find_record(match_id)
-        if not path.is_file():
-            raise LadderError(f"match {match_id} has no record")
-        yield from _pieces(path)
+            match = chronicle.match(match_id)
+        try:
+            with without_path(f"the record of match {match_id} is", self._asker):
+                record = find_record(self._home, match_id, None if match is None else match.block)
+        except NoRecord:
+            with self._chronicle() as chronicle:
+                pruned_at = chronicle.record_pruned_at(match_id)
+            if pruned_at:
+                raise LadderError(f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {KEPT}") from None
+            raise LadderError(f"match {match_id} has no record") from None
+        name = self._home.sealed_record(match_id).name if record.is_packed else record.path.name
+        yield from file_pieces(BytesIO(record.sealed), name)
 
     def log(self, request: pb.LogRequest) -> pb.LogAnswer:
         """Return what bots wrote.
@@ -326,22 +413,27 @@ class Desk:
             LadderError: if there is no such bot or match, or no log of it.
             Forbidden: if there is one, but the bot is another author's.
             OSError: if a log cannot be read.
+            RecordError: if its pack is damaged; others than the organiser are told no path.
         """
         seat = request.seat if request.HasField("seat") else None
         with self._chronicle() as chronicle:
             if seat is None and (versions := chronicle.versions_called(request.what)):
                 self.check_owner(versions)
-                logs = [last_log(self._home, chronicle, versions)]
+                with without_path("the logs of this bot are", self._asker):
+                    logs = [last_log(self._home, chronicle, versions)]
             else:
-                match_id = find_match(self._home, chronicle, request.what)
-                bots = bots_in(self._home, chronicle, match_id)
-                logs = [log for log in logs_of_match(self._home, match_id, bots) if seat in (None, log.seat)]
-                logs = [log for log in logs if self._may_read(chronicle, log)]
+                match_id = self._find_match(chronicle, request.what)
+                bots, block = bots_in(self._home, chronicle, match_id), chronicle.block_of(match_id)
+                with without_path(f"the logs of match {match_id} are", self._asker):
+                    logs = logs_of_match(self._home, match_id, block, bots)
+                logs = [log for log in logs if seat in (None, log.seat) and self._may_read(chronicle, log)]
                 if not logs:
+                    if pruned_at := chronicle.logs_pruned_at(match_id):
+                        raise LadderError(by_retention(f"the logs of match {match_id} were", pruned_at))
                     where = "" if seat is None else f" in seat {seat}"
                     whose = "" if self._asker.is_organiser else " that you may read"
                     raise LadderError(
-                        f"match {match_id} has no log{where}{whose}: house bots write none, and logs may be removed"
+                        f"match {match_id} has no log{where}{whose}: house bots write none, bots at home keep theirs, and logs may be removed"
                     )
         return pb.LogAnswer(logs=[self._log(log, request.tail) for log in logs])
 
@@ -374,20 +466,27 @@ class Desk:
         if not self._owns(versions):
             raise Forbidden(f"{versions[0].bot} is another author's bot")
 
+    def _own_versions(self, chronicle: Chronicle, bot: str) -> list[Version]:
+        """Return the versions of a bot, which must be one of who asks: as `find_versions` and `check_owner`."""
+        versions = chronicle.find_versions(bot)
+        self.check_owner(versions)
+        return versions
+
     def _owns(self, versions: Sequence[Version]) -> bool:
         return self._asker.is_organiser or versions[0].author == self._asker.author
 
-    def submit(self, path: Path, bot: str, author: str) -> pb.SubmitAnswer:
-        """Take in what is at a path of this machine, as a bot of an author.
+    def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> pb.SubmitAnswer:
+        """Take in what is at a path of this machine, as a bot of an author; people may then play against it if that is said.
 
         Raises:
             BadBot: if it cannot be taken in.
             LadderError: if a name is not allowed or belongs to another author.
         """
-        version, is_new = submit(self._home, path, bot, author, self._asker.name)
+        version, is_new = submit(self._home, path, bot, author, self._asker.name, at_tables=at_tables)
         with self._chronicle() as chronicle:
-            stopped = [] if is_new else _stopped(chronicle, version)
+            stopped = [] if is_new else stopped_standings(chronicle, version)
             newest = max(one.number for one in chronicle.versions().values() if one.bot == version.bot)
+            willing = chronicle.at_tables()
         return pb.SubmitAnswer(
             bot=version.bot,
             version=version.number,
@@ -397,6 +496,7 @@ class Desk:
             is_new=is_new,
             newest=newest,
             stopped=stopped,
+            at_tables=version.bot in willing,
         )
 
     def check_is_author(self) -> None:
@@ -406,7 +506,29 @@ class Desk:
             Forbidden: if not.
         """
         if not self._asker.author:
-            raise Forbidden("who submits over the network must show the token of an author")
+            raise Forbidden("who submits or offers a bot over the network must show the token of an author")
+
+    def is_known(self, offer: pb.Offer) -> bool:
+        """Tell whether a version that is offered has been offered before."""
+        with self._chronicle() as chronicle:
+            return is_known(chronicle, offer)
+
+    def offer(self, offer: pb.Offer) -> tuple[Version, pb.Connected]:
+        """Note that a bot of the author who asks is connected, and runs on their machine.
+
+        Raises:
+            Forbidden: if who asks is no author.
+            BadBot: if the offer contradicts itself, or a newer version of the bot plays in its place.
+            LadderError: if the bot's name is not allowed, or belongs to another author.
+        """
+        self.check_is_author()
+        check_names(offer.bot, self._asker.author)
+        with self._chronicle() as chronicle:
+            version, is_new = offered(chronicle, self._asker.author, offer)
+            stopped = [] if is_new else stopped_standings(chronicle, version)
+        return version, pb.Connected(
+            bot=version.bot, version=version.number, is_new=is_new, author=version.author, stopped=stopped
+        )
 
     def receive(self, submission: pb.Submission) -> Upload:
         """Begin to take in a bot of the author who asks, whose file comes in pieces.
@@ -421,7 +543,8 @@ class Desk:
         with self._chronicle() as chronicle:
             if versions := chronicle.versions_called(submission.bot):
                 self.check_owner(versions)
-        return Upload(self._home, submission, lambda path: self.submit(path, submission.bot, self._asker.author))
+        bot, who, willing = submission.bot, self._asker.author, submission.at_tables
+        return Upload(self._home, submission, lambda path: self.submit(path, bot, who, at_tables=willing))
 
     def retire(self, request: pb.RetireRequest) -> pb.RetireAnswer:
         """Take a bot out.
@@ -431,8 +554,7 @@ class Desk:
             Forbidden: if it is another author's.
         """
         with self._chronicle() as chronicle:
-            versions = chronicle.find_versions(request.bot)
-            self.check_owner(versions)
+            versions = self._own_versions(chronicle, request.bot)
             with chronicle.writing():
                 retire(chronicle, versions)
                 chronicle.note_act(self._asker.name, "retire", request.bot)
@@ -446,135 +568,24 @@ class Desk:
             Forbidden: if it is another author's.
         """
         with self._chronicle() as chronicle:
-            versions = chronicle.find_versions(request.bot)
-            self.check_owner(versions)
+            versions = self._own_versions(chronicle, request.bot)
             with chronicle.writing():
                 back, again = requalify(chronicle, versions)
                 chronicle.note_act(self._asker.name, "requalify", request.bot)
         return pb.RequalifyAnswer(
             back=[version.label for version in back],
-            again=[pb.Requalified(version=version.label, condition=_condition(one)) for version, one in again],
+            again=[pb.Requalified(version=version.label, condition=condition_message(one)) for version, one in again],
         )
 
+    def at_tables(self, request: pb.AtTablesRequest) -> pb.AtTablesAnswer:
+        """Let people play against a bot at tables, or not any more.
 
-# messages
-
-
-def _pieces(path: Path) -> Iterator[pb.FilePiece]:
-    with path.open("rb") as file:
-        yield pb.FilePiece(name=path.name, data=file.read(PIECE_BYTES))
-        while data := file.read(PIECE_BYTES):
-            yield pb.FilePiece(data=data)
-
-
-def _conditions(
-    chronicle: Chronicle, game: str, clock: str | None, options: Mapping[str, OptionValue] | None
-) -> list[Condition]:
-    """Return the conditions of a game that were asked for; the one that a run has by default if there was no run.
-
-    Raises:
-        LadderError: if there was a run, but none under such a condition.
-    """
-    known = chronicle.conditions_of(game)
-    if not known:
-        return [Condition(0, game, options or {}, clock or DEFAULT_CLOCK)]
-    found = [one for one in known if clock in (None, one.clock) and options in (None, one.options)]
-    if not found:
-        raise LadderError(
-            f"{game} was not run under that condition, but under: {'; '.join(one.terms for one in known)}"
-        )
-    return found
-
-
-def _condition(condition: Condition) -> pb.Condition:
-    return pb.Condition(
-        game=condition.game, options=condition.options_struct(), clock=condition.clock, terms=condition.terms
-    )
-
-
-def _table(chronicle: Chronicle, condition: Condition) -> Iterator[pb.Standing]:
-    for place, one in enumerate(standings(chronicle, condition), 1):
-        yield _standing(condition, one, place)
-
-
-def _standing(condition: Condition, one: Standing, place: int | None = None) -> pb.Standing:
-    rating, tally = one.rating, one.tally
-    return pb.Standing(
-        game=condition.game,
-        options=condition.options_struct(),
-        clock=condition.clock,
-        terms=condition.terms,
-        place=None if rating is None else place,
-        bot=one.version.bot,
-        version=one.version.number,
-        author=one.version.author,
-        mu=None if rating is None else rating.mu,
-        sigma=None if rating is None else rating.sigma,
-        low=None if rating is None else rating.low,
-        matches=tally.matches,
-        different=tally.different,
-        wins=tally.wins,
-        out=tally.faults,
-        status=one.status.value,
-        reason=one.reason,
-    )
-
-
-def _said(telemetry: Mapping[str, Said]) -> Iterator[pb.Telemetry]:
-    for key, said in telemetry.items():
-        yield pb.Telemetry(key=key, matches=said.matches, values=said.values, mean=said.mean)
-
-
-def _fared(chronicle: Chronicle, condition: Condition, one: Standing, *, with_telemetry: bool) -> pb.Fared:
-    """Return how a version has fared under a condition."""
-    version = one.version
-    return pb.Fared(
-        standing=_standing(condition, one),
-        faults={outcome.value: count for outcome, count in chronicle.faults(version, condition).items()},
-        blocks=[
-            pb.BlockRating(block=block, mu=rating.mu, sigma=rating.sigma, low=rating.low)
-            for block, rating in chronicle.rating_history(version, condition).items()
-        ],
-        met=[
-            pb.Met(bot=other.bot, version=other.number, **asdict(score))
-            for other, score in chronicle.met(version, condition).items()
-        ],
-        telemetry=_said(chronicle.telemetry(version, condition)) if with_telemetry else (),
-    )
-
-
-def _played(match: PlayedMatch) -> pb.PlayedMatch:
-    return pb.PlayedMatch(
-        match=match.match_id,
-        number=match.number,
-        game=match.condition.game,
-        options=match.condition.options_struct(),
-        clock=match.condition.clock,
-        terms=match.condition.terms,
-        block=match.block,
-        rotation=match.rotation,
-        finished_at=match.finished_at,
-        rated=match.rated,
-        seats=[
-            pb.PlayedSeat(
-                seat=seat.seat,
-                bot=seat.version.bot,
-                version=seat.version.number,
-                rank=seat.rank,
-                score=seat.score,
-                outcome=seat.outcome.value,
-                detail=seat.detail,
-            )
-            for seat in match.seats
-        ],
-    )
-
-
-def _stopped(chronicle: Chronicle, version: Version) -> list[pb.Standing]:
-    """Return where a version is not scheduled, and will not be."""
-    return [
-        _standing(condition, one)
-        for condition in chronicle.conditions().values()
-        for one in standings(chronicle, condition)
-        if one.version == version and one.status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)
-    ]
+        Raises:
+            LadderError: if there is no such bot, or it does not run here.
+            Forbidden: if it is another author's.
+        """
+        with self._chronicle() as chronicle:
+            versions = self._own_versions(chronicle, request.bot)
+            bot = check_hosted(versions)
+            allow_at_tables(chronicle, bot, self._asker.name, allowed=request.at_tables)
+        return pb.AtTablesAnswer(bot=bot, at_tables=request.at_tables)

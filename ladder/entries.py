@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from ladder.match import seed_of
 from ladder.schema import MAX_VOIDS
 from referee.kit.chance import commitment
 from referee.records.audit_log import FORMAT
@@ -31,8 +32,8 @@ _FACTS = {
         from versions join bots on bots.id = versions.bot where versions.id between ? and ? order by versions.id
         """,
     "block": """
-        select blocks.id as subject, blocks.created_at as at, game, options, clock, seed, matches.id as match,
-            bots.name || ' v' || versions.number as label
+        select blocks.id as subject, blocks.created_at as at, game, options, clock, seed, matches.id as match, rotation,
+            bots.name || ' v' || versions.number as label, content_hash
         from blocks
         join conditions on conditions.id = blocks.condition
         join matches on matches.block = blocks.id
@@ -185,14 +186,7 @@ def _entry(kind: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             return entry | content | {"content": fact["content_hash"]}
         case "block":
             condition = {"game": fact["game"], "options": json.loads(fact["options"]), "clock": fact["clock"]}
-            matches = [
-                {
-                    "match": match_id,
-                    "seed_commitment": commitment(match_id, fact["seed"]),
-                    "seats": [row["label"] for row in seats],
-                }
-                for match_id, seats in groupby(rows, key=itemgetter("match"))
-            ]
+            matches = [_of_match(match_id, list(seats)) for match_id, seats in groupby(rows, key=itemgetter("match"))]
             return entry | {"block": fact["subject"]} | condition | {"matches": matches}
         case "result":
             hashes = {"match": fact["match"], "record": fact["record_hash"], "digest": fact["digest"]}
@@ -202,3 +196,13 @@ def _entry(kind: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             return entry | attempt | {"reason": fact["reason"][:MAX_REASON_CHARACTERS]}
         case _:
             return entry | {"block": fact["subject"], "seed": fact["seed"]}
+
+
+def _of_match(match_id: str, seats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what the entry of a block has of a match, from a row for each seat."""
+    seed = seed_of(seats[0]["seed"], seats[0]["rotation"], [row["content_hash"] for row in seats])
+    return {
+        "match": match_id,
+        "seed_commitment": commitment(match_id, seed),
+        "seats": [row["label"] for row in seats],
+    }

@@ -13,6 +13,10 @@ class BadHome(LadderError):
     """The files of the ladder cannot be used. The text names them: it is for who has them, and for nobody elsewhere."""
 
 
+class Busy(BadHome):
+    """Another program keeps the file of the ladder locked. Nothing was changed, and it can be tried again."""
+
+
 class NotFound(LadderError):
     """There is nothing of that name; the text names what is alike."""
 
@@ -26,7 +30,23 @@ class Unauthenticated(LadderError):
 
 
 class TooMuch(LadderError):
-    """Who asks has asked for too much; the text says when to come back."""
+    """Who asks has asked for too much; the text says when to come back.
+
+    Attributes:
+        seconds: the same for programs: after how many seconds.
+    """
+
+    def __init__(self, text: str, seconds: int = 60) -> None:
+        super().__init__(text)
+        self.seconds = seconds
+
+
+class Replaced(LadderError):
+    """A newer connection has taken the place of this one."""
+
+
+class Silent(LadderError):
+    """Nothing is heard any more of who was connected."""
 
 
 class CannotPlay(LadderError):

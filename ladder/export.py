@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import json
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 from ladder.chronicle import Chronicle
 from ladder.errors import LadderError
-from referee.files import check_regular, unfinished
+from referee.files import replacing
 from referee.terminal import visible
 
 COLUMNS = (
@@ -61,19 +59,12 @@ def export(chronicle: Chronicle, file: Path) -> int:
     write = {".csv": _write_csv, ".json": _write_json}.get(file.suffix.lower())
     if write is None:
         raise LadderError(f"{file} does not say what it is to be: its name must end with .csv or .json")
-    final = Path(os.path.realpath(file))
-    part = unfinished(final)
-    try:
-        check_regular(final)
-        with part.open("x", encoding="utf-8", newline="") as target, chronicle.reading():
-            rows = write(target, _rows(chronicle))
-        part.replace(final)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(file)) from error
-    finally:
-        with contextlib.suppress(OSError):
-            part.unlink()
-    return rows
+    with (
+        replacing(file) as part,
+        part.open("x", encoding="utf-8", newline="") as target,
+        chronicle.reading(),
+    ):
+        return write(target, _rows(chronicle))
 
 
 def _rows(chronicle: Chronicle) -> Iterator[dict[str, Any]]:

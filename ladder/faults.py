@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.game import Seat, State, label
+from referee.game import Points, Seat, State, label
 from referee.match.plan import MatchPlan
 from referee.match.result import Result
 from referee.records.changes import describe
-from referee.records.moments import lead_lost, place_on_page
+from referee.records.moments import lead_lost, lead_taken, place_on_page, round_of
 from referee.records.record import Line, read_lines
 from referee.records.verify import Replay
 from referee.registry import find
@@ -58,6 +58,19 @@ class LongestDecision:
 
 
 @dataclass(frozen=True, slots=True)
+class Lead:
+    """Where the winner took the lead for good."""
+
+    seat: Seat
+    at: int
+    """How many actions had been played; 0 if it led from the beginning."""
+    round: str
+    """In which round that was, such as `round 5`; empty if the game has none."""
+    of: int
+    """How many actions were played in all."""
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What a record that holds says about how its match went."""
 
@@ -71,30 +84,47 @@ class Account:
     moment: str
     """Where to look first on the page of the match, as the end of its address: where the first seat was put out, or else where
     the lead was lost for the last time; otherwise the end."""
+    lead: Lead | None
+    """None if several seats have won."""
+    breakdown: tuple[tuple[Points, ...], ...]
+    """For each seat what its points are for."""
 
 
-def read_account(path: Path) -> Account:
+def read_account(path: Path, data: bytes | None = None) -> Account:
     """Play a record again, and note what went wrong for its seats.
+
+    Args:
+        path: the record.
+        data: its bytes, if they were read already; `path` is what errors call it then.
 
     Raises:
         RecordError: if the record cannot be read or does not hold.
     """
-    lines = read_lines(path)
+    lines = read_lines(path, data)
     blames = _blames(lines)
     outs = {blame.seat: blame for blame in reversed(blames) if blame.is_out}  # a record that holds has one for a seat
-    replay = Replay(path, find)
+    replay = Replay(path, find, data=data)
     lost = _lost(replay.state, 0, outs, blames)
     places = [(0, replay.state.ranks())]
+    rounds = {0: round_of(replay.state.observation(None))}
+    ended = 0
     for step in replay:
+        ended = step.n
         lost += _lost(replay.state, step.n, outs, blames)
-        places.append((step.n, replay.state.ranks()))
+        ranks = replay.state.ranks()
+        if ranks != places[-1][1]:
+            places.append((step.n, ranks))
+            rounds[step.n] = round_of(replay.state.observation(None))
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    ended = places[-1][0]
     places.append((ended, [seat.rank for seat in replay.result.seats]))
     first_outs = [(blame.at, blame.seat) for blame in blames if blame.is_out]
     at, seat = (*first_outs, lead_lost(places) or (ended, None))[0]
     moment = place_on_page(at, seat if replay.is_sealed else None)
-    return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines), moment)
+    taken = lead_taken(places)
+    seen = replay.state.observation(None)
+    lead = None if taken is None else Lead(places[-1][1].index(1), taken, rounds.get(taken, round_of(seen)), ended)
+    breakdown = replay.plan.game.breakdown(replay.plan.setup, seen)
+    return Account(replay.plan, replay.result, tuple(blames), tuple(lost), _longest(lines), moment, lead, breakdown)
 
 
 def _counted(lines: Iterable[Line]) -> Iterable[tuple[int, Line]]:

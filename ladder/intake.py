@@ -30,7 +30,7 @@ from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
 from ladder.key import ladder_key
 from ladder.manifest import RUNNERS, read_manifest
-from ladder.match import HOUSE, HOUSE_PREFIX, Version
+from ladder.match import HOUSE, Version
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
 from referee.registry import house_bots
@@ -47,6 +47,8 @@ MAX_DEPTH = 40
 MAX_LINK_BYTES = 1024
 """The longest text of a link."""
 
+TAKING_IN = ".taking-in-"
+"""How the names of the folders begin in which bots are looked at; then comes the id of the process."""
 ORGANISER_NAME = "organiser"
 """Who makes a change at the machine of the ladder; nobody else can be called so."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
@@ -62,9 +64,13 @@ class Artefact:
     """The command that starts it in its folder."""
     games: tuple[str, ...]
     """The games it plays."""
+    language: str
+    """What it is written in, as far as it is known; else empty."""
 
 
-def submit(home: Home, path: Path, name: str, author: str, who: str = ORGANISER_NAME) -> tuple[Version, bool]:
+def submit(
+    home: Home, path: Path, name: str, author: str, who: str = ORGANISER_NAME, *, at_tables: bool = False
+) -> tuple[Version, bool]:
     """Take in a bot, and make the ladder if it is not there yet; return its version, and whether it is new.
 
     Args:
@@ -73,6 +79,7 @@ def submit(home: Home, path: Path, name: str, author: str, who: str = ORGANISER_
         name: the bot's.
         author: the bot's.
         who: who submits it, for the list of changes.
+        at_tables: whether people may play against the bot at tables from now on; else that stays as it is.
 
     Raises:
         BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
@@ -93,10 +100,22 @@ def submit(home: Home, path: Path, name: str, author: str, who: str = ORGANISER_
     with Store(home.database, create=True) as store:
         ladder_key(home, store)
         with store.writing():
-            version, is_new = store.add_version(name, author, artefact.content_hash, artefact.run, artefact.games)
+            version, is_new = store.add_version(
+                name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
+            )
             if is_new:
                 store.note_act(who, "submit", version.label)
+            if at_tables:
+                allow_at_tables(store, name, who, allowed=True)
         return version, is_new
+
+
+def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
+    """Note whether people may play against a bot at tables, and who says so, unless it is so already."""
+    with store.writing():
+        if (bot in store.at_tables()) != allowed:
+            store.consent(bot, given=allowed)
+            store.note_act(who, "at-tables", f"{bot}: {'yes' if allowed else 'no'}")
 
 
 def check_names(bot: str, author: str) -> None:
@@ -140,25 +159,26 @@ def check_path(path: Path) -> None:
         raise BadBot(f"{path} is neither a file nor a folder")
 
 
-def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefact:
+def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Artefact:
     """Copy or unpack what was submitted into `versions / <content hash>`, in a folder that this user alone can enter.
 
     Args:
         path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
         versions: the folder of all versions.
         runtimes: folders with runtimes besides the usual programs.
+        programs: where programs are looked for, as in PATH; empty for the usual folders and the runtimes.
 
     Raises:
         BadBot: if it is something else, breaks a limit, or its manifest is wrong; nothing is left of it then.
     """
     check_path(path)
     private_folder(versions)
-    scratch = Path(tempfile.mkdtemp(dir=versions, prefix=".taking-in-"))
+    scratch = Path(tempfile.mkdtemp(dir=versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
     try:
         folder = scratch / "bot"
         folder.mkdir(mode=0o700)
         _Copier(folder, scratch).copy(path)
-        run, playable = read_manifest(path, folder, ":".join(search_path(runtimes)))
+        manifest = read_manifest(path, folder, programs or ":".join(search_path(runtimes)))
         content_hash = hash_of(folder)
         target = versions / content_hash
         if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
@@ -171,7 +191,7 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefa
                 folder.rename(target)
             target.chmod(0o555)
             sync_folder(versions)
-        return Artefact(content_hash, run, playable)
+        return Artefact(content_hash, manifest.run, manifest.games, manifest.language)
     except OSError as error:
         raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
     finally:
@@ -180,7 +200,7 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = ()) -> Artefa
 
 
 @contextlib.contextmanager
-def taken_in(path: Path, runtimes: Sequence[Path] = ()) -> Iterator[tuple[Path, Artefact]]:
+def taken_in(path: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Iterator[tuple[Path, Artefact]]:
     """Take in what could be submitted for as long as the context lasts; give its folder, and what it is.
 
     Raises:
@@ -188,7 +208,7 @@ def taken_in(path: Path, runtimes: Sequence[Path] = ()) -> Iterator[tuple[Path, 
     """
     versions = Path(tempfile.mkdtemp(prefix="dogana-bot-"))
     try:
-        artefact = take_in(path, versions, runtimes)
+        artefact = take_in(path, versions, runtimes, programs)
         yield versions / artefact.content_hash, artefact
     finally:
         make_writable(versions)
@@ -234,7 +254,7 @@ class Inspector:
         Raises:
             CannotPlay: if its files are not those that were submitted.
         """
-        if version.content_hash.startswith(HOUSE_PREFIX):
+        if version.is_house or version.is_at_home:
             return
         folder = self._versions / version.content_hash
         try:
@@ -272,6 +292,8 @@ def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, 
     return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
+ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
+"""How the names of archives end."""
 _DAMAGED = (zlib.error, EOFError, ValueError)
 
 
@@ -296,7 +318,7 @@ class _Copier:
             self._unpack_zip(path)
         elif is_gzip(path) or is_tar(path):
             self._unpack_tar(path)
-        elif path.name.endswith((".zip", ".tar", ".tar.gz", ".tgz")):
+        elif path.name.endswith(ARCHIVES):
             raise BadBot(f"{path} is a damaged archive, or none at all")
         else:
             self._copy_program(path)

@@ -10,6 +10,7 @@ import os
 import shutil
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ladder.errors import BadManifest, NoProgram
@@ -20,6 +21,9 @@ from referee.sandbox.runtimes import search_path
 
 MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
+MAX_LANGUAGE_CHARACTERS = 20
+_LANGUAGES = {"python": "Python", "node": "JavaScript"}
+"""What a bot is written in that one of these runs. What `java` runs may have been written in several languages."""
 RUNNERS = {
     ".py": ["python"],
     ".pyz": ["python"],
@@ -43,8 +47,20 @@ def environment(runtimes: Sequence[Path]) -> dict[str, str]:
     }
 
 
-def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return how a bot is started, and what it plays.
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """How a bot is started, and what it plays."""
+
+    run: tuple[str, ...]
+    """The command that starts it in its folder."""
+    games: tuple[str, ...]
+    """The games it plays."""
+    language: str
+    """What it is written in, as it says itself, or as its command shows; else empty."""
+
+
+def read_manifest(path: Path, folder: Path, programs: str) -> Manifest:
+    """Return what the manifest of a bot says, or what is assumed without one.
 
     Args:
         path: what was submitted, for messages.
@@ -66,6 +82,7 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
     document.text("name", "")
     run = document.texts("run", [])
     names = document.texts("games", list(games()))
+    language = document.text("language", "")
     document.finish()
     if not document.has("run") and not document.problems:
         run = _default_run(path, folder)
@@ -80,11 +97,20 @@ def read_manifest(path: Path, folder: Path, programs: str) -> tuple[tuple[str, .
         document.note(
             "run", 'leads out of the bot\'s folder; name a file in it ("./program") or a usual program ("java")'
         )
+    if len(language) > MAX_LANGUAGE_CHARACTERS or not language.isprintable():
+        document.note("language", f"must have at most {MAX_LANGUAGE_CHARACTERS} characters, which can be printed")
     if document.problems:
         raise BadManifest(f"{path}: {'; '.join(document.problems)}")
     if problem := _program_problem(folder, run, programs):
         raise NoProgram(f"{path}: {problem}")
-    return tuple(run), tuple(names)
+    return Manifest(tuple(run), tuple(names), language or _language_of(run[0]))
+
+
+def _language_of(program: str) -> str:
+    """Return what a bot is written in, by what runs it; empty if that does not show it."""
+    path = PurePosixPath(program)
+    [name, *_] = RUNNERS.get(path.suffix, [path.name.rstrip("0123456789.")])
+    return _LANGUAGES.get(name, "")
 
 
 def _default_run(path: Path, folder: Path) -> list[str]:

@@ -8,10 +8,11 @@ starts at its predecessor's mu, with more doubt (`inherit`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
-from math import exp, fsum, sqrt
+from math import erf, exp, fsum, sqrt
+from statistics import NormalDist
 
 import trueskill
 
@@ -86,11 +87,38 @@ def quality(one: Rating, other: Rating) -> float:
     return sqrt(ours / spread) * exp(-((one.mu - other.mu) ** 2) / (2 * spread))
 
 
+APART = 0.95
+"""Two versions are told apart if the chance that one of them is the better one is at least this."""
+
+
+_UNLIKELY = 1e-9
+
+
+def better(one: Rating, other: Rating) -> float:
+    """Return the chance that the skill of one is greater than that of another, by what is known of both: of 1.
+
+    It is not the chance to win a match, in which luck has a part, too. Nothing is certain, so it is never quite 0 or 1.
+    """
+    chance = (1 + erf((one.mu - other.mu) / sqrt(2 * (one.sigma**2 + other.sigma**2)))) / 2
+    return min(max(chance, _UNLIKELY), 1 - _UNLIKELY)
+
+
+def level_with(ratings: Sequence[Rating]) -> list[list[int]]:
+    """Return for each of some ratings which others it is not told apart from, as their places in the sequence, from 0."""
+    apart = NormalDist().inv_cdf(APART) ** 2  # in squares, because this is done for each two on the ladder
+    known = [(place, one.mu, one.sigma**2) for place, one in enumerate(ratings)]
+    return [
+        [other for other, mu, doubt in known if (mu - own) ** 2 < apart * (doubt + own_doubt) and other != place]
+        for place, own, own_doubt in known
+    ]
+
+
 def rate(
     known: Mapping[int, Rating],
     versions: Sequence[int],
     ranks: Sequence[int],
     parents: Mapping[int, int | None],
+    rated: Collection[int] | None = None,
 ) -> dict[int, Rating]:
     """Return the new ratings of the versions in a match.
 
@@ -99,9 +127,11 @@ def rate(
         versions: the version in each seat.
         ranks: the place of each seat, 1 for the first; equal places are ties.
         parents: for each version, the version before it, if there is one.
+        rated: the versions whose ratings change; None for all.
     """
     before = [current(known, version, parents) for version in versions]
-    return dict(zip(versions, update(before, ranks), strict=True))
+    after = dict(zip(versions, update(before, ranks), strict=True))
+    return {version: rating for version, rating in after.items() if rated is None or version in rated}
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
@@ -118,25 +148,19 @@ class History:
     """What follows from matches that are taken in the order in which they count.
 
     Attributes:
-        ratings: by condition and version.
-        after_blocks: by version and block, the rating after the last match of the block that was rated.
+        ratings: by condition and version. Nothing is kept for each match: there may be a million.
     """
 
     def __init__(self, parents: Mapping[int, int | None]) -> None:
         """`parents` has, for each version, the version before it, if there is one."""
         self.ratings: dict[int, dict[int, Rating]] = {}
-        self.after_blocks: dict[tuple[int, int], Rating] = {}
         self._parents = parents
-        self._played: set[tuple[int, str, tuple[int, ...]]] = set()
 
-    def add(self, condition: int, block: int, digest: str, versions: Sequence[int], ranks: Sequence[int]) -> bool:
-        """Rate the versions in a match; return False if the same was played before, which is no new evidence."""
+    def add(
+        self, condition: int, versions: Sequence[int], ranks: Sequence[int], rated: Collection[int] | None = None
+    ) -> dict[int, Rating]:
+        """Rate the versions in a match that nothing equalled before, or some of them; return their new ratings."""
         ratings = self.ratings.setdefault(condition, {})
-        key = (condition, digest, tuple(versions))
-        if key in self._played:
-            return False
-        self._played.add(key)
-        new = rate(ratings, versions, ranks, self._parents)
+        new = rate(ratings, versions, ranks, self._parents, rated)
         ratings.update(new)
-        self.after_blocks.update({(version, block): rating for version, rating in new.items()})
-        return True
+        return new

@@ -1,32 +1,55 @@
-"""Who takes part in a ladder, and under which conditions: bots, versions, qualifications, retirements."""
+"""Who takes part in a ladder, where and under which conditions: bots, versions, consents, qualifications, retirements."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
+from ladder.budgets import Budgets
 from ladder.condition import Condition
-from ladder.database import LadderFile, among_ids
+from ladder.database import among_ids
 from ladder.entries import note, now
 from ladder.errors import LadderError
 from ladder.match import Version
 from referee.game import OptionValue
 
 
-class Register(LadderFile):
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """A bot at home that is connected."""
+
+    matches: int
+    """How many matches it plays at a time."""
+    is_leaving: bool
+    """Whether it only finishes the blocks in which it is."""
+    since: str
+    """When it came, in ISO 8601, UTC."""
+
+
+class Register(Budgets):
     """What can be asked of the file about those who take part, and written to it."""
 
     # bots and versions
 
     def add_version(
-        self, bot: str, author: str, content_hash: str, run: Sequence[str], games: Sequence[str]
+        self,
+        bot: str,
+        author: str,
+        content_hash: str,
+        run: Sequence[str],
+        games: Sequence[str],
+        language: str = "",
     ) -> tuple[Version, bool]:
         """Add a version, and the bot if it is new; return it, and whether it is new.
 
         Raises:
-            LadderError: if the bot belongs to another author.
+            LadderError: if the bot belongs to another author, or another bot could be taken for it.
         """
         with self.writing():
+            alike = {row["name"] for row in self._rows("select name from bots where lower(name) = lower(?)", [bot])}
+            if alike and bot not in alike:  # an older ladder may have both
+                raise LadderError(f"there is a bot {min(alike)} already; a name must differ in more than capitals")
             self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()])
             [owner] = self._rows("select * from bots where name = ?", [bot])
             if owner["author"] != author:
@@ -36,15 +59,15 @@ class Register(LadderFile):
             if not known:
                 self._write(
                     """
-                    insert into versions (bot, number, content_hash, run, games, submitted_at)
-                    values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5)
+                    insert into versions (bot, number, content_hash, run, games, submitted_at, language)
+                    values (?1, 1 + (select count(*) from versions where bot = ?1), ?2, ?3, ?4, ?5, ?6)
                     """,
-                    [*key, json.dumps(list(run)), json.dumps(list(games)), now()],
+                    [*key, json.dumps(list(run)), json.dumps(list(games)), now(), language],
                 )
             [row] = self._rows("select id from versions where bot = ? and content_hash = ?", key)
             if not known:
                 note(self._db, "version", row["id"])
-            return self.versions()[row["id"]], not known
+            return self.versions([row["id"]])[row["id"]], not known
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
         """Return all versions by id, or some and all others of their bots."""
@@ -67,9 +90,26 @@ class Register(LadderFile):
                 run=tuple(json.loads(row["run"])),
                 games=tuple(json.loads(row["games"])),
                 parent=latest.get(row["name"]),
+                language=row["language"],
             )
             latest[row["name"]] = row["id"]
         return found
+
+    # tables
+
+    def consent(self, bot: str, *, given: bool) -> None:
+        """Note whether people may play against a bot at tables."""
+        with self.writing():
+            self._write(
+                "insert into consents (bot, given, at) select id, ?, ? from bots where name = ?", [given, now(), bot]
+            )
+
+    def at_tables(self) -> set[str]:
+        """Return the names of the bots that people may play against at tables."""
+        rows = self._rows(
+            "select name, given, max(consents.id) from consents join bots on bots.id = consents.bot group by bot"
+        )
+        return {row["name"] for row in rows if row["given"]}
 
     # conditions
 
@@ -97,6 +137,31 @@ class Register(LadderFile):
     def conditions_of(self, game: str) -> list[Condition]:
         """Return the conditions of a game, the oldest first."""
         return [condition for condition in self.conditions().values() if condition.game == game]
+
+    # bots at home
+
+    def connect(self, version: int, matches: int, since: str | None = None) -> None:
+        """Note that a bot at home is connected, how many matches it plays at a time, and since when (ISO 8601, UTC); now, if None."""
+        with self.writing():
+            self._write(
+                "insert or replace into connections (version, matches, leaving, since) values (?, ?, 0, ?)",
+                [version, matches, since or now()],
+            )
+
+    def leave(self, version: int) -> None:
+        """Note that a bot at home only finishes the blocks in which it is."""
+        with self.writing():
+            self._write("update connections set leaving = 1 where version = ?", [version])
+
+    def disconnect(self, version: int | None = None, since: str = "") -> None:
+        """Note that a bot at home is not connected any more, or not by the connection that came then; without a version, that none is."""
+        with self.writing():
+            self._write("delete from connections where ? in (version, 0) and ? in (since, '')", [version or 0, since])
+
+    def connected(self) -> dict[int, Connection]:
+        """Return the bots at home that are connected, by version."""
+        rows = self._rows("select version, matches, leaving, since from connections")
+        return {row["version"]: Connection(row["matches"], bool(row["leaving"]), row["since"]) for row in rows}
 
     # qualifications
 

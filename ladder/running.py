@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import secrets
 import time
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version as installed_version
 
 from ladder.blocks import Blocks
+from ladder.cluster_pool import ClusterPool
 from ladder.condition import Agreed, Condition
 from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
-from ladder.home import Home
+from ladder.home import QUALIFY, Home
 from ladder.intake import Inspector, open_to_boxes
+from ladder.journal import note
 from ladder.key import ladder_key
 from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
+from ladder.packs import Packer
 from ladder.playing import sweep
-from ladder.pool import JOIN_SECONDS, End, Finished, Pool, Void
+from ladder.pool import JOIN_SECONDS, End, Finished, Invitation, Pool, Void
 from ladder.rating import rate
+from ladder.register import Connection
 from ladder.schema import MAX_VOIDS
 from ladder.sealing import seal_block, seal_blocks, seal_match
 from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.store import Store
 from ladder.trial import Trial
 from referee.files import private_folder
+from referee.live.cluster import Crew
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots
 from referee.sandbox.box import Sandbox
 
+AWAY_SECONDS = 600.0
+"""How long a match waits for a bot at home that is not connected; then it is played without it, and counts."""
 IDLE_SECONDS = 1.0
 """How often a run that goes on until it is stopped looks for something to play."""
 TRY_AGAIN_SECONDS = 900.0
@@ -58,14 +66,34 @@ class RunPlan:
     """Whether two bots of one author may meet."""
     sandbox: Sandbox | None = None
     """What confines submitted bots; None to let them run with the rights of this process."""
+    guests: bool = True
+    """Whether bots at home are guests: then matches with them do not rate bots that somebody has submitted."""
+    invite: Callable[[Invitation], None] | None = None
+    """How bots at home are called to a match; None if they cannot be reached: what they are in is left for later."""
+    crew: Crew[Match] | None = None
+    """Where matches are played on other machines; None to play all on this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that has happened in a run, in words and for a journal."""
+
+    text: str = ""
+    """In words; empty for what is as it should be."""
+    event: str = "remark"
+    level: int = logging.INFO
+    fields: Mapping[str, object] = field(default_factory=dict)
+    """What belongs to the event, instead of the text."""
+
+
+_NOTHING = Remark()
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Something that has happened in a run."""
+    """How far a run has come."""
 
-    text: str
-    """In words; empty for a match that went as it should."""
+    remark: Remark
     played: int
     """Matches of this run that count."""
     planned: int
@@ -79,23 +107,32 @@ def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
         LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
     """
     with home.only_run():
-        private_folder(home.records)
-        home.sweep_records()
-        ladder_key(home, store)
-        sweep(home)
-        if plan.sandbox is not None:
-            open_to_boxes(home.versions)
-        for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
-            yield Progress(problem, 0, 0)
-        chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
-        for other, count in store.open_matches().items():
-            if other not in chosen:
-                yield Progress(f"{count} matches of another run are left; they need {other.arguments}", 0, 0)
-        with Pool(home, plan.workers, join_seconds=plan.join_seconds, sandbox=plan.sandbox) as pool:
-            for condition, seat_counts in chosen.items():
-                enter_house_bots(store, condition)
-                yield from qualify(home, store, pool, condition, min(seat_counts))
-            yield from _Play(home, store, pool, chosen, plan).play()
+        store.disconnect()  # a server that was killed may have left that bots at home are connected
+        yield from run_locked(home, store, plan)
+
+
+def run_locked(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
+    """Do the same for one who holds the lock of the ladder's runs."""
+    private_folder(home.records)
+    home.sweep_records()
+    home.gather_qualifications()
+    ladder_key(home, store)
+    sweep(home)
+    if plan.sandbox is not None:
+        open_to_boxes(home.versions)
+    for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+        yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
+    chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
+    for other, count in store.open_matches().items():
+        if other not in chosen:
+            text = f"{count} matches of another run are left; they need {other.arguments}"
+            yield Progress(Remark(text, level=logging.WARNING), 0, 0)
+    here = Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
+    with here if plan.crew is None else contextlib.nullcontext(ClusterPool(home, plan.crew, plan.join_seconds)) as pool:
+        for condition, seat_counts in chosen.items():
+            enter_house_bots(store, condition)
+            yield from qualify(home, store, pool, condition, min(seat_counts))
+        yield from _Play(home, store, pool, chosen, plan).play()
 
 
 def enter_house_bots(store: Store, condition: Condition) -> None:
@@ -105,12 +142,12 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
         if bot.plays(game):
             content = f"{HOUSE_PREFIX}{name}:{installed_version('dogana')}"
             playable = [other.name for other in games().values() if bot.plays(other)]
-            version, _ = store.add_version(name, HOUSE, content, [], playable)
+            version, _ = store.add_version(name, HOUSE, content, [], playable, "Python")
             if version.id not in store.qualifications(condition):
                 store.qualify(version.id, condition, passed=True, reason="house bot")
 
 
-def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: int) -> Iterator[Progress]:
+def qualify(home: Home, store: Store, pool: Pool | ClusterPool, condition: Condition, seats: int) -> Iterator[Progress]:
     """Let every version that has not tried yet under this condition play a match of so many seats against `random`.
 
     They play at the same time, and a neighbour could stop the agent of another, or its worker. So what went wrong then decides
@@ -120,10 +157,12 @@ def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: i
     trying: list[Match] = []
     inspector = Inspector(home.versions)
     for version in to_qualify(store, condition):
+        if version.is_at_home:  # as soon as it can be called
+            continue
         try:
             inspector.check(version)
         except CannotPlay as error:
-            yield Progress(f"{version.label} could not be qualified this time: {error}", 0, 0)
+            yield Progress(_not_this_time(version, condition, str(error)), 0, 0)
         else:
             trying.append(_qualifying(version, partner, condition, seats))
     failed: list[Match] = []
@@ -131,9 +170,9 @@ def qualify(home: Home, store: Store, pool: Pool, condition: Condition, seats: i
         if _why_not(end):
             failed.append(match)
         else:
-            yield _qualified(home, store, match, end)
+            yield Progress(_qualified(home, store, match, end), 0, 0)
     for match in failed:
-        yield _qualify_alone(home, store, pool, match)
+        yield Progress(_qualify_alone(home, store, pool, match), 0, 0)
 
 
 def _partner(store: Store, condition: Condition) -> Version:
@@ -143,7 +182,7 @@ def _partner(store: Store, condition: Condition) -> Version:
     )
 
 
-def _qualify_alone(home: Home, store: Store, pool: Pool, failed: Match) -> Progress:
+def _qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Match) -> Remark:
     """Let a version try once more to qualify while nothing else is being played; this decides."""
     version, *partners = failed.seats
     for _ in range(MAX_VOIDS):
@@ -157,7 +196,7 @@ def _qualify_alone(home: Home, store: Store, pool: Pool, failed: Match) -> Progr
 def _qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
     """Return a match in which a version can qualify."""
     return Match(
-        match_id=f"qualify-{version.id}-{secrets.token_hex(8)}",
+        match_id=f"{QUALIFY}{version.id}-{secrets.token_hex(8)}",
         block=None,
         condition=condition,
         seats=(version, *[partner] * (seats - 1)),
@@ -165,11 +204,17 @@ def _qualifying(version: Version, partner: Version, condition: Condition, seats:
     )
 
 
-def _qualified(home: Home, store: Store, match: Match, end: End) -> Progress:
+def _not_this_time(version: Version, condition: Condition, reason: str) -> Remark:
+    fields = {"bot": version.label, "author": version.author, "game": condition.game, "reason": reason}
+    text = f"{version.label} could not be qualified this time: {reason}"
+    return Remark(text, "qualification_void", logging.WARNING, fields)
+
+
+def _qualified(home: Home, store: Store, match: Match, end: End) -> Remark:
     """Note whether a version got through its qualification; return what is to be said."""
     version, hint = match.seats[0], ""
     if isinstance(end, Void) and not end.worker_died:
-        return Progress(f"{version.label} could not be qualified this time: {end.reason}", 0, 0)
+        return _not_this_time(version, match.condition, end.reason)
     reason = _why_not(end)
     if isinstance(end, Finished):
         hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
@@ -179,7 +224,9 @@ def _qualified(home: Home, store: Store, match: Match, end: End) -> Progress:
             hint += f"; {error}"
     store.qualify(version.id, match.condition, passed=not reason, reason=reason)
     text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
-    return Progress(f"{version.label} {text}{hint}", 0, 0)
+    fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
+    event = "not_qualified" if reason else "qualified"
+    return Remark(f"{version.label} {text}{hint}", event, fields={**fields, "reason": reason})
 
 
 def _why_not(end: End) -> str:
@@ -197,7 +244,7 @@ class _Play:
         self,
         home: Home,
         store: Store,
-        pool: Pool,
+        pool: Pool | ClusterPool,
         chosen: Mapping[Condition, Sequence[int]],
         plan: RunPlan,
     ) -> None:
@@ -207,8 +254,9 @@ class _Play:
         self._chosen = chosen
         self._plan = plan
         self._inspector = Inspector(home.versions)
+        self._packer = Packer(home, store)
         self._blocks = {
-            condition: Blocks(store, condition, seat_counts, same_author=plan.same_author)
+            condition: Blocks(store, condition, seat_counts, same_author=plan.same_author, guests=plan.guests)
             for condition, seat_counts in chosen.items()
         }
         self._scheduled: deque[Match] = deque()
@@ -218,11 +266,20 @@ class _Play:
         self._causes: deque[Match] = deque()
         """Given up because their workers died; trials follow as soon as nothing else is being played."""
         self._tries_again: dict[tuple[int, int], float] = {}
-        """When each newcomer under a condition may play to qualify once more, if nothing came of it, by `time.monotonic`."""
+        """When each newcomer under a condition may play to qualify once more, by `time.monotonic`; infinite while it does so."""
         self._doubtful: deque[Match] = deque()
         """Versions did not qualify in these, beside other matches; they try again as soon as nothing else is being played."""
-        self._remarks: list[str] = []
+        self._remarks: list[Remark] = []
         """What is to be said with the next progress."""
+        self._called = Counter[int]()
+        """In how many matches that are being played each bot at home is."""
+        self._connected: Mapping[int, Connection] = {}
+        """The bots at home that were connected when something was scheduled last, and in how many matches each waited then."""
+        self._waiting = Counter[int]()
+        self._away_since: dict[int, float] = {}
+        """Since when bots at home have been away whose matches wait for them, by `time.monotonic`."""
+        self._began: dict[str, float] = {}
+        """When each match that is being played was handed out, by `time.monotonic`."""
         self._handed_out = dict.fromkeys(chosen, 0)
         self._planned = 0
         self._counted = 0
@@ -231,10 +288,14 @@ class _Play:
 
     def play(self) -> Iterator[Progress]:
         """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
-        for condition in self._chosen:
-            self._add(self._store.unfinished(condition))
+        unfinished = [match for condition in self._chosen for match in self._store.unfinished(condition)]
+        kept = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
+        if len(kept) < len(unfinished):
+            left = len(unfinished) - len(kept)
+            yield Progress(Remark(f"{left} matches with bots at home are left until the ladder is served"), 0, 0)
+        self._add(kept)
         if self._scheduled:
-            yield Progress(f"finishing {len(self._scheduled)} matches of an earlier run", 0, 0)
+            yield Progress(Remark(f"finishing {len(self._scheduled)} matches of an earlier run"), 0, 0)
         while True:
             for match, end in self._pool.play(self._next()):
                 self._settle(match, end)
@@ -244,85 +305,141 @@ class _Play:
                 yield from self._try_alone()
             if self._causes:
                 yield from self._hold_trials()
-            elif self._plan.matches is None:
+            elif self._plan.matches is None or self._again or self._scheduled:  # these wait for bots at home
                 time.sleep(IDLE_SECONDS)
-            elif not self._again:
+            else:
                 break
         if self._lagged:
-            self._remarks.append(
+            self._say(
                 f"in {self._lagged} of {self._counted} matches the referee was late for more than"
                 f" {MAX_LAG_SHARE:.0%} of the time: this machine is too busy, or has too many workers"
             )
             yield from self._progress()
 
     def _progress(self) -> Iterator[Progress]:
-        remarks, self._remarks = self._remarks or [""], []
-        for text in remarks:
-            yield Progress(text, self._counted, max(self._plan.matches or 0, self._planned))
+        remarks, self._remarks = self._remarks or [_NOTHING], []
+        for remark in remarks:
+            yield Progress(remark, self._counted, max(self._plan.matches or 0, self._planned))
+
+    def _say(self, text: str) -> None:
+        """Say with the next progress what is not as it should be."""
+        self._remarks.append(Remark(text, level=logging.WARNING))
+
+    def _tell(self, event: str, match: Match, level: int = logging.INFO, text: str = "", **fields: object) -> None:
+        """Tell with the next progress what has happened to a match."""
+        known = {"match": match.match_id, "game": match.condition.game, "bots": match.labels}
+        self._remarks.append(Remark(text, event, level, {**known, **fields}))
 
     def _add(self, matches: Sequence[Match]) -> None:
         self._scheduled.extend(matches)
         self._planned += len(matches)
 
-    def _next(self) -> Iterator[Match]:
-        """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial."""
+    def _next(self) -> Iterator[Match | None]:
+        """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial.
+
+        Yield None as long as all that is left waits for bots at home.
+        """
         while not (self._causes or self._doubtful):
-            if not (self._again or self._scheduled):
+            match = self._take()
+            if match is None:
                 self._fill()
-            if self._again:
-                match = self._again.popleft()
-            elif self._scheduled:
-                match = self._scheduled.popleft()
-                self._handed_out[match.condition] += 1
-            else:
-                return
+                match = self._take()
+            if match is None:
+                if not (self._again or self._scheduled):
+                    return
+                yield None
+                continue
             try:
                 self._check(match)
             except CannotPlay as error:
                 if match.block is None:
-                    self._remarks.append(str(error))
+                    self._say(str(error))
+                    self._let_try_later(match)
                     continue
                 self._store.give_up(match, str(error))
-                self._end(match, f"match {match.match_id} is given up: {error}")
+                text = f"match {match.match_id} is given up: {error}"
+                self._tell("match_given_up", match, logging.ERROR, text, reason=str(error))
+                self._end(match)
             else:
+                self._called.update(version.id for version in match.at_home)
+                self._began[match.match_id] = time.monotonic()
+                # At once: the next progress comes when a match is over.
+                note("match_begun", match=match.match_id, game=match.condition.game, bots=match.labels)
                 yield match
+
+    def _take(self) -> Match | None:
+        """Take out the first match that can begin now."""
+        connected = self._store.connected()
+        for waiting in (self._again, self._scheduled):
+            for match in waiting:
+                if self._can_begin(match, connected):
+                    waiting.remove(match)
+                    if waiting is self._scheduled:
+                        self._handed_out[match.condition] += 1
+                    return match
+        return None
+
+    def _can_begin(self, match: Match, connected: Mapping[int, Connection]) -> bool:
+        """Tell whether the bots at home in a match are there, or have been away for too long."""
+        can_begin, now = True, time.monotonic()
+        for version in match.at_home:  # look at all of them: the times of those that are away run together
+            if version.id in connected:
+                self._away_since.pop(version.id, None)
+                can_begin &= self._called[version.id] < connected[version.id].matches
+            else:
+                can_begin &= now - self._away_since.setdefault(version.id, now) >= AWAY_SECONDS
+        return can_begin
 
     def _fill(self) -> None:
         """Add newcomers who are to qualify, or else a block, unless enough was played."""
+        self._connected = self._store.connected()
+        self._waiting = Counter(version.id for match in (*self._again, *self._scheduled) for version in match.at_home)
         if self._plan.matches is None:
-            self._scheduled.extend(self._newcomers())
-            if not self._scheduled and self._is_worth_playing():
+            newcomers = list(self._newcomers())
+            self._scheduled.extend(newcomers)
+            worth_playing = [condition for condition in self._chosen if self._is_worth_playing(condition)]
+            if worth_playing and not newcomers:
                 with contextlib.suppress(TooFew):  # others may come
-                    self._schedule()
+                    self._schedule(worth_playing)
         elif sum(self._handed_out.values()) < self._plan.matches:
-            self._schedule()
+            self._schedule(self._chosen)
 
     def _newcomers(self) -> Iterator[Match]:
         """Yield a match for each version that is to qualify, and does not do so already."""
         for condition, seat_counts in self._chosen.items():
             for version in to_qualify(self._store, condition):
-                now, key = time.monotonic(), (version.id, condition.id)
-                if self._tries_again.get(key, 0.0) <= now:
-                    self._tries_again[key] = now + TRY_AGAIN_SECONDS
+                key = version.id, condition.id
+                if self._tries_again.get(key, 0.0) <= time.monotonic():
+                    self._tries_again[key] = math.inf
                     yield _qualifying(version, _partner(self._store, condition), condition, min(seat_counts))
 
-    def _is_worth_playing(self) -> bool:
-        """Tell whether there is a bot that somebody has submitted, in each game that is played."""
-        return all(
-            any(version.author != HOUSE for version in scheduled(self._store, condition)) for condition in self._chosen
+    def _is_worth_playing(self, condition: Condition) -> bool:
+        """Tell whether there is a bot that somebody has submitted, and that could play now."""
+        resting = {HOUSE, *self._store.out_of_budget()}
+        return any(
+            version.author not in resting and self._has_time(version) for version in scheduled(self._store, condition)
         )
 
-    def _schedule(self) -> None:
+    def _has_time(self, version: Version) -> bool:
+        """Return whether a version can be in a further block: one at home must have places that its other matches do not need."""
+        if not version.is_at_home:
+            return True
+        connection = self._connected.get(version.id)
+        return connection is not None and self._called[version.id] + self._waiting[version.id] < connection.matches
+
+    def _schedule(self, conditions: Iterable[Condition]) -> None:
         """Schedule a block of the game that has had the fewest matches."""
-        condition = min(self._chosen, key=lambda condition: self._handed_out[condition])
+        condition = min(conditions, key=lambda condition: self._handed_out[condition])
         self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
 
     def _is_playable(self, version: Version) -> bool:
-        """Return whether the files of a version are those that were submitted; if not, that is said."""
+        """Return whether a version can be played: its files are those that were submitted, or that is said; it is not busy at home."""
+        if not self._has_time(version):
+            return False
         try:
             self._inspector.check(version)
         except CannotPlay as error:
-            self._remarks.append(str(error))
+            self._say(str(error))
             return False
         return True
 
@@ -340,6 +457,8 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
+        self._called.subtract(version.id for version in match.at_home)
+        seconds = time.monotonic() - self._began.pop(match.match_id)
         if match.block is None:
             self._settle_newcomer(match, end)
             return
@@ -349,42 +468,59 @@ class _Play:
                     self._counted += 1
                     self._store.note_telemetry(match, end.telemetry)
             self._lagged += end.result.lagged
-            self._end(match, "")
+            out = [
+                f"{seat.bot}: {seat.outcome.value}" for seat in end.result.seats if seat.outcome is not Outcome.PLAYED
+            ]
+            self._tell("match_ended", match, seconds=seconds, out=out, late=end.result.lagged or None)
+            self._end(match)
             return
         times = self._store.void(match, end.reason)
         if times < MAX_VOIDS:
             self._again.append(replace(match, voids=times))
-            self._remarks.append(f"match {match.match_id} is void and is played again: {end.reason}")
+            text = f"match {match.match_id} is void and is played again: {end.reason}"
+            self._tell("match_void", match, logging.WARNING, text, attempt=times, seconds=seconds, reason=end.reason)
             return
         text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
-        self._end(match, text)
+        self._tell("match_given_up", match, logging.ERROR, text, seconds=seconds, reason=end.reason)
+        self._end(match)
         if end.worker_died:
             self._causes.append(match)
         else:
             self._give_up(text)
 
+    def _let_try_later(self, match: Match) -> None:
+        """Let a version that neither qualified nor failed in a match try again after a while."""
+        self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
+
     def _settle_newcomer(self, match: Match, end: End) -> None:
-        if _why_not(end):
+        self._let_try_later(match)
+        if match.at_home and isinstance(end, Void):  # it has done nothing on this machine by which a worker could die
+            self._remarks.append(_not_this_time(match.seats[0], match.condition, end.reason))
+        elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
+            self._remarks.append(_not_this_time(match.seats[0], match.condition, "it did not come"))
+        elif _why_not(end) and not match.at_home:  # nobody here can harm one at home
             self._doubtful.append(match)
         else:
             self._tries_again.pop((match.seats[0].id, match.condition.id), None)
-            self._remarks.append(_qualified(self._home, self._store, match, end).text)
+            self._remarks.append(_qualified(self._home, self._store, match, end))
 
     def _try_alone(self) -> Iterator[Progress]:
         """Let versions that did not qualify beside others try again. Nothing else is being played."""
         while self._doubtful:
             match = self._doubtful.popleft()
-            yield _qualify_alone(self._home, self._store, self._pool, match)
+            yield Progress(_qualify_alone(self._home, self._store, self._pool, match), 0, 0)
+            self._let_try_later(match)
             if match.seats[0].id in self._store.qualifications(match.condition):
                 self._tries_again.pop((match.seats[0].id, match.condition.id), None)
 
-    def _end(self, match: Match, text: str) -> None:
-        """Say that a match is over, and reveal the seed of its block if it was the last one."""
-        if text:
-            self._remarks.append(text)
+    def _end(self, match: Match) -> None:
+        """Let a match be over, and reveal the seed of its block if it was the last one."""
         self._blocks[match.condition].touch(match.versions)
         if match.block is not None and self._store.is_over(match.block):
-            self._remarks += seal_block(self._home, self._store, match.block)
+            problems = seal_block(self._home, self._store, match.block)
+            if not problems:
+                self._packer.add(match.block)
+            self._remarks += [Remark(problem, level=logging.ERROR) for problem in problems]
 
     def _give_up(self, text: str) -> None:
         """Count a match that was given up for no known reason.
@@ -413,7 +549,7 @@ class _Play:
                 continue
             tried += trial.suspects
             names = ", ".join(version.label for version in trial.suspects)
-            self._remarks.append(f"workers died: trying {names} against house bots" if names else "workers died")
+            self._say(f"workers died: trying {names} against house bots" if names else "workers died")
             yield from self._progress()
             yield from self._hold(trial)
 
@@ -424,7 +560,7 @@ class _Play:
                 try:
                     seal_match(self._home, match.match_id, match.seed, end.record_hash)
                 except SealBroken as error:
-                    self._remarks.append(str(error))
+                    self._say(str(error))
             trial.settle(worker_died=isinstance(end, Void) and end.worker_died)
             if trial.machine_is_at_fault:
                 raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
@@ -433,7 +569,10 @@ class _Play:
             self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
         for blocks in self._blocks.values():
             blocks.forget()
-        self._remarks += [f"{version.label} is suspended: {KILLS_WORKERS}" for version in trial.guilty]
+        for version in trial.guilty:
+            fields = {"bot": version.label, "author": version.author, "reason": KILLS_WORKERS}
+            text = f"{version.label} is suspended: {KILLS_WORKERS}"
+            self._remarks.append(Remark(text, "suspended", logging.WARNING, fields))
         if not trial.guilty:
             self._give_up(
                 f"workers died over match {trial.cause.match_id}, but over no match in which its bots were tried"
@@ -453,6 +592,7 @@ def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
         if not store.was_played(match, result.digest):
             parents = {version.id: version.parent for version in store.versions(match.versions).values()}
             ranks = [seat.rank for seat in result.seats]
-            ratings = rate(store.ratings(match.condition, parents), match.versions, ranks, parents)
+            rated = match.rated([seat.outcome for seat in result.seats])
+            ratings = rate(store.ratings(match.condition, parents), match.versions, ranks, parents, rated)
         store.count(match, result, record_hash, ratings)
         return True

@@ -9,11 +9,12 @@ each match moves it by `_step`, and whoever is due in the lowest round plays nex
 3. An author has one share, however many bots share it. House bots are anchors: each has a quarter of an author's share.
 4. A version is new in its first `NEW_BLOCKS` blocks, whatever its sigma is. It has twice its part, and every second block at each
    number of seats begins with the least certain new version, if there is one. Authors with fewer new versions come first.
-5. The others are drawn from the nearest in mu, half of them above the first player and half below. The chance falls with how uneven
-   the match would be (TrueSkill's quality), with how often they have met, and with how much they are ahead of their due.
+5. The others are drawn from everybody who is not far ahead of their due. The chance falls steeply with how uneven the match would
+   be (TrueSkill's quality), and with how often they have met. (`_DRAWN` versions are looked at, all with the same chance, so that
+   this takes no longer among many.)
 6. Two bots of one author never meet, unless the organiser says so. House bots do not count as one author's. There is one
-   exception: in its first `ACCOMPANIED_BLOCKS` blocks a version is accompanied by its predecessor, at tables of three or more, so
-   that both play the same opponents with the same seed. A predecessor plays for nothing else, and takes nobody's turn.
+   exception: in its first block at a table of three or more, a new version is accompanied by its predecessor, so that both play
+   the same opponents with the same seed. A predecessor plays for nothing else, and takes nobody's turn.
 7. A version that was out in its last matches sits out rounds: one after two matches, three after three, seven after four. The first
    match that it plays to the end lifts that. (After five it is suspended; see `standings.py`.)
 8. A version in a match that is still to be played is left alone if others are due in this round or the next.
@@ -31,7 +32,8 @@ can be played already is joined by nobody. So the waiting version plays within
 
 blocks, however many join meanwhile: those that come before it are the ones that were there, and those that joined in time to be due
 by R. With n authors of one bot each, and tables of two to five, K = 12 * (n - 1) + 4. `Queue.most_blocks` is this number.
-A version that is out of its matches waits longer by the rounds that it sits out.
+A version that is out of its matches waits longer by the rounds that it sits out, and one whose author has used up a budget until
+the next day, when it joins again.
 """
 
 from __future__ import annotations
@@ -39,18 +41,15 @@ from __future__ import annotations
 import random
 from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
-from itertools import combinations, islice
 
 from ladder.match import HOUSE
 from ladder.rating import Rating, quality
 
 NEW_BLOCKS = 3
 """The number of blocks for which a version is new."""
-ACCOMPANIED_BLOCKS = 10
-"""The number of blocks in which a version is accompanied by its predecessor."""
 NEW_SHARE = 2
 """How many parts a new version has for one of others."""
 ROUND = 4
@@ -63,10 +62,10 @@ _JOIN = 2
 """How many rounds after the lowest a version is due that joins."""
 _AHEAD = 3
 """Who is so many rounds ahead of the lowest is not drawn, if a table can be filled without."""
-_REACH = 32
-"""From how many versions opponents are drawn, half of them above and half below."""
-_AHEAD_WEIGHT = 0.5
-"""How the chance to be drawn falls with each round by which a version is ahead."""
+_DRAWN = 32
+"""From how many versions, which are drawn first, opponents are chosen."""
+_EVENNESS = 4
+"""The power of TrueSkill's quality by which opponents are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +84,12 @@ class Candidate:
     faults_in_a_row: int = 0
     """In how many of its last matches it was out, without one that it played to the end."""
     predecessor: int | None = None
-    """The version that accompanies it while it is new; None if there is none that can play."""
+    """The version that accompanies it once while it is new; None if there is none that can play."""
 
     @property
     def is_new(self) -> bool:
         """Whether it is in its first blocks, and no house bot."""
         return self.blocks < NEW_BLOCKS and self.author != HOUSE
-
-    @property
-    def is_accompanied(self) -> bool:
-        """Whether its predecessor plays beside it, if it has one that can."""
-        return self.blocks < ACCOMPANIED_BLOCKS and self.author != HOUSE
 
     @property
     def sits_out(self) -> int:
@@ -115,6 +109,11 @@ class Block:
     """When the versions in it are due again, and those that have joined, for the first time."""
 
 
+Met = Callable[[Collection[int], Collection[int]], Mapping[int, int]]
+"""Tells for each of some versions in how many blocks it has met any of some others; those that never have may be left out.
+
+It is asked for the few that are looked at. On a ladder where everybody has met, all pairs would fill the memory.
+"""
 _Place = tuple[int, float, int, bytes, int]
 """The place of a version in the order of rule 2: round, -sigma, last block, house and hash, version."""
 _Newcomer = tuple[int, float, bytes, int]
@@ -124,14 +123,13 @@ _Newcomer = tuple[int, float, bytes, int]
 class Queue:
     """The versions that can be scheduled under one condition, in the order in which they are due.
 
-    It is kept while a run goes on: a change costs two searches in sorted lists, and so does a block for each of its seats.
+    It is kept while a run goes on: a change costs two searches in a sorted list, and so does a block for each of its seats.
     (Lists are shifted when something is put into them. At 10,000 versions that takes a few microseconds.)
     """
 
     def __init__(
         self,
         candidates: Iterable[Candidate],
-        meetings: Mapping[frozenset[int], int],
         blocks_by_seats: Mapping[int, int],
         lowest: int = 0,
         *,
@@ -141,7 +139,6 @@ class Queue:
 
         Args:
             candidates: who can be scheduled.
-            meetings: how often two versions have met in a block.
             blocks_by_seats: how many blocks there were for each number of seats.
             lowest: the round of the last block; 0 if there was none.
             same_author: whether two bots of one author may meet.
@@ -149,14 +146,12 @@ class Queue:
         self._candidates: dict[int, Candidate] = {}
         self._places: dict[int, _Place] = {}
         self._order: list[_Place] = []
-        self._by_mu: list[tuple[float, bytes, int]] = []
         self._bots: dict[str, set[int]] = {}
         self._newcomers: list[_Newcomer] = []
         """For each author with new versions the least certain of them, in the order of rule 4."""
         self._newcomer_of: dict[str, _Newcomer] = {}
         self._changed_authors: set[str] = set()
         self._joined: dict[int, int] = {}
-        self._meetings = Counter(meetings)
         self._blocks_by_seats = Counter(blocks_by_seats)
         self._lowest = lowest
         self._same_author = same_author
@@ -192,7 +187,6 @@ class Queue:
         self._changed_authors.add(candidate.author)
         self._places[version] = self._place(candidate)
         insort(self._order, self._places[version])
-        insort(self._by_mu, _by_mu(candidate))
 
     def remove(self, version: int) -> None:
         """Take a version out, if it is in."""
@@ -204,7 +198,6 @@ class Queue:
                 del self._bots[candidate.author]
             self._changed_authors.add(candidate.author)
             del self._order[bisect_left(self._order, self._places.pop(version))]
-            del self._by_mu[bisect_left(self._by_mu, _by_mu(candidate))]
 
     def leave_out(self, version: int) -> None:
         """Take a version out, be it as the predecessor of another."""
@@ -212,13 +205,16 @@ class Queue:
         for candidate in [one for one in self._candidates.values() if one.predecessor == version]:
             self.put(replace(candidate, predecessor=None))
 
-    def draw(self, seat_counts: Sequence[int], playing: Collection[int], chance: random.Random) -> Block | None:
+    def draw(
+        self, seat_counts: Sequence[int], playing: Collection[int], chance: random.Random, met: Met
+    ) -> Block | None:
         """Draw the next block; nothing is changed by that.
 
         Args:
             seat_counts: how many seats the game can have.
             playing: the versions in matches that are still to be played.
             chance: decides among opponents.
+            met: who has met whom.
 
         Returns:
             The block; None if not even the smallest table can be filled.
@@ -228,23 +224,24 @@ class Queue:
             return None
         seats = min(possible, key=lambda seats: (self._blocks_by_seats[seats], seats))
         lowest = self._order[0][0]
-        table: list[int] = []
         newcomer = self._first_new(playing) if self._blocks_by_seats[seats] % 2 else None
         first = self._candidates[self._first(lowest, playing) if newcomer is None else newcomer]
-        self._sit(first, table, seats)
-        reach, latest = _REACH, lowest + _AHEAD - 1
-        near = self._near(first, reach, latest, playing)
+        table: list[int] = []
+        self._sit(first, table, seats, met)
+        count, latest = _DRAWN, lowest + _AHEAD - 1
+        found = self._some(count, latest, playing, chance)
         while len(table) < seats:
-            others = [other for other in near if self._may_join(other, table)]
+            others = [other for other in found if self._may_join(other, table)]
             if others:
-                weights = [self._interest(other, first, table, lowest) for other in others]
-                self._sit(chance.choices(others, weights)[0], table, seats)
-            else:  # look further; then among those that are ahead, at last among those that are playing
-                if reach >= len(self):
+                often = met([other.version for other in others], table)
+                weights = [_interest(other, first, often.get(other.version, 0)) for other in others]
+                self._sit(chance.choices(others, weights)[0], table, seats, met)
+            else:  # look at more; then among those that are ahead, at last among those that are playing
+                if count >= len(self):
                     playing = playing if latest < self._order[-1][0] else ()
                     latest = self._order[-1][0]
-                reach *= 4
-                near = self._near(first, reach, latest, playing)
+                count *= 4
+                found = self._some(count, latest, playing, chance)
         chance.shuffle(table)
         seated = {
             version: self._moved(self._candidates[version], seats, lowest) for version in table if version in self
@@ -255,7 +252,6 @@ class Queue:
         """Note that a block was scheduled, with its id."""
         self._lowest = block.round
         self._blocks_by_seats[len(block.versions)] += 1
-        self._meetings.update(frozenset(pair) for pair in combinations(block.versions, 2))
         for version in block.versions:
             if version in self:
                 old = self._candidates[version]
@@ -340,37 +336,26 @@ class Queue:
         self._changed_authors.clear()
         return next((version for *_, version in self._newcomers if version not in playing), None)
 
-    def _sit(self, candidate: Candidate, table: list[int], seats: int) -> None:
-        """Seat a version, and its predecessor if it has one, is new, and there is a seat left beside an opponent."""
+    def _sit(self, candidate: Candidate, table: list[int], seats: int, met: Met) -> None:
+        """Seat a version, and its predecessor if it is new, has not met that yet, and there is a seat left beside an opponent."""
         table.append(candidate.version)
-        if candidate.predecessor is not None and candidate.is_accompanied and 3 <= seats > len(table):
-            table.append(candidate.predecessor)
+        old = candidate.predecessor
+        has_room = 3 <= seats > len(table)
+        if old is not None and candidate.is_new and has_room and not met([old], [candidate.version]).get(old):
+            table.append(old)
 
-    def _near(self, first: Candidate, reach: int, latest: int, playing: Collection[int]) -> list[Candidate]:
-        """Return the nearest in mu, half above and half below; what one side lacks the other gives.
+    def _some(self, count: int, latest: int, playing: Collection[int], chance: random.Random) -> list[Candidate]:
+        """Return versions that may be opponents, drawn at random.
 
         Args:
-            first: the first player.
-            reach: how many are wanted.
+            count: how many are looked at.
             latest: the last round in which they may be due.
             playing: those that are left alone.
+            chance: decides which.
         """
-        middle = bisect_left(self._by_mu, _by_mu(first))
-
-        def free(indexes: Iterable[int]) -> Iterator[Candidate]:
-            for index in indexes:
-                other = self._candidates[self._by_mu[index][-1]]
-                if (
-                    other.version not in playing
-                    and self._places[other.version][0] <= latest
-                    and (self._same_author or not _of_one_author(first, other))
-                ):
-                    yield other
-
-        above, below = free(range(middle + 1, len(self._by_mu))), free(range(middle - 1, -1, -1))
-        near = [*islice(above, reach // 2), *islice(below, reach // 2)]
-        near += islice(above, reach - len(near))
-        return near + list(islice(below, reach - len(near)))
+        due = bisect_left(self._order, (latest + 1,))
+        versions = (self._order[place][-1] for place in chance.sample(range(due), min(count, due)))
+        return [self._candidates[version] for version in versions if version not in playing]
 
     def _may_join(self, candidate: Candidate, table: Sequence[int]) -> bool:
         if candidate.version in table:
@@ -379,24 +364,18 @@ class Queue:
             return True
         return not any(version in self and _of_one_author(candidate, self._candidates[version]) for version in table)
 
-    def _interest(self, candidate: Candidate, first: Candidate, table: Sequence[int], lowest: int) -> float:
-        even = quality(candidate.rating, first.rating)
-        met = sum(self._meetings[frozenset((candidate.version, other))] for other in table)
-        ahead = self._places[candidate.version][0] - lowest
-        return float((even + 0.001) * _AHEAD_WEIGHT ** min(ahead, 20) / (1 + met))
-
 
 def rotations(versions: Sequence[int]) -> list[list[int]]:
     """Return the version in each seat, for each match of a block: every version sits in every seat once."""
     return [[versions[(seat + turn) % len(versions)] for seat in range(len(versions))] for turn in range(len(versions))]
 
 
+def _interest(candidate: Candidate, first: Candidate, met: int) -> float:
+    return float((quality(candidate.rating, first.rating) ** _EVENNESS + 0.001) / (1 + met))
+
+
 def _of_one_author(one: Candidate, other: Candidate) -> bool:
     return one.author == other.author != HOUSE
-
-
-def _by_mu(candidate: Candidate) -> tuple[float, bytes, int]:
-    return candidate.rating.mu, _hash(candidate.version, 0), candidate.version
 
 
 def _hash(version: int, number: int) -> bytes:

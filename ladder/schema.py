@@ -1,4 +1,4 @@
-"""The layout of `ladder.db`: ordered migrations, and how every kept tally follows from the facts.
+"""The layout of `ladder.db`: ordered migrations.
 
 Facts, which are only ever added:
 
@@ -12,33 +12,25 @@ results, seat_results   what came out; `results.number` is the order in which ma
 voids                   attempts at a match that came to no result
 trials                  versions that were tried because workers died (`trial.py`)
 lost_records            matches whose records are lost for good: they count all the same (`recompute.py`)
+prunings                from before which time records and logs were removed, when, and what was kept (`retention.py`)
 telemetry               what bots said of their thinking, summed for each match, seat and key
 authors, tokens         who may ask over the network, and by which tokens they are known
-acts                    who has changed what: submitted, retired, given a token
+consents                bots that people may play against at tables, or may not any more; the last one counts
+budgets                 how many matches a day an author may have; the last one counts (`budgets.py`)
+acts                    who has changed what: submitted, retired, given a token or a budget
 keys                    the public keys of the ladder; the last one counts (`key.py`)
 audit_log               an entry for each of these facts: versions, blocks, results, voids, revealed seeds, keys (`entries.py`)
 
-Tallies, which follow from the facts and change in the same transaction, so that nothing has to read the whole history:
-
-ratings                 derived by `rating.py` from the results, in their order
-block_ratings           the same after each block
-tallies                 for each condition and version: matches, wins, faults, ...
-meetings                for each pair of versions: in how many blocks both sat
-table_sizes             for each number of seats: how many blocks there were
-appearances             for each seat of a match that counts: who sat there, and whether it lost or was out
-open_matches            matches that were scheduled, do not count yet, and are not given up
-dues                    for each condition and version: when it is due (`schedule.py`)
+The other tables are tallies, which follow from the facts (`tallies.py`), and one that lasts for a moment: `connections`, the bots at
+home that are connected.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import itemgetter
-
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from ladder.rating import History
+from ladder.rated_again import rate_what_was_mixed, rated_again
 
 MAX_VOIDS = 3
 """A match that was void this often is given up: it is not played again, and does not count."""
@@ -46,8 +38,10 @@ MAX_VOIDS = 3
 migrations = Migrations("ladder")
 """They are applied in this order. Each runs in a transaction, so it must not call `executescript`, which would commit.
 
-They change facts and layouts; after the last of them `derive` fills the tallies, whose queries know only the newest layout.
+They change facts and layouts; after the last of them `tallies.derive` fills the tallies, whose queries know only the newest layout.
 """
+NOT_OF_TALLIES = {"kept_records", "consents"}
+"""Those that change nothing from which a tally follows: to fill all tallies of a million matches takes minutes."""
 
 
 def _run(db: Database, script: str) -> None:
@@ -308,43 +302,7 @@ def conditions(db: Database) -> None:
         ) strict, without rowid;
         """,
     )
-    _rate_what_was_mixed(db)
-
-
-def _rate_what_was_mixed(db: Database) -> None:
-    """Rate the matches of games that were played under several conditions, each condition by itself."""
-    history, rated = _history(db, "conditions.game in (select game from conditions group by game having count(*) > 1)")
-    db.conn.executemany("update results set rated = ? where number = ?", rated)
-    db.conn.executemany(
-        "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
-        (
-            (condition, version, rating.mu, rating.sigma)
-            for condition, ratings in history.ratings.items()
-            for version, rating in ratings.items()
-        ),
-    )
-
-
-def _history(db: Database, which: str) -> tuple[History, list[tuple[bool, int]]]:
-    """Rate the matches that an SQL condition names; return also whether each was rated, and its number."""
-    history = History(dict(db.execute("select id, lag(id) over (partition by bot order by id) from versions")))
-    rows = db.execute(
-        f"""
-        select results.number, blocks.condition, blocks.id, results.digest, seats.version, seat_results.rank
-        from results
-        join matches on matches.id = results.match
-        join blocks on blocks.id = matches.block
-        join conditions on conditions.id = blocks.condition
-        join seats on seats.match = results.match
-        join seat_results on seat_results.match = seats.match and seat_results.seat = seats.seat
-        where {which} order by results.number, seats.seat
-        """  # noqa: S608
-    )
-    rated: list[tuple[bool, int]] = []
-    for number, seats in groupby(rows, key=itemgetter(0)):
-        _, conditions, blocks, digests, versions, ranks = zip(*seats, strict=True)
-        rated.append((history.add(conditions[0], blocks[0], digests[0], versions, ranks), number))
-    return history, rated
+    rate_what_was_mixed(db)
 
 
 @migrations()
@@ -385,10 +343,9 @@ def block_ratings(db: Database) -> None:
         ) strict, without rowid;
         """,
     )
-    history, _ = _history(db, "true")
     db.conn.executemany(
         "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
-        ((*key, rating.mu, rating.sigma) for key, rating in history.after_blocks.items()),
+        ((*key, rating.mu, rating.sigma) for key, rating in rated_again(db, "true").after_blocks.items()),
     )
 
 
@@ -508,87 +465,105 @@ def turns(db: Database) -> None:
     )
 
 
-DERIVED = {
-    "tallies": """
-        with
-        seated as (
-            select blocks.condition, seats.version, seats.match, seats.seat, blocks.id as block
-            from seats join matches on matches.id = seats.match join blocks on blocks.id = matches.block
-        ),
-        played as (
-            select seated.condition, seated.version, results.number, results.rated, seat_results.rank, seat_results.outcome
-            from seated join results using (match) join seat_results using (match, seat)
-        ),
-        last_played as (
-            select condition, version, max(number) as number from played where outcome = 'played' group by condition, version
-        ),
-        forgiven as (
-            select condition, version, max(after_number) as number from qualifications
-            where passed is null group by condition, version
-        ),
-        counted as (
-            select played.condition, played.version, count(*) as matches, sum(rated) as different, sum(rank = 1) as wins,
-                sum(outcome <> 'played') as faults,
-                sum(played.number > max(coalesce(last_played.number, 0), coalesce(forgiven.number, 0))) as faults_in_a_row
-            from played
-            left join last_played using (condition, version)
-            left join forgiven using (condition, version)
-            group by played.condition, played.version
-        ),
-        scheduled as (
-            select condition, version, count(distinct block) as blocks, max(block) as last_block
-            from seated group by condition, version
-        )
-        select condition, version, coalesce(matches, 0) as matches, coalesce(different, 0) as different,
-            coalesce(wins, 0) as wins, coalesce(faults, 0) as faults, coalesce(faults_in_a_row, 0) as faults_in_a_row,
-            last_block, blocks
-        from scheduled left join counted using (condition, version)
+@migrations()
+def bots_at_home(db: Database) -> None:
+    """Note which bots at home are connected, and in which blocks they are guests."""
+    _run(
+        db,
+        """
+        alter table blocks add column guests integer not null default 0;
+        create table connections (
+            version integer primary key references versions (id),
+            matches integer not null,
+            leaving integer not null,
+            since text not null
+        ) strict;
         """,
-    "meetings": """
-        select blocks.condition, seats.version as one, others.version as other, count(*) as blocks
-        from blocks
-        join matches on matches.block = blocks.id and matches.rotation = 0
-        join seats on seats.match = matches.id
-        join seats as others on others.match = matches.id and others.version > seats.version
-        group by blocks.condition, seats.version, others.version
-        """,
-    "table_sizes": "select condition, seats, count(*) as blocks from blocks group by condition, seats",
-    "open_matches": f"""
-        select matches.id as match, blocks.condition
-        from matches join blocks on blocks.id = matches.block
-        where matches.id not in (select match from results)
-            and matches.id not in (select match from voids group by match having count(*) >= {MAX_VOIDS})
-        """,  # noqa: S608
-    "appearances": """
-        select seats.version, blocks.condition, results.number, seats.seat, seat_results.rank > 1 as lost,
-            seat_results.outcome <> 'played' as out
-        from results
-        join seat_results using (match)
-        join seats using (match, seat)
-        join matches on matches.id = results.match
-        join blocks on blocks.id = matches.block
-        """,
-    "dues": """
-        select condition, version, due from (
-            select blocks.condition, turns.version, turns.due, max(turns.block)
-            from turns join blocks on blocks.id = turns.block group by blocks.condition, turns.version
-        )
-        """,
-}
-"""For each tally the query that derives it from the facts."""
+    )
 
 
-def derive(db: Database, table: str) -> None:
-    """Put what follows from the facts in the place of a tally."""
-    db.execute(f"delete from {table}").close()  # noqa: S608 one of the tables above
-    db.execute(f"insert into {table} {DERIVED[table]}").close()
+@migrations()
+def prunings(db: Database) -> None:
+    """Note from before which time records and logs were removed."""
+    _run(
+        db,
+        """
+        create table prunings (
+            id integer primary key,
+            at text not null,
+            records_before text,
+            logs_before text
+        ) strict;
+        """,
+    )
 
 
-def differences(db: Database, table: str) -> list[str]:
-    """Return the rows of a tally that do not follow from the facts, and those that are missing, a line each."""
-    kept, derived = f"select * from {table}", f"select * from ({DERIVED[table]})"  # noqa: S608 one of the tables above
-    # SQLite compares them: a long history does not fit into Python's memory.
-    wrong, missing = db.execute(f"{kept} except {derived}"), db.execute(f"{derived} except {kept}")
-    return [f"{table}: keeps {row}, which does not follow from the matches" for row in wrong] + [
-        f"{table}: lacks {row}, which follows from the matches" for row in missing
-    ]
+@migrations()
+def budgets(db: Database) -> None:
+    """Let the organiser limit the matches of an author, and count those of each day."""
+    _run(
+        db,
+        """
+        create table budgets (
+            id integer primary key,
+            author text not null,
+            matches integer,
+            at text not null
+        ) strict;
+        create table days (
+            day text not null,
+            author text not null,
+            matches integer not null,
+            primary key (day, author)
+        ) strict, without rowid;
+        """,
+    )
+
+
+@migrations()
+def scores_and_languages(db: Database) -> None:
+    """Count who was ahead of whom, find the last ratings of a version under a condition, and note its language."""
+    _run(
+        db,
+        """
+        alter table versions add column language text not null default '';
+        create table scores (
+            condition integer not null references conditions (id),
+            one integer not null references versions (id),
+            other integer not null references versions (id),
+            matches integer not null,
+            ahead integer not null,
+            tied integer not null,
+            primary key (condition, one, other)
+        ) strict, without rowid;
+        alter table block_ratings rename to old_block_ratings;
+        create table block_ratings (
+            version integer not null references versions (id),
+            condition integer not null references conditions (id),
+            block integer not null references blocks (id),
+            mu real not null,
+            sigma real not null,
+            primary key (version, condition, block)
+        ) strict, without rowid;
+        insert into block_ratings
+            select version, condition, block, mu, sigma
+            from old_block_ratings join blocks on blocks.id = old_block_ratings.block;
+        drop table old_block_ratings;
+        """,
+    )
+
+
+@migrations()
+def kept_records(db: Database) -> None:
+    """Let a pruning keep the records of some bots, and of one block of so many."""
+    db.execute("alter table prunings add column kept_bots text not null default '[]'").close()
+    db.execute("alter table prunings add column one_block_of integer not null default 0").close()
+
+
+@migrations()
+def consents(db: Database) -> None:
+    """Let authors say whether people may play against a bot."""
+    columns = (
+        "id integer primary key, bot integer not null references bots (id), given integer not null, at text not null"
+    )
+    _run(db, f"create table consents ({columns}) strict")

@@ -33,6 +33,8 @@ class Status(Enum):
     """The organiser has taken it out."""
     REPLACED = "replaced"
     """A newer version of the bot plays instead."""
+    AWAY = "not connected"
+    """It runs on its author's machine, and is not offered to the ladder at this moment."""
 
 
 SCHEDULED = (Status.ACTIVE, Status.NEW)
@@ -52,13 +54,20 @@ class Standing:
     """What is kept of its matches."""
 
 
-def standings(store: Store, condition: Condition) -> list[Standing]:
-    """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age."""
-    ratings = store.ratings(condition)
-    tallies = store.tallies(condition)
+def standings(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
+    """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age.
+
+    Args:
+        store: the ladder.
+        condition: what is played.
+        among: the ids of versions; only those of their bots are returned then.
+    """
+    among = None if among is None else store.versions(among).keys()
+    ratings = store.ratings(condition, among)
+    tallies = store.tallies(condition, among)
     found = [
         Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
-        for version, (status, reason) in _statuses(store, condition, ratings, tallies).items()
+        for version, (status, reason) in _statuses(store, condition, ratings, tallies, among).items()
     ]
     return sorted(found, key=_order)
 
@@ -66,7 +75,7 @@ def standings(store: Store, condition: Condition) -> list[Standing]:
 def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
     """Return what decides who plays next, of every version that is scheduled, or of the bots of some versions.
 
-    A version is accompanied by the one of the same bot that it has replaced, if that could still play.
+    A version is accompanied by the one of the same bot that it has replaced, if that could still play: it has run on this machine.
     """
     versions = store.versions(among)
     among = None if among is None else versions.keys()
@@ -76,7 +85,7 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
     replaced = {
         version.bot: version.id
         for version, (status, _) in statuses.items()
-        if status is Status.REPLACED and qualified.get(version.id, (False, ""))[0]
+        if status is Status.REPLACED and qualified.get(version.id, (False, ""))[0] and not version.is_at_home
     }
     parents = {version.id: version.parent for version in versions.values()}
     found = []
@@ -99,10 +108,10 @@ def candidates(store: Store, condition: Condition, among: Collection[int] | None
 
 
 def queue(store: Store, condition: Condition, *, same_author: bool = False) -> Queue:
-    """Return who plays next under a condition, in their order."""
+    """Return who plays next under a condition, in their order. Who has used up a budget plays no more today."""
+    out_of_budget = store.out_of_budget()
     return Queue(
-        candidates(store, condition),
-        store.meetings(condition),
+        [one for one in candidates(store, condition) if one.author not in out_of_budget],
         store.blocks_by_seats(condition),
         store.last_round(condition),
         same_author=same_author,
@@ -140,6 +149,7 @@ def _statuses(
     newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
 
     guilty = store.guilty()
+    connected = {version for version, connection in store.connected().items() if not connection.is_leaving}
 
     def status(version: Version) -> tuple[Status, str]:
         if version.id in retired:
@@ -150,6 +160,9 @@ def _statuses(
         why = KILLS_WORKERS if version.id in guilty else suspended_because(tallies.get(version.id, Tally()))
         if why:
             return Status.SUSPENDED, why
+        is_away = version.is_at_home and version.id not in connected
+        if is_away and version in (newest_qualified.get(version.bot), newest[version.bot]):
+            return Status.AWAY, ""
         if newest_qualified.get(version.bot) == version:
             return (Status.ACTIVE if version.id in ratings else Status.NEW), ""
         if newest[version.bot] == version:

@@ -1,13 +1,14 @@
-"""What a ladder knows, in one SQLite file. `schema.py` says what is a fact and what follows from facts.
+"""What a ladder knows, in one SQLite file. `schema.py` says what is a fact, `tallies.py` what follows from facts.
 
-Who takes part is in `register.py`.
+Who takes part is in `register.py`, which records there are in `evidence.py`.
 
 Whatever changes a fact changes all tallies that follow from it in the same transaction (`database.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, permutations
 from operator import itemgetter
@@ -16,10 +17,11 @@ from typing import Any
 from ladder.condition import Condition
 from ladder.database import among_ids
 from ladder.entries import note, now
-from ladder.match import Count, Match, Version
+from ladder.evidence import Evidence
+from ladder.match import Count, Match, Version, seed_of
 from ladder.rating import History, Rating
-from ladder.register import Register
-from ladder.schema import DERIVED, MAX_VOIDS, derive, differences
+from ladder.schema import MAX_VOIDS
+from ladder.tallies import DERIVED, REPEATED, begin_again, derive, differences, differing_after_blocks
 from referee.live.telemetry import Series
 from referee.match.result import Outcome, Result
 
@@ -44,7 +46,7 @@ class Tally:
     """In how many blocks it was scheduled."""
 
 
-class Store(Register):
+class Store(Evidence):
     """What was scheduled, what came out, and what follows from it."""
 
     # scheduling
@@ -57,6 +59,8 @@ class Store(Register):
         schedule_seed: int,
         lowest: int,
         due: Mapping[int, int],
+        *,
+        guests: bool = False,
     ) -> list[Match]:
         """Schedule a block; return its matches.
 
@@ -67,15 +71,16 @@ class Store(Register):
             schedule_seed: the seed from which it was drawn who meets whom.
             lowest: the lowest round in which any version was due.
             due: when the versions in it are due again, and those that have joined, for the first time.
+            guests: whether bots at home are guests in it.
         """
         first = next(iter(tables.values()))
         with self.writing():
             self._write(
                 """
-                insert into blocks (condition, seats, seed, created_at, schedule_seed, round, after_number)
-                values (?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
+                insert into blocks (condition, seats, seed, created_at, schedule_seed, round, guests, after_number)
+                values (?, ?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
                 """,
-                [condition.id, len(first), seed, now(), schedule_seed, lowest],
+                [condition.id, len(first), seed, now(), schedule_seed, lowest, guests],
             )
             [row] = self._rows("select max(id) as id from blocks")
             block = row["id"]
@@ -118,6 +123,16 @@ class Store(Register):
                 """,
                 [condition.id, len(first)],
             )
+            which, ids = among_ids(first, "versions.id in {}")
+            self._write(
+                f"""
+                insert into days (day, author, matches)
+                select distinct substr(blocks.created_at, 1, 10), bots.author, blocks.seats
+                from blocks, versions join bots on bots.id = versions.bot where blocks.id = ? and {which}
+                on conflict do update set matches = matches + excluded.matches
+                """,  # noqa: S608
+                [block, *ids],
+            )
             note(self._db, "block", block)
             return [match for match in self.unfinished(condition) if match.block == block]
 
@@ -146,11 +161,16 @@ class Store(Register):
         )
         return {row["version"] for row in rows}
 
-    def blocks_of(self, condition: Condition) -> list[int]:
-        """Return the blocks under a condition, in their order."""
-        return [
-            row["id"] for row in self._rows("select id from blocks where condition = ? order by id", [condition.id])
-        ]
+    def blocks_since(self, condition: Condition, block: int) -> int:
+        """Return how many blocks there were under a condition after one of them; all of them for 0."""
+        if not block:
+            return sum(self.blocks_by_seats(condition).values())
+        [row] = self._rows(
+            # "+" keeps SQLite from walking through all blocks of the condition
+            "select count(*) as blocks from blocks where +condition = ? and id > ?",
+            [condition.id, block],
+        )
+        return int(row["blocks"])
 
     def last_round(self, condition: Condition) -> int:
         """Return the round of the last block under a condition; 0 if there was none."""
@@ -183,10 +203,18 @@ class Store(Register):
         )
         return {conditions[row["condition"]]: row["matches"] for row in rows}
 
-    def meetings(self, condition: Condition) -> dict[frozenset[int], int]:
-        """Return in how many blocks two versions have met, for every pair that has."""
-        rows = self._rows("select one, other, blocks from meetings where condition = ?", [condition.id])
-        return {frozenset((row["one"], row["other"])): row["blocks"] for row in rows}
+    def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
+        """Return how often each of some versions has met any of some others in a block, for those that have."""
+        rows = self._rows(
+            """
+            select some.value as version, sum(blocks) as blocks
+            from json_each(?) as some cross join json_each(?) as others cross join meetings
+            on condition = ? and one = min(some.value, others.value) and other = max(some.value, others.value)
+            group by some.value
+            """,
+            [json.dumps(list(some)), json.dumps(list(others)), condition.id],
+        )
+        return {row["version"]: row["blocks"] for row in rows}
 
     def blocks_by_seats(self, condition: Condition) -> dict[int, int]:
         """Return how many blocks were scheduled, by number of seats."""
@@ -313,10 +341,24 @@ class Store(Register):
             )
             self._write_each(
                 """
-                insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)
+                insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
                 on conflict do update set mu = excluded.mu, sigma = excluded.sigma
                 """,
-                ([version, match.block, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
+                (
+                    [version, match.condition.id, match.block, rating.mu, rating.sigma]
+                    for version, rating in (ratings or {}).items()
+                ),
+            )
+            self._write_each(
+                """
+                insert into scores (condition, one, other, matches, ahead, tied) values (?, ?, ?, 1, ?, ?)
+                on conflict do update set matches = matches + 1, ahead = ahead + excluded.ahead, tied = tied + excluded.tied
+                """,
+                (
+                    [match.condition.id, one, other, first.rank < second.rank, first.rank == second.rank]
+                    for (one, first), (other, second) in permutations(zip(match.versions, result.seats, strict=True), 2)
+                    if one < other
+                ),
             )
             [row] = self._rows("select number from results where match = ?", [match.match_id])
             note(self._db, "result", row["number"])
@@ -363,51 +405,6 @@ class Store(Register):
                 [now(), version],
             )
 
-    # sealing
-
-    def blocks_to_seal(self) -> list[int]:
-        """Return the blocks that are over and whose seeds are not revealed yet."""
-        rows = self._rows("select id from blocks where sealed_at is null order by id")
-        return [row["id"] for row in rows if self.is_over(row["id"])]
-
-    def is_over(self, block: int) -> bool:
-        """Tell whether every match of a block counts or is given up."""
-        return not self._rows(
-            "select 1 from matches join open_matches on open_matches.match = matches.id where block = ? limit 1",
-            [block],
-        )
-
-    def records_of(self, block: int) -> list[tuple[str, int, str]]:
-        """Return match id, seed and record hash of each match of a block that counts and has its record."""
-        rows = self._rows(
-            """
-            select results.match, blocks.seed, results.record_hash
-            from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
-            where blocks.id = ? and results.match not in (select match from lost_records) order by matches.rotation
-            """,
-            [block],
-        )
-        return [(row["match"], row["seed"], row["record_hash"]) for row in rows]
-
-    def note_sealed(self, block: int) -> None:
-        """Note that the seed of a block has been revealed."""
-        with self.writing():
-            self._write("update blocks set sealed_at = ? where id = ?", [now(), block])
-            note(self._db, "seed", block)
-
-    # lost records
-
-    def note_lost(self, match_ids: Iterable[str]) -> None:
-        """Note matches whose records are lost for good."""
-        with self.writing():
-            self._write_each(
-                "insert into lost_records (match, at) values (?, ?)", ([match_id, now()] for match_id in match_ids)
-            )
-
-    def lost(self) -> dict[str, str]:
-        """Return by match id when it was noted that a record is lost."""
-        return {row["match"]: row["at"] for row in self._rows("select match, at from lost_records")}
-
     def counted(self) -> Iterator[Match]:
         """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""
         conditions, versions = self.conditions(), self.versions()
@@ -445,26 +442,61 @@ class Store(Register):
         )
         return {row["version"]: Rating(row["mu"], row["sigma"]) for row in rows}
 
-    def block_ratings(self) -> dict[tuple[int, int], Rating]:
-        """Return the rating of each version after each block in which a match of it was rated, by version and block."""
-        rows = self._each("select version, block, mu, sigma from block_ratings")
-        return {(row["version"], row["block"]): Rating(row["mu"], row["sigma"]) for row in rows}
+    # what follows from it, derived again
 
-    def differences(self) -> list[str]:
-        """Compare every tally but the ratings with the facts; return what does not agree, a line each."""
+    def begin_again(self) -> None:
+        """Begin to derive the ratings after blocks again, and to note which records do not hold. What was noted before is forgotten.
+
+        Both are kept in temporary files of SQLite that only this connection sees: there may be a million of each.
+        """
         with self._explained():
-            return [line for table in DERIVED for line in differences(self._db, table)]
+            begin_again(self._db)
 
-    def repair(self, history: History, unrated: Sequence[int]) -> None:
+    def repeated(self) -> Iterator[int]:
+        """Return the numbers of the results at which the same had been played before, ascending: they are not rated."""
+        return (row["number"] for row in self._each(REPEATED))
+
+    def note_again(self, match: Match, ratings: Mapping[int, Rating]) -> None:
+        """Note what ratings follow from a match, for the versions that it rates, in the order in which matches count."""
+        self._write_each(
+            """
+            insert into temp.again (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
+            on conflict do update set mu = excluded.mu, sigma = excluded.sigma
+            """,
+            (
+                [version, match.condition.id, match.block, rating.mu, rating.sigma]
+                for version, rating in ratings.items()
+            ),
+        )
+
+    def differing_after_blocks(self) -> Iterator[tuple[int, int, Rating | None, Rating | None]]:
+        """Yield version, block, the rating that is kept, and the one that was derived again, where they differ."""
+        with self._explained():
+            yield from differing_after_blocks(self._db)
+
+    def note_broken(self, match_id: str) -> None:
+        """Note that a match counts whose record is missing or does not hold."""
+        self._write("insert into temp.broken (match) values (?)", [match_id])
+
+    def broken(self) -> Iterator[str]:
+        """Return the matches of which that was noted, in the order in which it was."""
+        return (row["match"] for row in self._each("select match from temp.broken order by rowid"))
+
+    def differences(self) -> Iterator[str]:
+        """Compare every tally but the ratings with the facts; yield what does not agree, a line each."""
+        with self._explained():
+            for table in DERIVED:
+                yield from differences(self._db, table)
+
+    def repair(self, history: History) -> None:
         """Put what follows from the facts in the place of all tallies.
 
         Args:
-            history: the ratings that follow from all matches.
-            unrated: the numbers of the results that are not rated, because the same was played before.
+            history: the ratings that follow from all matches; those after blocks were noted.
         """
         with self.writing():
             self._write("update results set rated = 1 where rated = 0")
-            self._write_each("update results set rated = 0 where number = ?", ([number] for number in unrated))
+            self._write(f"update results set rated = 0 where number in ({REPEATED})")  # noqa: S608
             self._write("delete from ratings")
             self._write_each(
                 "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
@@ -475,15 +507,15 @@ class Store(Register):
                 ),
             )
             self._write("delete from block_ratings")
-            self._write_each(
-                "insert into block_ratings (version, block, mu, sigma) values (?, ?, ?, ?)",
-                ([*key, rating.mu, rating.sigma] for key, rating in history.after_blocks.items()),
+            self._write(
+                "insert into block_ratings (version, condition, block, mu, sigma)"
+                " select version, condition, block, mu, sigma from temp.again"
             )
             for table in DERIVED:
                 derive(self._db, table)
 
 
-_MATCH = "matches.id as match_id, matches.block, blocks.condition, blocks.seed"
+_MATCH = "matches.id as match_id, matches.block, matches.rotation, blocks.condition, blocks.seed, blocks.guests"
 """What `_match` needs of every row, beside the version in the seat."""
 
 
@@ -502,12 +534,14 @@ def _match(
             record_hash=first["record_hash"],
             rated=bool(first["rated"]),
         )
+    seats = tuple(versions[row["version"]] for row in rows)
     return Match(
         match_id=first["match_id"],
         block=first["block"],
         condition=conditions[first["condition"]],
-        seats=tuple(versions[row["version"]] for row in rows),
-        seed=first["seed"],
+        seats=seats,
+        seed=seed_of(first["seed"], first["rotation"], [version.content_hash for version in seats]),
+        guests=bool(first["guests"]),
         voids=first.get("voids", 0),
         count=count,
     )

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
-from ladder.chronicle import MAX_NAMED, Chronicle, PlayedMatch
+from ladder.chronicle import LAST_MATCHES, MAX_NAMED, Chronicle, PlayedMatch
 from ladder.condition import Condition, not_defaults
 from ladder.errors import LadderError, NotFound
 from ladder.faults import Account, LongestDecision, read_account
 from ladder.home import Home
+from ladder.logs import LogFile, log_files
 from ladder.match import Version
+from ladder.packs import NoRecord, find_record
 from ladder.schema import MAX_VOIDS
 from ladder.standings import Status, standings
-from referee.files import read_file
 from referee.game import Seat
 from referee.match.result import Outcome, milliseconds
 from referee.records.record import RecordError, read_lines
 from referee.sandbox.cgroup import Usage
 
-MAX_LOG_BYTES = 1024 * 1024
-"""The size of the longest log that is read; the ladder writes about 128 kB at most."""
+_QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
 _MATCHES_AT_A_TIME = 50
 
 
@@ -35,7 +36,12 @@ class Log:
     seat: Seat
     bot: str
     """What the seat is called in the record; empty if there is no record any more."""
-    path: Path
+    file: LogFile
+
+    @property
+    def path(self) -> Path | None:
+        """Its file; None if it is in a pack."""
+        return self.file.path if self.file.packed is None else None
 
     def lines(self) -> list[str]:
         """Read it.
@@ -43,7 +49,7 @@ class Log:
         Raises:
             OSError: if it cannot be read, with its name.
         """
-        text = read_file(self.path, MAX_LOG_BYTES).decode(errors="replace")
+        text = self.file.read().decode(errors="replace")
         return text.removesuffix("\n").split("\n") if text else []
 
 
@@ -83,21 +89,37 @@ class MatchTraces:
     voids: tuple[str, ...]
     """The reason of each attempt that came to no result."""
     logs: tuple[Log, ...]
+    is_recorded: bool
+    """Whether there is a record."""
     record: Path | None
-    """None if there is no record."""
+    """Its file; None if there is none, or it is in a pack."""
+    pruned_at: str
+    """When the record was pruned, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
     account: Account | None
     """What the record says; None if there is none, or it does not hold."""
     problem: str
     """Why there is no account; empty if there is one, or the match has not been played."""
 
 
-def find_match(home: Home, chronicle: Chronicle, beginning: str) -> str:
+def find_match(
+    home: Home, chronicle: Chronicle, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
+) -> str:
     """Return the id of a match that was scheduled, or has left a record: it qualified a version, or was part of a trial.
+
+    Args:
+        home: the folder of the ladder.
+        chronicle: what has happened on it.
+        beginning: how the id begins.
+        may_know: whether who asks may know of a match that was not scheduled, by its id.
 
     Raises:
         LadderError: if there is no match whose id begins like this, or more than one.
     """
-    found = sorted({*chronicle.matches_beginning(beginning, MAX_NAMED + 1), *home.recorded(beginning)})
+    scheduled = chronicle.matches_beginning(beginning, MAX_NAMED + 1)
+    if beginning in scheduled:  # so there is no need to look through the folder of its record
+        return beginning
+    others = [one for one in home.recorded(beginning) if chronicle.match(one) is None and may_know(one)]
+    found = sorted({*scheduled, *others})
     if not found:
         raise NotFound(f"there is no match or bot {beginning!r}; see dogana ladder matches, dogana ladder bots")
     if len(found) > 1 and found[0] != beginning:
@@ -108,11 +130,18 @@ def find_match(home: Home, chronicle: Chronicle, beginning: str) -> str:
     return found[0]
 
 
+def qualified_in(match_id: str) -> int | None:
+    """Return the version that a match was to qualify; None if it was for something else."""
+    found = _QUALIFYING.match(match_id)
+    return None if found is None else int(found[1])
+
+
 def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
     """Gather what is left of a match, and play its record again."""
     match, played, voids = chronicle.match(match_id), chronicle.played(match_id), chronicle.voids(match_id)
-    path, account, problem = _account(home, match_id)
-    record = path if path.exists() else None
+    block = None if match is None else match.block
+    is_recorded, record, account, problem = _account(home, match_id, block)
+    pruned_at = "" if is_recorded else chronicle.record_pruned_at(match_id)
     if match is not None:
         condition, bots = match.condition, match.labels
     elif account is not None:
@@ -126,24 +155,28 @@ def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
         condition=condition,
         status=_status(match_id, played, len(voids), is_scheduled=match is not None),
         bots=tuple(bots),
-        seats=tuple(_seats(played, account, usages_of(home, match_id))),
+        seats=tuple(_seats(played, account, usages_of(home, match_id, block))),
         voids=tuple(voids),
-        logs=tuple(logs_of_match(home, match_id, bots)),
+        logs=tuple(_logs_that_hold(home, match_id, block, bots)),
+        is_recorded=is_recorded,
         record=record,
+        pruned_at=pruned_at,
         account=account,
-        problem=problem if played is not None or record is not None else "",
+        problem=problem if (played is not None or is_recorded) and not pruned_at else "",
     )
 
 
-def _account(home: Home, match_id: str) -> tuple[Path, Account | None, str]:
-    """Return where the record is, what it says, and why it says nothing."""
-    path = home.find_record(match_id)
+def _account(home: Home, match_id: str, block: int | None) -> tuple[bool, Path | None, Account | None, str]:
+    """Return whether there is a record, its file unless it is in a pack, what it says, and why it says nothing."""
     try:
-        return path, read_account(path), ""
+        record = find_record(home, match_id, block)
     except RecordError as error:
-        if home.find_record(match_id) != path:  # a run has sealed it at this moment
-            return _account(home, match_id)
-        return path, None, str(error)
+        return not isinstance(error, NoRecord), None, None, str(error)
+    path = None if record.is_packed else record.path
+    try:
+        return True, path, read_account(record.path, record.data), ""
+    except RecordError as error:
+        return True, path, None, str(error)
 
 
 def _status(match_id: str, played: PlayedMatch | None, voids: int, *, is_scheduled: bool) -> str:
@@ -152,7 +185,7 @@ def _status(match_id: str, played: PlayedMatch | None, voids: int, *, is_schedul
         return f"counts as number {played.number}{again}"
     if is_scheduled:
         return "is given up: it was void too often" if voids >= MAX_VOIDS else "does not count yet"
-    return "does not count: it was to qualify a version" if match_id.startswith("qualify-") else "does not count"
+    return "does not count" if qualified_in(match_id) is None else "does not count: it was to qualify a version"
 
 
 def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[Seat, Usage]) -> Iterator[SeatTraces]:
@@ -185,24 +218,48 @@ def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[
             )
 
 
-def usages_of(home: Home, match_id: str) -> dict[Seat, Usage]:
-    """Return what the confined bots of a match used, as far as it is known."""
+def usages_of(home: Home, match_id: str, block: int | None) -> dict[Seat, Usage]:
+    """Return what the confined bots of a match used, as far as it is known. `block` is its block, if it has one."""
     try:
-        text = read_file(home.usage(match_id), MAX_LOG_BYTES)
+        text = log_files(home, match_id, block)[home.usage(match_id).name].read()
         return {int(seat): Usage(**used) for seat, used in json.loads(text).items()}
-    except (OSError, ValueError, TypeError, AttributeError):  # there is no such file, or somebody has changed it
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecordError,
+    ):  # there is none, or it was changed
         return {}
 
 
-def logs_of_match(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]:
-    """Return the logs of a match, by seat; house bots write none. `bots` is what the seats are called, if it is known."""
+def logs_of_match(home: Home, match_id: str, block: int | None, bots: Sequence[str]) -> list[Log]:
+    """Return the logs of a match, by seat; house bots write none.
+
+    Args:
+        home: the folder of the ladder.
+        match_id: the match.
+        block: its block; None if it has none.
+        bots: what the seats are called, if it is known.
+
+    Raises:
+        RecordError: if they would be in a pack, and that is damaged.
+    """
     found = []
-    for path in home.logs(match_id).glob("seat*.log"):
-        number = path.stem.removeprefix("seat")
-        if number.isdecimal():
-            seat = int(number)
-            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", path))
+    for name, file in log_files(home, match_id, block).items():
+        if name.endswith(".log"):
+            seat = int(name.removeprefix("seat").removesuffix(".log"))
+            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", file))
     return sorted(found, key=lambda log: log.seat)
+
+
+def _logs_that_hold(home: Home, match_id: str, block: int | None, bots: Sequence[str]) -> list[Log]:
+    """Return the logs of a match as `logs_of_match`; none if their pack is damaged: how the match went is told all the same."""
+    try:
+        return logs_of_match(home, match_id, block, bots)
+    except RecordError:
+        return []
 
 
 def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
@@ -211,14 +268,15 @@ def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
     if match is not None:
         return match.labels
     try:
-        bots = read_lines(home.find_record(match_id))[0].data.get("bots")
+        record = find_record(home, match_id, None)  # only matches of blocks are in packs
+        bots = read_lines(record.path, record.data)[0].data.get("bots")
     except RecordError:
         return []
     return [str(bot) for bot in bots] if isinstance(bots, list) else []
 
 
 def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> Log:
-    """Return the log of a bot in its last match that has one: one that counts, or one that was to qualify it.
+    """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
 
     The match in which it failed to qualify comes first, if the newest version has not qualified.
 
@@ -229,29 +287,36 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
 
     Raises:
         LadderError: if there is none.
+        RecordError: if it would be in a pack, and that is damaged.
     """
     newest = versions[-1]
     failed = any(
         one.status is Status.FAILED
         for condition in chronicle.conditions().values()
-        for one in standings(chronicle, condition)
+        for one in standings(chronicle, condition, [newest.id])
         if one.version == newest
     )
     qualifying = (
-        (match_id, 0, version) for version in reversed(versions) for match_id in home.qualifications(version.id)[::-1]
+        (match_id, None, 0, version)
+        for version in reversed(versions)
+        for match_id in home.qualifications(version.id)[::-1]
     )
-    played = _played(chronicle, versions)
-    for match_id, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
-        path = home.log(match_id, seat)
-        if path.exists():
-            return Log(match_id, seat, version.label, path)
-    raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed")
+    played = islice(_played(chronicle, versions), LAST_MATCHES)
+    for match_id, block, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
+        file = log_files(home, match_id, block).get(home.log(match_id, seat).name)
+        if file is not None:
+            return Log(match_id, seat, version.label, file)
+    before = chronicle.logs_pruned_before()
+    pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
+    raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
 
 
-def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
-    """Yield the matches of some versions that count, newest first, with their seats."""
+def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, int | None, Seat, Version]]:
+    """Yield the matches of some versions that count, newest first, with block and seat."""
     before = ""
     while found := chronicle.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:
             before = match.match_id
-            yield from ((before, seat.seat, seat.version) for seat in match.seats if seat.version in versions)
+            yield from (
+                (before, match.block, seat.seat, seat.version) for seat in match.seats if seat.version in versions
+            )

@@ -29,7 +29,8 @@ class Trial:
 
     Attributes:
         cause: the match that was given up.
-        suspects: the versions that somebody submitted, without those that were excused.
+        suspects: the versions that somebody submitted, without those that were excused. A bot at home has no process here that
+            could have done it.
     """
 
     def __init__(self, cause: Match, house: Version, excused: Sequence[Version]) -> None:
@@ -42,7 +43,9 @@ class Trial:
         """
         self.cause = cause
         self.suspects = [
-            version for version in dict.fromkeys(cause.seats) if version.author != HOUSE and version not in excused
+            version
+            for version in dict.fromkeys(cause.seats)
+            if version.author != HOUSE and not version.is_at_home and version not in excused
         ]
         self._house = house
         self._party = house

@@ -8,15 +8,20 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.errors import BadBot
 from ladder.home import Home
-from ladder.intake import MAX_BYTES
+from ladder.intake import MAX_BYTES, TAKING_IN, make_writable
 from referee.files import private_folder
 
+PIECE_SECONDS = 30.0
+"""How long the next piece of an upload may take to come."""
+UPLOAD_SECONDS = 600.0
+"""How long all pieces of an upload may take to come; clients wait no longer."""
 _RECEIVING = ".receiving-"
 """How the names of the folders begin in which files arrive; then comes the id of the process."""
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
@@ -25,8 +30,8 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
 class Upload:
     """A file that comes in pieces, in a folder that ends with it; use it as a context manager."""
 
-    def __init__(self, home: Home, submission: pb.Submission, take_in: Callable[[Path], pb.SubmitAnswer]) -> None:
-        """Check what is announced; `take_in` is called with the whole file.
+    def __init__(self, home: Home, submission: pb.Submission, submit: Callable[[Path], pb.SubmitAnswer]) -> None:
+        """Check what is announced; `submit` is called with the whole file.
 
         Raises:
             BadBot: if it is too large, or its name is that of no file.
@@ -36,7 +41,7 @@ class Upload:
         if not _FILE_NAME.fullmatch(submission.file):
             raise BadBot("the name of a submitted file is 1 to 100 letters, digits, dots, dashes and underscores")
         self._submission = submission
-        self._take_in = take_in
+        self._submit = submit
         self._hash = hashlib.sha256()
         self._size = 0
         home.make()
@@ -49,8 +54,8 @@ class Upload:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
-        self._folder.cleanup()
+        with self._folder, suppress(OSError):  # on a full disk, what is still to be written cannot be
+            self._file.close()
 
     def write(self, data: bytes) -> None:
         """Take the next bytes.
@@ -74,16 +79,31 @@ class Upload:
         self._file.close()
         if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
             raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
-        self._path.chmod(0o700 if self._submission.executable else 0o600)
+        return self.take_in(executable=self._submission.executable)
+
+    def take_in(self, *, executable: bool) -> pb.SubmitAnswer:
+        """Take in the bot, now that all of it is there, as somebody knows for whom no size and hash were announced.
+
+        Args:
+            executable: whether the file is a program that can be run as it is.
+
+        Raises:
+            BadBot: if it cannot be taken in.
+            LadderError: as `ladder.desk.Desk.submit`.
+        """
+        self._file.close()
+        self._path.chmod(0o700 if executable else 0o600)
         try:
-            return self._take_in(self._path)
+            return self._submit(self._path)
         except BadBot as error:  # whose folder is nobody's business elsewhere
             raise BadBot(str(error).replace(f"{self._folder.name}/", "")) from error
 
 
 def sweep_uploads(home: Home) -> None:
-    """Remove what servers that were killed had received of uploads."""
-    for folder in home.versions.glob(f"{_RECEIVING}*"):
-        owner = folder.name.removeprefix(_RECEIVING).partition("-")[0]
-        if not Path(f"/proc/{owner}").exists():
-            shutil.rmtree(folder, ignore_errors=True)
+    """Remove what processes that were killed have left of bots that they were receiving or taking in."""
+    for beginning in (_RECEIVING, TAKING_IN):
+        for folder in home.versions.glob(f"{beginning}*"):
+            owner = folder.name.removeprefix(beginning).partition("-")[0]
+            if not Path(f"/proc/{owner}").exists():
+                make_writable(folder)
+                shutil.rmtree(folder, ignore_errors=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
 from typing import Annotated
 
@@ -13,14 +14,20 @@ from ladder.commands.tables import moment, table
 from ladder.home import Home
 from referee.commands.output import err, out, print_json
 
-author = typer.Typer(help="Decide who may submit bots over the network.", no_args_is_help=True)
+author = typer.Typer(
+    help="Decide who may submit bots over the network, and how many matches they may have.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
 NameArgument = Annotated[str, typer.Argument(help="The author.")]
-DaysOption = Annotated[int, typer.Option(help="For how many days the token is good.", min=1, max=3650)]
+DaysOption = Annotated[int, typer.Option(help="For how many days the token is good.", min=1, max=3650, metavar="DAYS")]
 
 
 @author.command()
 def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
     """Add an author, and print a token. It is shown this once: the ladder keeps only what it needs to know it again.
+
+    After --days it is good no more, and `dogana ladder author token` gives another.
 
     Example:
 
@@ -29,7 +36,7 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
     place = Home(home)
     place.make()
     with Authors(place.database, create=True) as authors:
-        _print_token(name, authors.add(name, days), as_json=as_json)
+        _print_token(name, authors.add(name, days), days, as_json=as_json)
 
 
 @author.command()
@@ -41,7 +48,7 @@ def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS,
       dogana ladder author token ann --days 30
     """
     with Authors(Home(home).database, create=False) as authors:
-        _print_token(name, authors.new_token(name, days), as_json=as_json)
+        _print_token(name, authors.new_token(name, days), days, as_json=as_json)
 
 
 @author.command()
@@ -64,40 +71,86 @@ def revoke(
         out.print(f"{count} tokens revoked" if count != 1 else "1 token revoked")
 
 
+def _matches(text: str) -> int | None:
+    """Read a budget."""
+    if text == "none":
+        return None
+    if not re.fullmatch("[1-9][0-9]{0,6}", text):
+        raise typer.BadParameter("say a number from 1 to 9999999, or none", param_hint="--matches-a-day")
+    return int(text)
+
+
+@author.command()
+def budget(
+    name: NameArgument,
+    home: HomeOption,
+    matches_a_day: Annotated[
+        str, typer.Option(metavar="N", help="How many matches of a day (UTC) their bots may have; none for no limit.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Limit how many matches a day an author may have, all their bots and all conditions together.
+
+    When the budget is used up, none of their bots is scheduled until 00:00 UTC. A block that has begun is played to its end,
+    so the last one of a day may go over the budget. Matches that qualify a bot do not count.
+
+    Examples:
+
+      dogana ladder author budget ann --matches-a-day 200
+
+      dogana ladder author budget ann --matches-a-day none
+    """
+    matches = _matches(matches_a_day)
+    with Authors(Home(home).database, create=False) as authors:
+        authors.set_budget(name, matches)
+    if as_json:
+        print_json({"author": name, "matches_a_day": matches})
+    else:
+        out.print(f"{name}: {'no limit' if matches is None else f'{matches} matches a day'}")
+
+
 @author.command("list")
 def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
-    """List authors and what is known of their tokens.
+    """List authors, what is known of their tokens, and how many matches of their budget they have had today.
 
     Example:
 
       dogana ladder author list
     """
     with Authors(Home(home).database, create=False) as authors, authors.reading():
-        names, tokens = authors.names(), authors.tokens()
+        names, tokens, budgets = authors.names(), authors.tokens(), authors.budgets()
+    names += [name for name in budgets if name not in names]
     if as_json:
         print_json(
             [
                 {
                     "author": name,
                     "tokens": [{**asdict(one), "status": one.status} for one in tokens if one.author == name],
+                    "budget": {"matches": budgets[name].matches, "today": budgets[name].today}
+                    if name in budgets
+                    else None,
                 }
                 for name in names
             ]
         )
         return
-    listed = table("author", "token", "made (UTC)", "good until", "last used", "", whole={"token"})
+    listed = table("author", "token", "made (UTC)", "good until", "last used", "", "today", whole={"token"})
     for name in names:
-        for one in (one for one in tokens if one.author == name):
-            listed.add_row(
-                name, one.id, moment(one.created_at), one.expires_at[:10], one.used_at or "never", one.status
-            )
+        budget = f"{budgets[name].today} of {budgets[name].matches}" if name in budgets else ""
+        rows = [
+            (one.id, moment(one.created_at), one.expires_at[:10], one.used_at or "never", one.status)
+            for one in tokens
+            if one.author == name
+        ]
+        for row in rows or [("", "", "", "", "no token")]:
+            listed.add_row(name, *row, budget)
     out.print(listed)
 
 
-def _print_token(name: str, text: str, *, as_json: bool) -> None:
+def _print_token(name: str, text: str, days: int, *, as_json: bool) -> None:
     if as_json:
         print_json({"author": name, "token": text})
         return
-    err.print(f"the token of {name}; it is not shown again:", soft_wrap=True)
+    err.print(f"the token of {name}, good for {days} days; it is not shown again:", soft_wrap=True)
     out.print(text, soft_wrap=True)
     err.print("with it: dogana login HOST:PORT", soft_wrap=True)

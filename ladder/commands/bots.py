@@ -7,15 +7,16 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
-from ladder.commands.tables import table
+from ladder.commands.tables import status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from ladder.standings import Status
 from referee.commands.output import out, print_json
 
 
 def bots(
+    called: Annotated[str, typer.Argument(help="Only bots with this in their name or in that of their author.")] = "",
     game: Annotated[str | None, typer.Option(help="Only bots that play this game, and their skill at it.")] = None,
     home: FolderOption = None,
     server: ServerOption = None,
@@ -33,7 +34,7 @@ def bots(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.bots(pb.BotsRequest(game=game or "")).bots
+        found = desk.bots(pb.BotsRequest(game=game or "", called=called)).bots
     if as_json:
         print_json([document(one) for one in found])
         return
@@ -50,7 +51,7 @@ def bots(
                 standing.game,
                 standing.terms,
                 f"{standing.low:.2f}" if standing.HasField("low") else "-",
-                standing.status or "active",
+                status_of(standing),
             )
     out.print(listed)
     out.print(f"more about one: {where.command('show', 'BOT')}", soft_wrap=True)

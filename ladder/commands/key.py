@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.key import new_key

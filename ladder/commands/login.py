@@ -1,4 +1,4 @@
-"""`dogana login` and `dogana logout`."""
+"""`dogana login`."""
 
 from __future__ import annotations
 
@@ -49,17 +49,6 @@ def login(
         answer = desk.info(pb.InfoRequest())
     remember(server, Login(answer.author, token, known.authority))
     out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
-
-
-def logout(server: ServerArgument) -> None:
-    """Forget the token for a ladder.
-
-    Example:
-
-      dogana logout ladder.example:7800
-    """
-    remember(server, None)
-    out.print(f"logged out at {server}", soft_wrap=True)
 
 
 def _token(file: Path | None) -> str:

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
 from ladder.commands.tables import table
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
+from ladder.retention import KEPT, by_retention
 from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
 from referee.sandbox.cgroup import Usage
@@ -29,7 +30,7 @@ def match(
     """Show how a match went for each seat, who was put out and why, and the decision at which it happened.
 
     Of that decision it shows what the seat knew, what it could do, and why its answers were refused. The record is played
-    again for this; the exit status is 1 if there is none, or it does not hold.
+    again for this; the exit status is 1 if it is missing or does not hold, unless it was pruned.
 
     Examples:
 
@@ -111,8 +112,12 @@ def _print_lost(found: pb.MatchAnswer, lost: pb.LostDecision) -> None:
 
 
 def _print_where(where: Where, found: pb.MatchAnswer) -> None:
-    out.print()
+    if found.pruned_at:
+        out.print(f"{by_retention('its record was', found.pruned_at)}; {KEPT}", soft_wrap=True)
     record = found.record
+    if not (found.is_recorded or found.logs):
+        return
+    out.print()
     if found.is_recorded and not record:
         record = f"{found.match}.jsonl.zst"
         out.print(f"get its record: {where.command('record', found.match, '--to', record)}", soft_wrap=True)

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from referee.commands.output import out, print_json
 from referee.match.result import Outcome
 
@@ -24,8 +24,9 @@ def matches(
     was_out: Annotated[
         bool, typer.Option("--out", help="Only matches in which the bot was out; without --bot, anybody.")
     ] = False,
-    limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000)] = 10,
+    limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000, metavar="N")] = 10,
     before: Annotated[str, typer.Option(help="Only matches older than this one.", metavar="MATCH")] = "",
+    after: Annotated[str, typer.Option(help="Only matches newer than this one.", metavar="MATCH")] = "",
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
@@ -43,7 +44,9 @@ def matches(
     if lost and bot is None:
         raise typer.BadParameter("needs --bot: somebody loses in every match", param_hint="--lost")
     where = Where.chosen(home, server)
-    request = pb.MatchesRequest(bot=bot or "", game=game or "", lost=lost, out=was_out, limit=limit, before=before)
+    request = pb.MatchesRequest(
+        bot=bot or "", game=game or "", lost=lost, out=was_out, limit=limit, before=before, after=after
+    )
     with where.desk() as desk:
         found = desk.matches(request)
     if as_json:
@@ -73,4 +76,6 @@ def matches(
     out.print(listed)
     if found.HasField("before"):
         out.print(f"older ones: the same with --before {found.before}")
+    if found.HasField("after"):
+        out.print(f"newer ones: the same with --after {found.after}")
     out.print(f"why a match went so: {where.command('match', found.matches[0].match)}", soft_wrap=True)

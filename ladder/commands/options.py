@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import platformdirs
 import typer
 
+from ladder.errors import LadderError
+
+SERVER_VARIABLE = "DOGANA_LADDER"
+"""The environment variable with the address of the server that is asked, unless a command names a folder or a server."""
+
 
 def default_home() -> Path:
     """Return the folder of the ladder if the user names none."""
     return Path(platformdirs.user_data_dir("dogana")) / "ladder"
+
+
+def _organisers_home() -> Path:
+    """Return the default folder for a command that needs one.
+
+    Raises:
+        LadderError: if a server is named by the environment: who has set that means no folder that they do not name.
+    """
+    if server := os.environ.get(SERVER_VARIABLE):
+        raise LadderError(
+            f"{SERVER_VARIABLE} names the ladder at {server}, but this command is for who has the folder of a ladder:"
+            f" name it with --home DIR, or unset {SERVER_VARIABLE}"
+        )
+    return default_home()
 
 
 HomeOption = Annotated[
@@ -20,8 +40,35 @@ HomeOption = Annotated[
         "--home",
         help="The folder of the ladder.",
         metavar="DIR",
-        default_factory=default_home,
+        default_factory=_organisers_home,
         show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option(
+        help="How many matches to play at a time.",
+        show_default="one for each processor",
+        min=1,
+        max=4096,
+        metavar="N",
+    ),
+]
+DEFAULT_WORKERS = os.cpu_count() or 1
+MAX_WORKERS = 256
+"""How many matches are played at a time on this machine; a cluster may have more processors."""
+JoinOption = Annotated[
+    float,
+    typer.Option("--wait", help="How long bots may take to join, in seconds.", min=1, max=3600, metavar="SECONDS"),
+]
+SameAuthorOption = Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")]
+UnconfinedOption = Annotated[
+    bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
+]
+ProxyOption = Annotated[
+    str,
+    typer.Option(
+        help="The address of a proxy before the pages: who asks is whom its X-Forwarded-For names.", metavar="ADDRESS"
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from ladder.service.login import login_of
 from referee.commands.output import out, print_json
 

@@ -7,12 +7,11 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
-from ladder.commands.tables import table
+from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from referee.commands.output import out, print_json
-from referee.registry import find
 
 
 def queue(
@@ -23,11 +22,12 @@ def queue(
 ) -> None:
     """Show who plays next and why, for each condition under which something was run.
 
-    A block begins with the version that is due first; the others in it are drawn from the nearest in skill. So the order is
-    what is known now: whoever is drawn is due later, and results change who is least certain.
+    A block begins with the version that is due first; the others in it are drawn, most of them near it in skill. So the
+    order is what is known now: whoever is drawn is due later, and results change who is least certain.
 
     "due" counts rounds, in each of which every author is due for two matches. "waits" counts the blocks since a version
-    was last in one, and "at most" those until it is in the next, if nobody joins.
+    was last in one, and "at most" those until it is in the next, if nobody joins. Bots whose author has used up today's
+    budget come last, with the time when they may play again.
 
     Examples:
 
@@ -42,16 +42,16 @@ def queue(
         return
     numbers = ("sigma", "waits", "at most")
     for kept in queues:
-        title = f"{find(kept.condition.game).title} ({kept.condition.terms})"
+        title = title_of(kept.condition)
         shown = table("", "bot", "due", *numbers, "why", numbers={"", *numbers}, widths={"at most": 6}, title=title)
         for place, one in enumerate(kept.versions, 1):
             shown.add_row(
                 str(place),
                 f"{one.bot} v{one.version}",
-                f"in {one.due}" if one.due else "now",
+                one.again or (f"in {one.due}" if one.due else "now"),
                 f"{one.sigma:.2f}",
                 str(one.waits),
-                str(one.at_most),
+                "-" if one.again else str(one.at_most),
                 one.why,
             )
         out.print(shown if kept.versions else f"{title}: nobody can be scheduled")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson, BotArgument
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from referee.commands.output import out, print_json
 
 
@@ -14,7 +14,7 @@ def requalify(
 ) -> None:
     """Give a bot a second chance, or one version of it: after a failed qualification, a suspension, or its retirement.
 
-    What has failed to qualify or is suspended qualifies with the next run. What is retired comes back. Matches and ratings
+    What has failed to qualify or is suspended qualifies with the next run, and at once where the ladder is served. What is retired comes back. Matches and ratings
     stay as they are.
 
     Examples:
@@ -23,7 +23,8 @@ def requalify(
 
       dogana ladder requalify 'mybot v2'
     """
-    with Where.chosen(home, server).desk() as desk:
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
         found = desk.requalify(pb.RequalifyRequest(bot=bot))
     if as_json:
         print_json(document(found))
@@ -32,6 +33,6 @@ def requalify(
         out.print(f"{label} is back", soft_wrap=True)
     for one in found.again:
         out.print(
-            f"{one.version} tries again to qualify for {one.condition.game} ({one.condition.terms}), with the next run",
+            f"{one.version} tries again to qualify for {one.condition.game} ({one.condition.terms}), {where.soon}",
             soft_wrap=True,
         )

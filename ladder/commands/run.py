@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 from rich.progress import Progress
 
-from ladder.commands.options import HomeOption
+from ladder.cluster_pool import ladder_crew
+from ladder.commands.options import (
+    DEFAULT_WORKERS,
+    MAX_WORKERS,
+    HomeOption,
+    JoinOption,
+    SameAuthorOption,
+    UnconfinedOption,
+    WorkersOption,
+)
 from ladder.condition import agree
 from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.match import Match
 from ladder.pool import JOIN_SECONDS
 from ladder.running import RunPlan
 from ladder.running import run as play
@@ -23,12 +34,14 @@ from referee.commands.options import (
     GameOptions,
     MemoryOption,
     NoPonderingOption,
+    RayOption,
     TasksOption,
     read_clock,
     read_limits,
     read_options,
 )
 from referee.commands.output import err, out
+from referee.live.cluster import Crew
 from referee.registry import find
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
@@ -39,26 +52,23 @@ def run(
     home: HomeOption,
     game: Annotated[list[str], typer.Option(help="The game; several, taken in turn, if it is given several times.")],
     matches: Annotated[
-        int, typer.Option(help="Play at least this many matches, in whole blocks.", min=1, max=1_000_000)
+        int, typer.Option(help="Play at least this many matches, in whole blocks.", min=1, max=1_000_000, metavar="N")
     ],
-    workers: Annotated[int, typer.Option(help="How many matches to play at a time.", min=1, max=256)] = os.cpu_count()
-    or 1,
+    workers: WorkersOption = None,
     clock: ClockOption = DEFAULT_CLOCK,
     option: GameOptions = None,
     seats: Annotated[
-        int | None, typer.Option(help="Play with this number of seats only.", show_default="all the game has", min=1)
+        int | None,
+        typer.Option(help="Play with this number of seats only.", show_default="all the game has", min=1, metavar="N"),
     ] = None,
-    wait: Annotated[
-        float, typer.Option(help="How long bots may take to join, in seconds.", min=1, max=3600)
-    ] = JOIN_SECONDS,
-    same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
+    wait: JoinOption = JOIN_SECONDS,
+    same_author: SameAuthorOption = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
     no_pondering: NoPonderingOption = False,
-    unconfined: Annotated[
-        bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
-    ] = False,
+    unconfined: UnconfinedOption = False,
+    ray: RayOption = None,
 ) -> None:
     """Play matches among the submitted bots and the house bots, and rate them.
 
@@ -77,20 +87,40 @@ def run(
       dogana ladder run --game cargo_noir --game yunnan --matches 200 --workers 4 --memory 1024
 
       dogana ladder run --game cargo_noir --matches 50 --seats 3 --clock 600+5/60 --option last_turn=6
+
+      dogana ladder run --game cargo_noir --matches 5000 --ray auto
     """
     control, options = read_clock(clock), read_options(option or [])
     if options and len(set(game)) > 1:
         raise LadderError("options are those of one game; run each game by itself, or leave out --option")
     chosen = [agree(find(name), options, seats) for name in dict.fromkeys(game)]
-    limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     place = Home(home)
-    with Store(place.database, create=False) as store, Progress(console=err, transient=True) as progress:
-        sandbox = confine(limits, place, unconfined=unconfined)
+    limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
+
+    def say(text: str, *, is_warning: bool = True) -> None:
+        err.print(text, style="yellow" if is_warning else None, markup=False, soft_wrap=True)
+
+    with (
+        Store(place.database, create=False) as store,
+        working(ray, place, workers, limits, wait, say) as (crew, sandbox),
+        Progress(console=err, transient=True) as progress,
+    ):
+        for text, is_warning in walls_of(limits, sandbox):
+            say(text, is_warning=is_warning)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)
-        plan = RunPlan(chosen, matches, workers, control, wait, same_author=same_author, sandbox=sandbox)
+        plan = RunPlan(
+            chosen,
+            matches,
+            workers or DEFAULT_WORKERS,
+            control,
+            wait,
+            same_author=same_author,
+            sandbox=sandbox,
+            crew=crew,
+        )
         for step in play(place, store, plan):
-            if step.text:
-                progress.console.print(step.text, markup=False, soft_wrap=True)
+            if step.remark.text:
+                progress.console.print(step.remark.text, markup=False, soft_wrap=True)
             if step.planned:
                 progress.update(bar, completed=step.played, total=step.planned)
             played = step.played
@@ -98,24 +128,64 @@ def run(
     out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)
 
 
-def confine(limits: Limits, home: Home, *, unconfined: bool) -> Sandbox | None:
-    """Return what confines bots, and say what they may do; None if they are to run with the rights of this process.
+@contextmanager
+def working(
+    ray: str | None,
+    home: Home,
+    workers: int | None,
+    limits: Limits | None,
+    wait: float,
+    tell: Callable[[str], None],
+) -> Iterator[tuple[Crew[Match] | None, Sandbox | None]]:
+    """Have what plays the matches of a run: the slots of a cluster, or else this machine with what confines bots on it.
 
     Raises:
-        LadderError: if limits were chosen that nothing would enforce, or this machine cannot confine bots.
+        ClusterError: if a cluster is asked for and cannot play.
+        LadderError: if this machine cannot confine bots, or is asked for too many workers.
     """
-    if unconfined:
-        if limits != Limits():
-            raise LadderError(
-                "--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined"
-            )
-        err.print("bots run unconfined: with your rights on this machine", style="yellow")
+    if ray is not None:
+        with ladder_crew(ray, home, workers, limits, wait, tell) as crew:
+            yield crew, None
+        return
+    if (workers or 0) > MAX_WORKERS:
+        raise LadderError(f"this machine plays at most {MAX_WORKERS} matches at a time; lower --workers, or see --ray")
+    yield None, confine(home, limits)
+
+
+def chosen_limits(
+    memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool, unconfined: bool
+) -> Limits | None:
+    """Return what each bot may use; None if bots are to run with the rights of this process.
+
+    Raises:
+        LadderError: if limits were chosen that nothing would enforce.
+    """
+    if not unconfined:
+        return read_limits(memory, tasks, cpus, no_pondering=no_pondering)
+    if (memory, tasks, cpus, no_pondering) != (None, None, None, False):
+        raise LadderError("--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined")
+    return None
+
+
+def confine(home: Home, limits: Limits | None) -> Sandbox | None:
+    """Return what confines bots to these limits; None if there are none.
+
+    Raises:
+        LadderError: if this machine cannot confine bots.
+    """
+    if limits is None:
         return None
     try:
-        sandbox = build(limits, home.runtimes())
+        return build(limits, home.runtimes())
     except CannotIsolate as error:
         raise LadderError(f"{error}; or say --unconfined if you trust all bots") from error
-    err.print(f"each bot has {sandbox.limits}", soft_wrap=True)
-    for loss in sandbox.losses():
-        err.print(loss, style="yellow", soft_wrap=True)
-    return sandbox
+
+
+def walls_of(limits: Limits | None, sandbox: Sandbox | None) -> Iterator[tuple[str, bool]]:
+    """Yield what bots may do, in words, and for each text whether it is a warning."""
+    if limits is None:
+        yield "bots run unconfined: with your rights on this machine", True
+        return
+    yield f"each bot has {limits}", False
+    for loss in () if sandbox is None else sandbox.losses():
+        yield loss, True

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import nullcontext
+import logging
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from enum import Enum
+from importlib.metadata import version
+from pathlib import Path
+from socket import gethostname
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
-from ladder.commands.options import HomeOption
-from ladder.commands.run import confine
+from ladder import journal
+from ladder.authors import Authors
+from ladder.commands.options import (
+    DEFAULT_WORKERS,
+    HomeOption,
+    JoinOption,
+    ProxyOption,
+    SameAuthorOption,
+    UnconfinedOption,
+    WorkersOption,
+)
+from ladder.commands.run import chosen_limits, confine, walls_of, working
 from ladder.condition import agree
+from ladder.errors import LadderError
 from ladder.home import Home
+from ladder.intake import ORGANISER_NAME
+from ladder.journal import note
 from ladder.pool import JOIN_SECONDS
-from ladder.running import RunPlan
-from ladder.running import run as play
+from ladder.running import RunPlan, run_locked
+from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
 from ladder.store import Store
+from ladder.tables.hosts import Walls
 from ladder.upload import sweep_uploads
 from referee.commands.options import (
     DEFAULT_CLOCK,
@@ -25,18 +48,29 @@ from referee.commands.options import (
     CpusOption,
     MemoryOption,
     NoPonderingOption,
+    RayOption,
     TasksOption,
     TlsCertificateOption,
     TlsKeyOption,
     read_clock,
-    read_limits,
     read_tls,
 )
-from referee.commands.output import err
+from referee.errors import DoganaError
 from referee.live.server import Listen
 from referee.registry import find, games
+from referee.sandbox.box import Sandbox
 
 DEFAULT_ADDRESS = "127.0.0.1:7800"
+EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
+INTERRUPTED = 128 + signal.SIGINT
+
+
+class AtHomeMode(Enum):
+    """How bots that run on their authors' machines take part."""
+
+    GUESTS = "guests"
+    RATED = "rated"
+    NONE = "none"
 
 
 def serve(
@@ -46,25 +80,42 @@ def serve(
         list[str] | None,
         typer.Option(help="The game; several, taken in turn, if it is given several times.", show_default="all"),
     ] = None,
-    workers: Annotated[int, typer.Option(help="How many matches to play at a time.", min=1, max=256)] = os.cpu_count()
-    or 1,
+    workers: WorkersOption = None,
     clock: ClockOption = DEFAULT_CLOCK,
-    wait: Annotated[
-        float, typer.Option(help="How long bots may take to join, in seconds.", min=1, max=3600)
-    ] = JOIN_SECONDS,
-    same_author: Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")] = False,
+    wait: JoinOption = JOIN_SECONDS,
+    same_author: SameAuthorOption = False,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
     cpus: CpusOption = None,
     no_pondering: NoPonderingOption = False,
-    unconfined: Annotated[
-        bool, typer.Option("--unconfined", help="Run submitted bots with your rights on this machine.")
-    ] = False,
+    unconfined: UnconfinedOption = False,
+    at_home: Annotated[
+        AtHomeMode,
+        typer.Option(
+            help="Whether authors may offer bots that run on their own machines: as guests (matches with them do not rate"
+            " submitted bots), rated like all others, or not at all."
+        ),
+    ] = AtHomeMode.GUESTS,
+    web: Annotated[
+        str | None,
+        typer.Option(
+            help="Show the pages of the ladder there, by HTTP, or HTTPS with --tls-cert.", metavar="HOST:PORT"
+        ),
+    ] = None,
+    public_url: Annotated[
+        str,
+        typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
+    ] = "",
+    proxy: ProxyOption = "",
     metrics: Annotated[
         str | None, typer.Option(help="Show figures for Prometheus there, at /metrics by HTTP.", metavar="HOST:PORT")
     ] = None,
     tls_cert: TlsCertificateOption = None,
     tls_key: TlsKeyOption = None,
+    log_format: Annotated[
+        journal.Form, typer.Option(help="How each line on standard error looks.")
+    ] = journal.Form.TEXT,
+    ray: RayOption = None,
 ) -> None:
     """Offer the ladder over the network, and play matches around the clock.
 
@@ -75,31 +126,166 @@ def serve(
     the commands that the organiser has: `dogana ladder top --server HOST:PORT`. Without a token, standings and matches can be
     looked at.
 
+    What happens is told on standard error, a line for each event: time, level, event, and what belongs to it. A change of the
+    certificate needs a restart.
+
     Examples:
 
       dogana ladder serve --home ./ladder
 
       dogana ladder serve --listen 0.0.0.0:7800 --tls-cert cert.pem --tls-key key.pem --game cargo_noir --workers 4
+
+      dogana ladder serve --home ./ladder --web 127.0.0.1:8780
+
+      dogana ladder serve --home ./ladder --log-format json 2> serve.jsonl
     """
+    limits = chosen_limits(memory, tasks, cpus, no_pondering=no_pondering, unconfined=unconfined)
+    if ray is not None and at_home is not AtHomeMode.NONE:
+        raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
     control, address = read_clock(clock), Listen(listen, *read_tls(tls_cert, tls_key))
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
+    names = [one.game.name for one in chosen]
     place = Home(home)
-    place.make()
-    sweep_uploads(place)
-    with Store(place.database, create=True) as store:
-        sandbox = confine(read_limits(memory, tasks, cpus, no_pondering=no_pondering), place, unconfined=unconfined)
-        plan = RunPlan(chosen, None, workers, control, wait, same_author=same_author, sandbox=sandbox)
-        figures = Metrics(place)
+    journal.begin(log_format)
+    began = time.monotonic()
+    try:
+        place.make()
+        sweep_uploads(place)
         with (
-            serving(place, address, figures) as port,
-            nullcontext() if metrics is None else figures.shown(Listen(metrics)) as shown,
+            Store(place.database, create=True, outwaits=True) as store,
+            place.only_run(),
+            working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),
         ):
-            host = listen.rpartition(":")[0]
-            err.print(f"the ladder in {home} is served at {host}:{port}", soft_wrap=True)
-            if metrics is not None:
-                err.print(f"figures: http://{metrics.rpartition(':')[0]}:{shown}/metrics", soft_wrap=True)
-            if address.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
-                err.print("the connections are not encrypted; see --tls-cert", style="yellow")
-            for step in play(place, store, plan):
-                if step.text:
-                    err.print(step.text, soft_wrap=True)
+            store.disconnect()  # a server that was killed may have left that bots at home are connected
+            called = AtHome(
+                is_open=at_home is not AtHomeMode.NONE,
+                guests=at_home is AtHomeMode.GUESTS,
+                plays=lambda one: (one.options, one.clock) == ({}, str(control)) and one.game in names,
+            )
+            plan = RunPlan(
+                chosen,
+                None,
+                workers or DEFAULT_WORKERS,
+                control,
+                wait,
+                same_author=same_author,
+                sandbox=sandbox,
+                guests=called.guests,
+                invite=None if ray is not None else called.invite,
+                crew=crew,
+            )
+            at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)
+            note(
+                "start",
+                dogana=version("dogana"),
+                home=str(home),
+                games=names,
+                workers=at_a_time,
+                ray=ray,
+                clock=clock,
+            )
+            for text, is_warning in walls_of(limits, sandbox):
+                note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
+            at_tables = confine(place, limits) if ray is not None and web is not None else sandbox
+            pages = None if web is None else Pages(web, public_url, proxy, tls_cert, tls_key, at_tables)
+            with _listening(place, address, None if metrics is None else Listen(metrics), called, pages):
+                _play(place, store, plan)
+    except KeyboardInterrupt as stop:
+        _note_stop(began, logging.INFO, str(stop) or "SIGINT")
+        raise typer.Exit(INTERRUPTED) from None
+    except (DoganaError, OSError) as error:
+        _note_stop(began, logging.ERROR, str(error))
+        raise typer.Exit(1) from None
+
+
+def _note_machine(text: str) -> None:
+    note("machine", logging.WARNING, text=text)
+
+
+def _note_stop(began: float, level: int, reason: str) -> None:
+    note("stop", level, reason=reason, seconds=time.monotonic() - began)
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """Where the pages are."""
+
+    address: str
+    public_url: str
+    proxy: str
+    certificate: Path | None
+    key: Path | None
+    sandbox: Sandbox | None
+    """What confines bots of authors, also at tables."""
+
+
+@contextmanager
+def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
+    """Show the pages meanwhile; yield where they are.
+
+    Args:
+        place: the ladder.
+        pages: where they are.
+        address: where commands reach the ladder.
+
+    Raises:
+        PortInUse: if that is not possible.
+    """
+    from ladder.web.asked import Site  # no other command needs a web server
+    from ladder.web.serving import Certificate, pages_beside
+
+    host, _, port = address.rpartition(":")
+    public = pages.public_url.rstrip("/")
+    site = Site(
+        takes_bots=True,
+        has_tables=True,
+        walls=Walls(pages.sandbox),
+        address=f"{urlsplit(public).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
+        public_url=public,
+        proxy=pages.proxy,
+    )
+    certificate = None
+    if pages.certificate is not None and pages.key is not None:
+        certificate = Certificate(pages.certificate, pages.key)
+    with pages_beside(place, site, pages.address, certificate) as url:
+        yield url
+
+
+@contextmanager
+def _listening(
+    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages | None
+) -> Iterator[None]:
+    """Serve the ladder meanwhile, and its figures and pages if there are addresses for them.
+
+    Raises:
+        PortInUse: if that is not possible.
+    """
+    figures = Metrics(place)
+    with (
+        serving(place, listen, figures, at_home) as port,
+        nullcontext() if metrics is None else figures.shown(metrics) as shown,
+    ):
+        host = listen.address.rpartition(":")[0]
+        note("listening", address=f"{host}:{port}", encrypted=listen.key is not None)
+        if metrics is not None:
+            note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
+        if listen.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
+            note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
+        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}") as url:
+            if url:
+                note("pages", address=url)
+            yield
+
+
+def _play(place: Home, store: Store, plan: RunPlan) -> None:
+    """Play until somebody stops the ladder; note what happens, and what the organiser changes beside it."""
+    with Authors(place.database, create=False) as authors:
+        last = max((act.number for act in authors.acts(1)), default=0)
+        for step in run_locked(place, store, plan):
+            remark = step.remark
+            if remark.fields or remark.text:
+                note(remark.event, remark.level, **(remark.fields or {"text": remark.text}))
+            for act in authors.acts_since(last):
+                last = act.number
+                if act.who == ORGANISER_NAME:
+                    note("change", did=act.did, about=act.about, author=act.who)

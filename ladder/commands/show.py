@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson, BotArgument
-from ladder.commands.tables import moment, table
+from ladder.commands.tables import moment, status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from ladder.standings import Status
 from referee.commands.output import out, print_json
 
 LAST_BLOCKS = 10
-"""How many blocks of a rating's history are listed; `--json` lists all."""
+"""How many blocks of a rating's history are listed; `--json` lists more."""
 
 
 def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
@@ -35,11 +35,14 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
         print_json(document(found))
         return
     out.print(f"{found.bot} by {found.author}", soft_wrap=True)
+    if found.at_tables:
+        out.print("people may play against it at tables", soft_wrap=True)
     _print_versions(found)
     for fared in found.fared:
         _print_fared(fared)
     out.print(f"its matches:  {where.command('matches', '--bot', bot)}", soft_wrap=True)
-    out.print(f"its log:      {where.command('log', bot)}", soft_wrap=True)
+    if not any(standing.at_home for version in found.versions[-1:] for standing in version.standings):
+        out.print(f"its log:      {where.command('log', bot)}", soft_wrap=True)
     stopped = {status.value for status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)}
     if any(standing.status in stopped for version in found.versions for standing in version.standings):
         out.print(f"to try again: {where.command('requalify', bot)}", soft_wrap=True)
@@ -52,7 +55,7 @@ def _print_versions(found: pb.ShowAnswer) -> None:
         first = [f"v{version.version}", moment(version.submitted_at)]
         for one in version.standings:
             skill = f"{one.low:.2f}" if one.HasField("low") else "-"
-            listed.add_row(*first, one.game, one.terms, skill, one.status or "active")
+            listed.add_row(*first, one.game, one.terms, skill, status_of(one))
             first = ["", ""]
         if not version.standings:
             listed.add_row(*first, "", "", "-", Status.UNTRIED.value)

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
+from ladder.errors import LadderError
 from referee.commands.output import out, print_json
 
 
@@ -22,6 +23,9 @@ def submit(
     author: Annotated[
         str, typer.Option(help="Its author; with --server, the one whose token is used.", show_default=False)
     ] = "",
+    at_tables: Annotated[
+        bool, typer.Option("--at-tables", help="Let people play against the bot in the browser from now on.")
+    ] = False,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
@@ -40,14 +44,18 @@ def submit(
     """
     where = Where.chosen(home, server)
     with where.desk() as desk:
-        found = desk.submit(path, name, author)
+        found = desk.submit(path, name, author, at_tables=at_tables)
     label = f"{found.bot} v{found.version}"
+    if at_tables and not found.at_tables:
+        raise LadderError(f"{label} is in, but this ladder is too old to let people play against it")
     if as_json:
         print_json(document(found))
         return
     if found.is_new:
-        out.print(f"{label} by {found.author} is in; it qualifies with the next run", soft_wrap=True)
+        out.print(f"{label} by {found.author} is in; it qualifies {where.soon}", soft_wrap=True)
         out.print(f"it is started by: {shlex.join(found.run)}", soft_wrap=True)
+        if found.at_tables:
+            out.print("people may play against it at tables", soft_wrap=True)
         return
     later = "" if found.newest == found.version else f"; v{found.newest} is the newest"
     out.print(f"nothing new: these files are {label} already{later}", soft_wrap=True)

@@ -7,6 +7,9 @@ from collections.abc import Collection, Mapping
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
+from dogana.v1 import ladder_pb2 as pb
+from referee.registry import games
+
 
 def table(
     *heads: str,
@@ -35,6 +38,17 @@ def table(
             overflow="fold",
         )
     return made
+
+
+def title_of(condition: pb.Condition) -> str:
+    """Return what stands above a table of a condition. A server of another version may have games that are not known here."""
+    known = games().get(condition.game)
+    return f"{condition.game if known is None else known.title} ({condition.terms})"
+
+
+def status_of(standing: pb.Standing) -> str:
+    """Return how it stands with a version, in a word."""
+    return standing.status or ("at home" if standing.at_home else "active")
 
 
 def moment(iso: str) -> str:

@@ -8,13 +8,12 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.document import document
 from ladder.commands.options import AsJson
-from ladder.commands.tables import table
+from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.document import document
 from referee.commands.options import GameOptions, read_options
 from referee.commands.output import out, print_json
-from referee.registry import find
 
 
 def top(
@@ -51,7 +50,7 @@ def top(
         return
     for one in tables:
         if one.versions or game is not None:
-            _print(f"{find(one.condition.game).title} ({one.condition.terms})", one.versions)
+            _print(title_of(one.condition), one.versions)
 
 
 def _print(title: str, standings: Sequence[pb.Standing]) -> None:
@@ -72,6 +71,8 @@ def _print(title: str, standings: Sequence[pb.Standing]) -> None:
         if one.status:
             why = f"{one.status}: {one.reason}" if one.reason else one.status
             notes.setdefault(why, []).append(f"{one.bot} v{one.version}")
+        elif one.at_home:
+            notes.setdefault("at home, on the machine of its author", []).append(f"{one.bot} v{one.version}")
     for why, bots in notes.items():
         out.print(f"{', '.join(bots)}: {why}", soft_wrap=True)
     out.print()

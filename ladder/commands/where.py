@@ -12,13 +12,12 @@ from typing import Annotated
 
 import typer
 
-from ladder.commands.options import default_home
+from ladder.commands.options import SERVER_VARIABLE, default_home
 from ladder.desk import Desk
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.service.client import RemoteDesk
 
-SERVER_VARIABLE = "DOGANA_LADDER"
 FolderOption = Annotated[
     Path | None,
     typer.Option("--home", help="The folder of the ladder.", metavar="DIR", show_default=False),
@@ -65,6 +64,11 @@ class Where:
         else:
             with RemoteDesk(self.server) as desk:
                 yield desk
+
+    @property
+    def soon(self) -> str:
+        """When a bot qualifies that is new or has another chance, in words."""
+        return "with the next run, or at once if the ladder is served" if self.server is None else "at once"
 
     def command(self, *words: object) -> str:
         """Return a `dogana ladder` command for this ladder, as it is typed into a shell."""

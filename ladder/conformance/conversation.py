@@ -18,11 +18,11 @@ from dogana.v1 import referee_pb2 as pb
 from ladder.conformance.table import NotAnAnswer, Table
 from referee.game import Action
 from referee.live import wire
-from referee.live.agent import Context
+from referee.live.call import Call
 from referee.live.command import AgentProcess
-from referee.live.door import MAX_STREAMS_AT_A_SEAT, OPTIONS, SERVICE, STOP_SECONDS, Calls
+from referee.live.door import STOP_SECONDS, Door
 from referee.live.play import EXIT_SECONDS
-from referee.live.socket_folder import SocketFolder
+from referee.live.socket_folder import sweep
 from referee.match.clock import TimeControl
 from referee.sandbox.box import Sandbox
 from referee.sandbox.supervise import descendants
@@ -106,27 +106,20 @@ class Conversation:
         self._patience = patience
         self._said: list[str] = []
         self._inbox: asyncio.Queue[bytes | None] = asyncio.Queue(_MAX_UNREAD)
-        self._context: Context | None = None
+        self._call: Call | None = None
         self._status: asyncio.Future[tuple[grpc.StatusCode, str]] = asyncio.get_running_loop().create_future()
-        self._server: grpc.aio.Server | None = None
-        self._calls = Calls()
+        self._door = Door()
+        self._is_open = True
         self._ended: asyncio.Task[str]
         self._began = 0.0
 
     # its two ends
 
-    async def _open(self, bot: Bot, folder: SocketFolder) -> None:
-        server = grpc.aio.server(
-            interceptors=[self._calls], options=[*OPTIONS, ("grpc.max_concurrent_streams", MAX_STREAMS_AT_A_SEAT)]
-        )
-        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._serve)
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, {"Play": play}),))
-        server.add_insecure_port(f"unix:{folder.socket}")
-        await server.start()
-        self._server = server
-        folder.socket.chmod(0o666)  # its folder keeps others out; the bot may be another user
+    async def _open(self, bot: Bot) -> None:
+        self._door.serve(self._serve)
+        self._door.socket.chmod(0o666)  # its folder keeps others out; the bot may be another user
         self._began = time.monotonic()
-        self.process = await AgentProcess.start_in(bot.sandbox.box(bot.run, bot.folder, folder.socket, self.token))
+        self.process = await AgentProcess.start_in(bot.sandbox.box(bot.run, bot.folder, self._door.socket, self.token))
         self._ended = asyncio.ensure_future(self.process.ended())
 
     async def _close(self) -> None:
@@ -137,33 +130,29 @@ class Conversation:
             self._status.cancel()
         await self.vanish(STOP_SECONDS)
 
-    async def vanish(self, seconds: float | None = None) -> None:
+    async def vanish(self, seconds: float = 0.0) -> None:
         """Take the referee away: break every connection, at once or when calls have had some seconds to end."""
-        if self._server is not None:
-            server, self._server = self._server, None
-            await server.stop(seconds)
-            await self._calls.end()
+        if self._is_open:
+            self._is_open = False
+            await self._door.close(seconds)
 
-    async def _serve(self, _: object, context: Context) -> None:
+    async def _serve(self, call: Call) -> None:
         self.streams += 1
-        if self._context is not None:
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token was used up")
-        self._context = context
-        reading = asyncio.create_task(self._read(context))
+        if self._call is not None:
+            await call.abort(grpc.StatusCode.UNAUTHENTICATED, "the token was used up")
+        self._call = call
+        reading = asyncio.create_task(self._read(call))
         try:
             code, text = await self._status
         finally:
             reading.cancel()
         if code is not grpc.StatusCode.OK:
-            await context.abort(code, text)
+            await call.abort(code, text)
 
-    async def _read(self, context: Context) -> None:
-        while True:
-            data = await context.read()
-            if not isinstance(data, bytes):  # grpc.aio.EOF
-                await self._inbox.put(None)
-                return
+    async def _read(self, call: Call) -> None:
+        while (data := await call.read()) is not None:
             await self._inbox.put(data)
+        await self._inbox.put(None)
 
     # what is said
 
@@ -172,9 +161,8 @@ class Conversation:
         for message in messages:
             data = message if isinstance(message, bytes) else message.SerializeToString()
             self._said.append(f"referee: {_described(data, pb.RefereeMessage())}")
-            if self._context is not None:
-                with contextlib.suppress(grpc.aio.BaseError, asyncio.InvalidStateError):
-                    await self._context.write(data)
+            if self._call is not None:
+                await self._call.write(data)
 
     def end(self, code: grpc.StatusCode = grpc.StatusCode.OK, text: str = "") -> None:
         """End the stream."""
@@ -354,14 +342,13 @@ async def conversation(bot: Bot, patience: Patience) -> AsyncIterator[Conversati
     Raises:
         CannotIsolate, CannotStart: if its box cannot be made.
     """
-    folder = SocketFolder()
+    sweep()
     talk = Conversation(patience)
     try:
-        await talk._open(bot, folder)
+        await talk._open(bot)
         yield talk
     finally:
         await talk._close()
-        folder.remove()
 
 
 def legal(table: Table, choose: pb.Choose) -> list[Action]:

@@ -9,21 +9,29 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 
 from ladder.home import Home
+from ladder.service.at_home import AtHome
 from ladder.service.metrics import Metrics
 from ladder.service.server import LadderServer
 from referee.live.server import Listen
 
 
 @contextmanager
-def serving(home: Home, listen: Listen, metrics: Metrics | None = None) -> Iterator[int]:
-    """Serve the desk of a ladder meanwhile; yield the port. What is asked is counted by `metrics`.
+def serving(home: Home, listen: Listen, metrics: Metrics | None = None, at_home: AtHome | None = None) -> Iterator[int]:
+    """Serve the desk of a ladder meanwhile; yield the port.
+
+    Args:
+        home: the ladder.
+        listen: where it is reached.
+        metrics: counts what is asked.
+        at_home: calls bots at home to their matches.
 
     Raises:
-        PortInUse: if that is not possible.
+        PortInUse: if it cannot be reached there.
     """
+    server = LadderServer(home, listen, metrics or Metrics(home), at_home or AtHome())
     ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
     thread = threading.Thread(
-        target=lambda: asyncio.run(_serve(LadderServer(home, listen, metrics or Metrics(home)), ready)),
+        target=lambda: asyncio.run(_serve(server, ready)),
         name="desk",
         daemon=True,
     )

@@ -14,7 +14,7 @@ import grpc
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.desk import PIECE_BYTES
+from ladder.answers import PIECE_BYTES
 from ladder.errors import LadderError
 from ladder.intake import check_path
 from ladder.service.login import Login, login_of
@@ -22,6 +22,8 @@ from ladder.service.login import Login, login_of
 ANSWER_SECONDS = 60.0
 """How long an answer may take; that of a bot that was sent may take longer."""
 INTAKE_SECONDS = 600.0
+_MAX_VERSION = 100
+"""How many characters of the server's version are shown; ours has about ten."""
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
 Answer = TypeVar("Answer")
 
@@ -62,9 +64,21 @@ class RemoteDesk:
         """Ask for a bot."""
         return self._ask(self._stub.Show, request)
 
+    def compare(self, request: pb.CompareRequest) -> pb.CompareAnswer:
+        """Ask for two versions side by side."""
+        return self._ask(self._stub.Compare, request)
+
+    def crosstable(self, request: pb.CrosstableRequest) -> pb.CrosstableAnswer:
+        """Ask for the best versions against each other."""
+        return self._ask(self._stub.Crosstable, request)
+
     def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
         """Ask who plays next."""
         return self._ask(self._stub.Queue, request)
+
+    def news(self, request: pb.NewsRequest) -> pb.NewsAnswer:
+        """Ask what is new."""
+        return self._ask(self._stub.News, request)
 
     def key(self, request: pb.KeyRequest) -> pb.KeyAnswer:
         """Ask for the key by which the ladder signs."""
@@ -99,12 +113,16 @@ class RemoteDesk:
         """Have a bot qualify once more."""
         return self._ask(self._stub.Requalify, request)
 
+    def at_tables(self, request: pb.AtTablesRequest) -> pb.AtTablesAnswer:
+        """Say whether people may play against a bot."""
+        return self._ask(self._stub.AtTables, request)
+
     def record(self, request: pb.RecordRequest) -> Iterator[pb.FilePiece]:
         """Ask for the record of a match."""
         with self._explained():
             yield from self._stub.Record(request, timeout=INTAKE_SECONDS, metadata=self._metadata())
 
-    def submit(self, path: Path, bot: str, author: str) -> pb.SubmitAnswer:
+    def submit(self, path: Path, bot: str, author: str, *, at_tables: bool = False) -> pb.SubmitAnswer:
         """Send a bot. A folder travels as an archive.
 
         Raises:
@@ -124,7 +142,9 @@ class RemoteDesk:
                 with tarfile.open(file, "w:gz") as archive:
                     archive.add(path, ".", filter=_kept)
             with self._explained():
-                return self._stub.Submit(_pieces(file, bot), timeout=INTAKE_SECONDS, metadata=self._metadata())
+                return self._stub.Submit(
+                    _pieces(file, bot, at_tables), timeout=INTAKE_SECONDS, metadata=self._metadata()
+                )
 
     def _ask(self, call: Callable[..., Answer], request: object) -> Answer:
         with self._explained():
@@ -140,23 +160,33 @@ class RemoteDesk:
         except grpc.RpcError as error:
             code, details = error.code(), error.details()
             if code is grpc.StatusCode.UNAVAILABLE:
-                raise LadderError(f"no ladder answers at {self._server}: {details}") from error
+                hint = (
+                    ""
+                    if self._login.authority or self._server.startswith("unix:")
+                    else f"; if it encrypts: dogana login {self._server} --ca FILE"
+                )
+                raise LadderError(f"no ladder answers at {self._server}: {details}{hint}") from error
             if code is grpc.StatusCode.UNIMPLEMENTED:
-                raise LadderError(f"the ladder at {self._server} is of an older version: {details}") from error
+                raise LadderError(self._what_is_older()) from error
             if code is grpc.StatusCode.DEADLINE_EXCEEDED:
                 raise LadderError(f"the ladder at {self._server} did not answer in time; try again later") from error
             raise LadderError(f"{details}" if details else f"the ladder at {self._server} failed: {code}") from error
+
+    def _what_is_older(self) -> str:
+        """Say that the server does not know a call that this version knows."""
+        try:
+            answer = self._stub.Info(pb.InfoRequest(), timeout=ANSWER_SECONDS, metadata=self._metadata())
+        except grpc.RpcError:
+            return f"what answers at {self._server} is no ladder; look at the address"
+        version = f"dogana {answer.dogana[:_MAX_VERSION]}" if answer.dogana else "an older version of dogana"
+        return f"the ladder at {self._server} runs {version}, which does not know this; ask its organiser to upgrade"
 
 
 def _channel(server: str, login: Login) -> grpc.Channel:
     options = [("grpc.max_receive_message_length", MAX_ANSWER_BYTES)]
     if login.authority is None:
         return grpc.insecure_channel(server, options)
-    try:
-        certificate = Path(login.authority).read_bytes()
-    except OSError as error:
-        raise LadderError(f"cannot read the certificate {login.authority}: {error.strerror}") from error
-    return grpc.secure_channel(server, grpc.ssl_channel_credentials(certificate), options)
+    return grpc.secure_channel(server, grpc.ssl_channel_credentials(login.certificate()), options)
 
 
 def _kept(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
@@ -169,7 +199,7 @@ def _kept(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return entry
 
 
-def _pieces(file: Path, bot: str) -> Iterator[pb.SubmitRequest]:
+def _pieces(file: Path, bot: str, at_tables: bool) -> Iterator[pb.SubmitRequest]:
     status = file.stat()
     with file.open("rb") as source:
         digest = hashlib.file_digest(source, "sha256").hexdigest()
@@ -181,6 +211,7 @@ def _pieces(file: Path, bot: str) -> Iterator[pb.SubmitRequest]:
                 size=status.st_size,
                 sha256=digest,
                 executable=bool(status.st_mode & 0o100),
+                at_tables=at_tables,
             )
         )
         while data := source.read(PIECE_BYTES):

@@ -28,6 +28,17 @@ class Login:
     token: str = ""
     authority: str | None = None
 
+    def certificate(self) -> bytes:
+        """Return the certificate by which the server is known.
+
+        Raises:
+            LadderError: if it cannot be read.
+        """
+        try:
+            return Path(self.authority or "").read_bytes()
+        except OSError as error:
+            raise LadderError(f"cannot read the certificate {self.authority}: {error.strerror}") from error
+
 
 def logins_file() -> Path:
     """Return where tokens are kept."""

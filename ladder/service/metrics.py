@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, start_http_server
+from prometheus_client import CollectorRegistry, Counter, Histogram, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
+from typing_extensions import override
 
 from ladder.home import Home
 from ladder.playing import playing
 from ladder.store import Store
 from referee.live.server import Listen, PortInUse
+
+LASTING = ("connect", "play", "watch")
+"""The calls that last as long as somebody plays or watches: how long says nothing of the server."""
+MAX_SCRAPES = 8
+"""How many connections may ask for figures at a time."""
+SCRAPE_SECONDS = 10.0
+"""How long such a connection may say nothing, or read nothing."""
 
 
 class Metrics:
@@ -34,7 +47,7 @@ class Metrics:
         )
         self._seconds = Histogram(
             "dogana_ladder_call_seconds",
-            "How long calls took, waiting for their turn included.",
+            "How long calls took, waiting for their turn included. Those that last as long as matches are left out.",
             ["method"],
             registry=self.registry,
         )
@@ -50,7 +63,8 @@ class Metrics:
         try:
             yield ending
         finally:
-            self._seconds.labels(method).observe(time.monotonic() - began)
+            if method not in LASTING:
+                self._seconds.labels(method).observe(time.monotonic() - began)
             self._calls.labels(method, ending.status).inc()
 
     @contextmanager
@@ -62,15 +76,62 @@ class Metrics:
         """
         host, _, port = listen.address.rpartition(":")
         try:
-            server, thread = start_http_server(int(port), host.strip("[]"), self.registry)
+            [family, *_, address], *_ = socket.getaddrinfo(
+                host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            )
+            server = _FewAtATime(family, (str(address[0]), int(port)), _Prompt)
         except OSError as error:
             raise PortInUse(f"cannot show metrics at {listen.address}: {error.strerror}") from error
+        server.set_app(make_wsgi_app(self.registry))
+        thread = threading.Thread(target=server.serve_forever, name="metrics", daemon=True)
+        thread.start()
         try:
             yield server.server_port
         finally:
             server.shutdown()
             server.server_close()
             thread.join()
+
+
+class _FewAtATime(ThreadingMixIn, WSGIServer):
+    """A thread for each connection, of which there are only a few."""
+
+    daemon_threads = True
+
+    def __init__(
+        self, family: socket.AddressFamily, address: tuple[str, int], handler: type[WSGIRequestHandler]
+    ) -> None:
+        self.address_family = family
+        super().__init__(address, handler)
+        self._places = threading.BoundedSemaphore(MAX_SCRAPES)
+
+    @override
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+        else:
+            self.shutdown_request(request)
+
+    @override
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
+    @override
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of clients that have gone."""
+
+
+class _Prompt(WSGIRequestHandler):
+    """Ends connections that do not ask, or do not read, and says nothing of those that do."""
+
+    timeout = SCRAPE_SECONDS
+
+    @override
+    def log_message(self, format: str, *arguments: Any) -> None:
+        pass
 
 
 class Ending:
@@ -106,6 +167,9 @@ class _Facts(Collector):
                 "dogana_ladder_open_matches",
                 "Matches that are scheduled and not over.",
                 value=sum(store.open_matches().values()),
+            )
+            yield GaugeMetricFamily(
+                "dogana_ladder_connected_bots", "Bots at home that are connected.", value=len(store.connected())
             )
         yield GaugeMetricFamily(
             "dogana_ladder_playing_matches", "Matches that are being played.", value=len(playing(self._home))

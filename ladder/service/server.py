@@ -4,67 +4,90 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
+import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
-from typing import Any, Self, TypeVar
+from collections.abc import AsyncIterator, Callable, Generator
+from typing import Any, Self, TypeVar, TypeVarTuple, Unpack
 
 import grpc
 from google.protobuf.message import DecodeError
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from typing_extensions import override
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
+from ladder.asker import ANYBODY, Asker
 from ladder.authors import Authors
-from ladder.desk import ANYBODY, Asker, Desk
-from ladder.errors import BadBot, BadHome, Forbidden, NotFound, TooMuch, Unauthenticated
+from ladder.desk import Desk
+from ladder.entries import now
+from ladder.errors import BadBot, BadHome, Busy, Forbidden, NotFound, Replaced, Silent, TooMuch, Unauthenticated
 from ladder.home import Home
+from ladder.journal import note, of_this_call, traceback_of
+from ladder.match import Version
+from ladder.offer import connect, disconnect, is_in_match, leave_ladder
 from ladder.playing import playing
-from ladder.service.meter import Allowance, Meter
+from ladder.service.at_home import AtHome, Client
+from ladder.service.meter import (
+    GUESSES,
+    REQUESTS,
+    SECONDS_OF_REQUEST,
+    SUBMISSIONS,
+    UPLOADED,
+    Allowance,
+    AtATime,
+    Meter,
+)
 from ladder.service.metrics import Metrics
-from ladder.upload import Upload
+from ladder.service.prompt import PromptRequests
+from ladder.service.refusals import CHANGES, Refusals
+from ladder.service.sending import send
+from ladder.service.threads import Threads
+from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from referee.errors import DoganaError
 from referee.live.door import OPTIONS, Calls, allow_files
 from referee.live.door import SERVICE as REFEREE
-from referee.live.lobby import Places
-from referee.live.server import Listen, PortInUse
-from referee.live.spectators import SLOW_SECONDS
+from referee.live.lobby import Places, host_of
+from referee.live.server import Health, Listen, PortInUse
 from referee.terminal import visible
-
-_log = logging.getLogger(__name__)
 
 MAX_STATUS_CHARACTERS = 1000
 """How much is said of what went wrong; HTTP/2 takes 8 kB."""
 MAX_MESSAGE_BYTES = 1024 * 1024
 MAX_CALLS = 64
-"""How many calls are answered at a time; more wait for a moment, and are refused then."""
-WAIT_SECONDS = 10.0
-"""How long a call waits for its turn."""
-PIECE_SECONDS = 30.0
-"""How long the next piece of an upload may take to come."""
-UPLOAD_SECONDS = 600.0
-"""How long all pieces of an upload may take to come; clients wait no longer."""
+"""How many calls one connection may have open; more wait on the client's side."""
+MAX_OPEN_OF_ONE = 64
+"""How many calls of one author, or of one address without a token, may be open on all their connections."""
+MAX_QUESTIONS = 16
+"""How many questions are answered at a time; more wait for a moment, and are refused then."""
+MAX_CHANGES = 8
+"""The same for what authors change: it waits for others who change the ladder."""
+MAX_FILES = 16
+"""The same for the next piece of a file that comes or goes."""
 MAX_UPLOADS = 8
 """How many uploads may be under way."""
 MAX_UPLOADS_OF_AUTHOR = 2
 """How many of them may be those of one author."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time."""
+MAX_WATCHERS_OF_ONE = 16
+"""How many of them may be of one author, or one address without a token; the same below."""
 MAX_READERS = 64
 """How many files are sent at a time."""
+MAX_READERS_OF_ONE = 8
+MAX_LOG_READERS = 8
+"""How many audit logs are sent at a time: each is a temporary file meanwhile."""
+MAX_LOG_READERS_OF_ONE = 2
 STOP_SECONDS = 2.0
 SERVICE = "dogana.v1.Ladder"
 
-REQUESTS = Allowance("requests", 600, 60)
-"""Of an author, or of an address without a token."""
 FILE_REQUESTS = 5
 """For how many requests one for a file counts."""
-SUBMISSIONS = Allowance("submissions", 50, 86_400)
-UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
+CONNECTIONS = Allowance("connections", 60, 600)
+"""Of the bots of an author: each is written down, and lets a run look at its queue again."""
 
 _BROKEN = "the ladder failed; its organiser finds the reason in its log"
+_BUSY = "the ladder can change nothing at the moment; come back in a minute"
 _OPTIONS = {
     **dict(OPTIONS),  # of an option that is given twice, gRPC takes the first
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -77,29 +100,46 @@ _STATUS: dict[type[Exception], grpc.StatusCode] = {
     Forbidden: grpc.StatusCode.PERMISSION_DENIED,
     Unauthenticated: grpc.StatusCode.UNAUTHENTICATED,
     TooMuch: grpc.StatusCode.RESOURCE_EXHAUSTED,
+    Replaced: grpc.StatusCode.ABORTED,
+    Silent: grpc.StatusCode.UNAVAILABLE,
     BadBot: grpc.StatusCode.INVALID_ARGUMENT,
     DoganaError: grpc.StatusCode.FAILED_PRECONDITION,
 }
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")
+Arguments = TypeVarTuple("Arguments")
 Context = Any
 
 
 class LadderServer(LadderServicer):
     """Serves the desk of one ladder; use it as an asynchronous context manager."""
 
-    def __init__(self, home: Home, listen: Listen, metrics: Metrics) -> None:
+    def __init__(self, home: Home, listen: Listen, metrics: Metrics, at_home: AtHome) -> None:
         self._home = home
+        self._at_home = at_home
         self._listen = listen
         self._metrics = metrics
         self._calls = Calls()
-        self._turns = asyncio.Semaphore(MAX_CALLS)
-        self._uploading: Counter[str] = Counter()
-        """How many uploads of each author are under way."""
+        self._questions = Threads(MAX_QUESTIONS)
+        self._changes = Threads(MAX_CHANGES)
+        self._files = Threads(MAX_FILES)
+        self._logs = Threads(1)
+        self._uploads = AtATime(
+            MAX_UPLOADS_OF_AUTHOR,
+            MAX_UPLOADS,
+            f"{MAX_UPLOADS_OF_AUTHOR} of your bots are being sent already; wait until they have arrived",
+            "too many bots are being sent at the moment; come back in a minute",
+        )
+        self._refusals = Refusals()
+        self._open: Counter[str] = Counter()
+        """How many calls of each who asks have not ended."""
         self._requests = Meter(REQUESTS)
-        self._watchers = Places(MAX_WATCHERS, "spectators")
-        self._readers = Places(MAX_READERS, "files that are being sent")
+        self._guesses = Meter(GUESSES)
+        self._watchers = Places(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
+        self._readers = Places(MAX_READERS, "files that are being sent", MAX_READERS_OF_ONE)
+        self._log_readers = Places(MAX_LOG_READERS, "audit logs that are being sent", MAX_LOG_READERS_OF_ONE)
         self._submissions = Meter(SUBMISSIONS)
+        self._connections = Meter(CONNECTIONS)
         self._uploaded = Meter(UPLOADED)
         self._server: grpc.aio.Server | None = None
         self.port = 0
@@ -112,39 +152,36 @@ class LadderServer(LadderServicer):
             PortInUse: if that is not possible.
         """
         allow_files()
+        self._at_home.begin()
         server = self._server = grpc.aio.server(
-            interceptors=[self._calls],
+            interceptors=[self._calls, PromptRequests()],
             options=list(_OPTIONS.items()),
         )
         add_LadderServicer_to_server(self, server)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
-        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(REFEREE, {"Watch": watch}),))
-        healthy = health.aio.HealthServicer()
+        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
+        server.add_generic_rpc_handlers(
+            (grpc.method_handlers_generic_handler(REFEREE, {"Watch": watch, "Play": play}),)
+        )
+        healthy = Health()
         health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
         try:
-            self.port = self._add_port(server)
-        except RuntimeError as error:
+            self.port = self._listen.add_to(server)
+        except PortInUse:
             await self.__aexit__()
-            raise PortInUse(
-                f"cannot listen on {self._listen.address}: is the address right, and no other program using it?"
-                + (" Are certificate and key PEM files that belong together?" if self._listen.key else "")
-            ) from error
+            raise
         await server.start()
         for name in ("", SERVICE):
             await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
         return self
-
-    def _add_port(self, server: grpc.aio.Server) -> int:
-        listen = self._listen
-        if listen.certificate is None or listen.key is None:
-            return server.add_insecure_port(listen.address)
-        return server.add_secure_port(listen.address, grpc.ssl_server_credentials([(listen.key, listen.certificate)]))
 
     async def __aexit__(self, *_: object) -> None:
         """End every call, and stop listening."""
         if self._server is not None:
             await self._server.stop(grace=STOP_SECONDS)
             await self._calls.end()
+            for threads in (self._questions, self._changes, self._files, self._logs):
+                threads.close()
             self._server = None
 
     # who asks
@@ -154,70 +191,123 @@ class LadderServer(LadderServicer):
 
         Raises:
             Unauthenticated: if a token is shown that is worth nothing.
-            TooMuch: if they have asked too often.
+            TooMuch: if they have asked too often, or shown too many such tokens.
         """
-        address = _host(context.peer())
-        shown = dict(context.invocation_metadata() or ()).get("authorization", "")
-        token = shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
-        if not token:
-            self._requests.take(address, requests)
-            return ANYBODY
-        try:
-            author = await asyncio.to_thread(self._author_of, token)
-        except Unauthenticated:
-            self._requests.take(address, 10)  # who guesses tokens is soon told to come back later
-            raise
-        self._requests.take(f"author {author}", requests)
-        return Asker(author)
+        asker, address = ANYBODY, host_of(context.peer())
+        token = _token(context)
+        if token:
+            self._guesses.take(address)  # before it is looked up, which costs more than to show one
+            asker = Asker(await self._questions.run(self._author_of, token))
+            self._guesses.change(address, 1)
+        if asker.author:
+            of_this_call(author=asker.author)
+        who = _name_of(asker, context)
+        self._requests.take(who, requests)
+        self._count_open(who)
+        return asker
+
+    def _count_open(self, who: str) -> None:
+        """Count a call until it has ended. That of somebody who does not read its answer may stay as long as its connection.
+
+        Raises:
+            TooMuch: if somebody has too many.
+        """
+        if self._open[who] >= MAX_OPEN_OF_ONE:
+            raise TooMuch(f"{MAX_OPEN_OF_ONE} of your calls are open; read their answers first")
+        self._open[who] += 1
+
+        def has_ended(_: object) -> None:
+            self._open[who] -= 1
+            if not self._open[who]:
+                del self._open[who]
+
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 this is a coroutine
+        task.add_done_callback(has_ended)
 
     def _author_of(self, token: str) -> str:
         with Authors(self._home.database, create=False) as authors:
             return authors.author_of(token)
 
-    async def _answer(self, context: Context, ask: Callable[[Desk, Request], Answer], request: Request) -> Answer:
-        """Answer a question in a thread of its own: it reads files and the database."""
-        async with self._explained(context, ask.__name__):
-            asker = await self._asker(context)
-            async with self._turn():
-                return await asyncio.to_thread(ask, Desk(self._home, asker), request)
-        raise AssertionError  # `_explained` has ended the call
+    async def _work(
+        self, threads: Threads, who: str, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments
+    ) -> Answer:
+        """Let a thread work for somebody; what takes the processor long counts for more than one request."""
+        spent = 0.0
 
-    @contextlib.asynccontextmanager
-    async def _turn(self) -> AsyncIterator[None]:
+        def measured() -> Answer:
+            nonlocal spent
+            began = time.thread_time()
+            try:
+                return work(*arguments)
+            finally:
+                spent = time.thread_time() - began
+
         try:
-            await asyncio.wait_for(self._turns.acquire(), WAIT_SECONDS)
-        except TimeoutError:
-            raise TooMuch("the ladder has too much to do; come back in a minute") from None
-        try:
-            yield
+            return await threads.run(measured)
         finally:
-            self._turns.release()
+            self._requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
+
+    async def _answer(self, context: Context, ask: Callable[[Desk, Request], Answer], request: Request) -> Answer:
+        """Answer a question."""
+        return await self._done(self._questions, context, ask, request)
+
+    async def _change(
+        self,
+        context: Context,
+        do: Callable[[Desk, Request], Answer],
+        request: Request,
+        allowance: Meter | None = None,
+    ) -> Answer:
+        """Do what an author wants; take one of an allowance of theirs."""
+        return await self._done(self._changes, context, do, request, allowance)
+
+    async def _done(
+        self,
+        threads: Threads,
+        context: Context,
+        do: Callable[[Desk, Request], Answer],
+        request: Request,
+        allowance: Meter | None = None,
+    ) -> Answer:
+        async with self._explained(context, do.__name__):
+            asker = await self._asker(context)
+            if allowance is not None and asker.author:
+                allowance.take(asker.author)
+            return await self._work(threads, _name_of(asker, context), do, Desk(self._home, asker), request)
+        raise AssertionError  # `_explained` has ended the call
 
     @contextlib.asynccontextmanager
     async def _explained(self, context: Context, method: str) -> AsyncIterator[None]:
         """Measure a call, and end it with a status and a reason if something goes wrong."""
+        address, began = host_of(context.peer()), time.monotonic()
+        of_this_call(address=address)
         with self._metrics.call(method) as ending:
             try:
                 yield
+                if method in CHANGES:
+                    note("change", did=method, seconds=time.monotonic() - began)
                 return
             except grpc.aio.AbortError:
                 ending.status = "ABORTED"
+                self._refusals.note(address, method, context.code(), context.details(), time.monotonic() - began)
                 raise
             except (asyncio.CancelledError, grpc.aio.InternalError):  # the second if they go while something is sent
                 ending.status = "CANCELLED"
                 raise
+            except Busy as error:
+                code, said, why = grpc.StatusCode.RESOURCE_EXHAUSTED, _BUSY, str(error)
             except BadHome as error:
-                _log.error("%s failed: %s", method, error)
-                code, said = grpc.StatusCode.INTERNAL, _BROKEN
+                code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, str(error)
             except DoganaError as error:
                 code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
-                said = str(error)
+                said = why = str(error)
             except OSError as error:
-                _log.error("%s failed: %s", method, error)
                 code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
-            except Exception:
-                _log.exception("%s failed", method)
-                code, said = grpc.StatusCode.INTERNAL, _BROKEN
+                why = str(error)
+            except Exception as error:
+                code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, traceback_of(error)
+            self._refusals.note(address, method, code, why, time.monotonic() - began)
             ending.status = code.name
             await context.abort(code, visible(said, MAX_STATUS_CHARACTERS))
 
@@ -234,6 +324,14 @@ class LadderServer(LadderServicer):
     @override
     async def Bots(self, request: pb.BotsRequest, context: Context) -> pb.BotsAnswer:
         return await self._answer(context, Desk.bots, request)
+
+    @override
+    async def Compare(self, request: pb.CompareRequest, context: Context) -> pb.CompareAnswer:
+        return await self._answer(context, Desk.compare, request)
+
+    @override
+    async def Crosstable(self, request: pb.CrosstableRequest, context: Context) -> pb.CrosstableAnswer:
+        return await self._answer(context, Desk.crosstable, request)
 
     @override
     async def Show(self, request: pb.ShowRequest, context: Context) -> pb.ShowAnswer:
@@ -257,38 +355,55 @@ class LadderServer(LadderServicer):
 
     @override
     async def Retire(self, request: pb.RetireRequest, context: Context) -> pb.RetireAnswer:
-        return await self._answer(context, Desk.retire, request)
+        of_this_call(about=request.bot)
+        return await self._change(context, Desk.retire, request)
 
     @override
     async def Requalify(self, request: pb.RequalifyRequest, context: Context) -> pb.RequalifyAnswer:
-        return await self._answer(context, Desk.requalify, request)
+        of_this_call(about=request.bot)
+        return await self._change(context, Desk.requalify, request, self._submissions)
+
+    @override
+    async def AtTables(self, request: pb.AtTablesRequest, context: Context) -> pb.AtTablesAnswer:
+        of_this_call(about=request.bot)
+        return await self._change(context, Desk.at_tables, request)
 
     @override
     async def Record(  # type: ignore[override]  # it writes the pieces itself, to see whether they are read
         self, request: pb.RecordRequest, context: Context
     ) -> None:
-        await self._send_file(context, Desk.record, request)
+        await self._send_file(context, self._readers, self._files, Desk.record, request)
 
     @override
     async def AuditLog(  # type: ignore[override]  # as Record
         self, request: pb.AuditLogRequest, context: Context
     ) -> None:
-        await self._send_file(context, Desk.audit_log, request)
+        await self._send_file(context, self._log_readers, self._logs, Desk.audit_log, request)
 
     async def _send_file(
-        self, context: Context, ask: Callable[[Desk, Request], Iterator[pb.FilePiece]], request: Request
+        self,
+        context: Context,
+        places: Places,
+        threads: Threads,
+        ask: Callable[[Desk, Request], Generator[pb.FilePiece]],
+        request: Request,
     ) -> None:
         """Send a file; each file counts as several requests."""
         async with self._explained(context, ask.__name__):
             asker = await self._asker(context, FILE_REQUESTS)
-            async with self._readers.one(context):
-                pieces = ask(Desk(self._home, asker), request)
-                while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-                    await _send(context, piece)
+            who = _name_of(asker, context)
+            async with places.one(context, who):
+                with contextlib.closing(ask(Desk(self._home, asker), request)) as pieces:
+                    while (piece := await self._work(threads, who, next, pieces, None)) is not None:
+                        await send(context, piece)
 
     @override
     async def Queue(self, request: pb.QueueRequest, context: Context) -> pb.QueueAnswer:
         return await self._answer(context, Desk.queue, request)
+
+    @override
+    async def News(self, request: pb.NewsRequest, context: Context) -> pb.NewsAnswer:
+        return await self._answer(context, Desk.news, request)
 
     @override
     async def Key(self, request: pb.KeyRequest, context: Context) -> pb.KeyAnswer:
@@ -300,34 +415,20 @@ class LadderServer(LadderServicer):
             asker = await self._asker(context)
             desk = Desk(self._home, asker)
             desk.check_is_author()  # before a place is taken, or anybody could keep all of them
-            with self._place_for_upload(asker.author):
-                return await self._receive(desk, asker, aiter(requests))
+            with self._uploads.one(asker.author):
+                answer = await self._receive(desk, asker, aiter(requests))
+            of_this_call(about=f"{answer.bot} v{answer.version}", new=answer.is_new)
+            return answer
         raise AssertionError  # `_explained` has ended the call
-
-    @contextlib.contextmanager
-    def _place_for_upload(self, author: str) -> Iterator[None]:
-        """Count an upload while it is under way.
-
-        Raises:
-            TooMuch: if there are too many, of this author or of all.
-        """
-        if self._uploading[author] >= MAX_UPLOADS_OF_AUTHOR:
-            raise TooMuch(f"{MAX_UPLOADS_OF_AUTHOR} of your bots are being sent already; wait until they have arrived")
-        if self._uploading.total() >= MAX_UPLOADS:
-            raise TooMuch("too many bots are being sent at the moment; come back in a minute")
-        self._uploading[author] += 1
-        try:
-            yield
-        finally:
-            self._uploading[author] -= 1
 
     async def _receive(self, desk: Desk, asker: Asker, requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitAnswer:
         first = await _next_piece(requests)
         if first is None or first.WhichOneof("part") != "submission":
             raise BadBot("the first message must say what is submitted")
         submission = first.submission
-        upload = await asyncio.to_thread(desk.receive, submission)
-        with upload:
+        of_this_call(about=submission.bot)
+        with contextlib.ExitStack() as stack:
+            upload = await self._changes.run(lambda: stack.enter_context(desk.receive(submission)))
             self._submissions.take(asker.author)
             self._uploaded.take(asker.author, submission.size)
             try:
@@ -335,22 +436,94 @@ class LadderServer(LadderServicer):
                     await self._receive_pieces(upload, requests)
             except TimeoutError:
                 raise BadBot(f"it did not arrive within {UPLOAD_SECONDS:g} s; send it again") from None
-            async with self._turn():
-                return await asyncio.to_thread(upload.finish)
+            return await self._changes.run(upload.finish)
 
     async def _receive_pieces(self, upload: Upload, requests: AsyncIterator[pb.SubmitRequest]) -> None:
         while (piece := await _next_piece(requests)) is not None:
             if piece.WhichOneof("part") != "data":
                 raise BadBot("after the first message, only bytes can come")
-            await asyncio.to_thread(upload.write, piece.data)
+            await self._files.run(upload.write, piece.data)
             self._metrics.uploaded.inc(len(piece.data))
+
+    # bots at home
+
+    @override
+    async def Offer(  # type: ignore[override]  # as Record
+        self, requests: AsyncIterator[pb.OfferRequest], context: Context
+    ) -> None:
+        async with self._explained(context, "connect"):
+            coming = aiter(requests)
+            # Read before any refusal: whoever writes into an ended call is told "internal" by gRPC, not why it has ended.
+            first = await _next_piece(coming)
+            asker = await self._asker(context)
+            desk = Desk(self._home, asker)
+            desk.check_is_author()
+            with self._at_home.place(asker.author):
+                if first is None or first.WhichOneof("part") != "offer":
+                    raise BadBot("the first message must be an offer")
+                self._connections.take(asker.author)
+                if not await self._questions.run(desk.is_known, first.offer):
+                    self._submissions.take(asker.author)
+                version, connected = await self._changes.run(desk.offer, first.offer)
+                connected.guests = self._at_home.guests
+                client = Client(version)
+                client.tell(pb.OfferAnswer(connected=connected))
+                await self._serve_client(client, first.offer.matches, coming, context)
+
+    async def _serve_client(
+        self, client: Client, matches: int, requests: AsyncIterator[pb.OfferRequest], context: Context
+    ) -> None:
+        """Serve a client that has offered a bot, which is connected meanwhile."""
+
+        async def leave(one: Client) -> None:
+            await self._changes.run(leave_ladder, self._home, one.version)
+            one.leave()
+
+        async def heard(request: pb.OfferRequest) -> None:
+            self._requests.take(f"author {client.version.author}")  # who chatters is soon told to come back later
+            if request.WhichOneof("part") != "leave":
+                raise BadBot("after the offer, only answers to beats can come, and the wish to leave")
+            await leave(client)
+
+        async def stays() -> bool:
+            with contextlib.suppress(TooMuch):  # if others ask too much now, it is asked at the next beat
+                await self._questions.run(self._author_of, _token(context))  # it may have been revoked meanwhile
+                return not client.is_leaving or await self._questions.run(
+                    is_in_match, self._home, client.version, self._at_home.plays
+                )
+            return True
+
+        older, since = self._at_home.enter(client), now()
+        try:
+            await self._changes.run(connect, self._home, client.version, matches, since)
+            note("connected", bot=client.version.label, matches=matches)
+            for other in older:
+                await leave(other)
+            await client.serve(context, requests, heard, stays)
+        finally:
+            self._at_home.exit(client)
+            await self._forget(client.version, since)
+            note("disconnected", bot=client.version.label)
+
+    async def _forget(self, version: Version, since: str) -> None:
+        """Note that a connection has ended, as soon as that can be written; the bot may have come back by then."""
+        while True:
+            with contextlib.suppress(TooMuch, Busy):
+                await self._changes.run(disconnect, self._home, version, since)
+                return
+
+    async def _play(self, _: object, context: Context) -> None:
+        """Hand on the stream of a bot at home."""
+        async with self._explained(context, "play"):
+            self._requests.take(host_of(context.peer()))
+            await self._at_home.play(context)
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""
         async with self._explained(context, "watch"):
-            await self._asker(context)
-            async with self._watchers.one(context):
-                address, asked = await asyncio.to_thread(self._find, data)
+            asker = await self._asker(context)
+            async with self._watchers.one(context, _name_of(asker, context)):
+                address, asked = await self._questions.run(self._find, data)
                 await hand_on(address, asked, context)
 
     def _find(self, data: bytes) -> tuple[str, bytes]:
@@ -374,6 +547,17 @@ class LadderServer(LadderServicer):
         return one.address, referee_pb2.WatchRequest(match_id=one.match_id, labels=request.labels).SerializeToString()
 
 
+def _token(context: Context) -> str:
+    """Return the token that is shown; empty if there is none."""
+    shown = dict(context.invocation_metadata() or ()).get("authorization", "")
+    return shown.removeprefix("Bearer ") if isinstance(shown, str) else ""
+
+
+def _name_of(asker: Asker, context: Context) -> str:
+    """Return for whom it is counted what is asked for."""
+    return f"author {asker.author}" if asker.author else host_of(context.peer())
+
+
 async def hand_on(address: str, asked: bytes, context: Context) -> None:
     """Ask a referee to show a match, and hand on its answers and the end of the call."""
     async with grpc.aio.insecure_channel(address) as channel:
@@ -382,7 +566,7 @@ async def hand_on(address: str, asked: bytes, context: Context) -> None:
         await context.send_initial_metadata(())
         try:
             async for data in call:
-                await _send(context, data)
+                await send(context, data)
         except grpc.aio.AioRpcError as error:
             if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
                 await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")
@@ -391,20 +575,7 @@ async def hand_on(address: str, asked: bytes, context: Context) -> None:
             call.cancel()
 
 
-async def _send(context: Context, message: object) -> None:
-    """Send a message of many.
-
-    Raises:
-        TooMuch: if those before it are not read in time.
-    """
-    try:
-        async with asyncio.timeout(SLOW_SECONDS):
-            await context.write(message)
-    except TimeoutError:
-        raise TooMuch(f"what was sent was not read for {SLOW_SECONDS:g} s") from None
-
-
-async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitRequest | None:
+async def _next_piece(requests: AsyncIterator[Request]) -> Request | None:
     """Return the next message; None at the end.
 
     Raises:
@@ -417,8 +588,3 @@ async def _next_piece(requests: AsyncIterator[pb.SubmitRequest]) -> pb.SubmitReq
             return await anext(requests, None)
     except TimeoutError:
         raise BadBot(f"nothing came for {PIECE_SECONDS:g} s; send it again") from None
-
-
-def _host(peer: str) -> str:
-    """Return who is behind a gRPC address: the host of `ipv4:host:port`, or all of this machine for a Unix socket."""
-    return "unix" if peer.startswith("unix:") else peer.rpartition(":")[0]

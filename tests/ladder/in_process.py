@@ -12,6 +12,14 @@ from ladder import cli
 from tests.commands.conftest import Dogana
 
 
+@pytest.fixture
+def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
+    """Runs `dogana ...` in this process, with a configuration of its own."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.delenv("DOGANA_LADDER", raising=False)
+    return in_process(tmp_path, monkeypatch, capfd)
+
+
 def in_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
     """Runs `dogana ...` as a user does, but in this process, which saves the time to start one."""
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from ladder.blocks import Blocks
 from ladder.condition import Condition
@@ -54,6 +58,31 @@ def result_of(
         digest=match.match_id if digest is None else digest,
         seed=match.seed,
     )
+
+
+def counted_steps(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], int]:
+    """Gives how many steps SQLite takes for something, on all connections that it opens."""
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        return 0
+
+    connect = sqlite3.connect
+
+    def connect_counting(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*arguments, **options)
+        connection.set_progress_handler(step, 1)
+        return connection
+
+    def counted(action: Callable[[], object]) -> int:
+        before = steps
+        action()
+        return steps - before
+
+    monkeypatch.setattr(sqlite3, "connect", connect_counting)
+    return counted
 
 
 def next_matches(store: Store, seed: int = 0, condition: Condition = CONDITION) -> list[Match]:

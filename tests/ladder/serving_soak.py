@@ -1,5 +1,7 @@
 """`python -m tests.ladder.serving_soak`: a served ladder is killed again and again, with clients connected and uploads under way.
 
+The clients stay: they find the server again on the same port, and send again what they do not know to have arrived.
+
 DOGANA_SOAK_KILLS says how often (100 by default), DOGANA_SOAK_SEED makes the same choices again. It ends with status 0 if every bot
 that was taken in is there once, nothing was lost or counted twice, and everything agrees.
 """
@@ -10,12 +12,18 @@ import contextlib
 import os
 import random
 import signal
+import socket
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import grpc
+
 from dogana.v1 import ladder_pb2 as pb
+from dogana.v1 import referee_pb2
+from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.authors import Authors
 from ladder.errors import LadderError
 from ladder.home import Home
@@ -29,32 +37,64 @@ AUTHORS = 3
 
 
 class Client:
-    """An author who sends versions and asks questions, until the server is gone.
+    """An author who sends versions, asks questions and watches matches, whatever becomes of the server.
 
     Attributes:
         taken: the content hash and the number of each version that the server said it took in.
+        refusals: how often a question was not answered.
     """
 
     def __init__(self, folder: Path, author: str, token: str) -> None:
         self.taken: dict[str, int] = {}
-        self._folder = folder
+        self.refusals = 0
+        self._file = folder / f"{author}.py"
         self._login = Login(author, token)
-        self._sent = 0
+        self._matches = 0
 
-    def use(self, address: str) -> None:
-        """Send and ask."""
-        with contextlib.suppress(LadderError), RemoteDesk(address, self._login) as desk:
-            while True:
-                file = self._folder / f"{self._login.author}.py"
-                file.write_text(f"{BOT}# {self._sent}\n")
-                answer = desk.submit(file, self._login.author, "")
-                assert self.taken.setdefault(answer.content_hash, answer.version) == answer.version
-                self._sent += 1
-                for _ in range(20):
-                    desk.top(pb.TopRequest(game="cargo_noir"))
-                    desk.matches(pb.MatchesRequest(limit=50))
-                    desk.playing(pb.PlayingRequest())
-                    time.sleep(0.02)
+    def use(self, address: str, over: threading.Event) -> None:
+        """Send and ask; connect again whenever something is not answered."""
+        while not over.wait(0.1):
+            try:
+                with RemoteDesk(address, self._login) as desk, grpc.insecure_channel(address) as channel:
+                    self._send(desk)
+                    while not over.is_set():
+                        for _ in range(10):
+                            self._ask(desk)
+                            time.sleep(0.1)
+                        for match in desk.playing(pb.PlayingRequest()).matches:
+                            with contextlib.suppress(grpc.RpcError):
+                                for _ in RefereeStub(channel).Watch(referee_pb2.WatchRequest(match_id=match.match)):
+                                    pass
+            except LadderError:
+                self.refusals += 1
+
+    def _send(self, desk: RemoteDesk) -> None:
+        self._file.write_text(f"{BOT}# {len(self.taken)}\n")
+        answer = desk.submit(self._file, self._login.author, "")
+        assert answer.version == len(self.taken) + 1, "what was sent again is another version"
+        self.taken[answer.content_hash] = answer.version
+
+    def _ask(self, desk: RemoteDesk) -> None:
+        desk.top(pb.TopRequest(game="cargo_noir"))
+        desk.matches(pb.MatchesRequest(limit=50))
+        matches = desk.info(pb.InfoRequest()).matches
+        assert matches >= self._matches, "a match that counted is lost"
+        self._matches = matches
+
+
+def kill_once(folder: Path, address: str, chance: random.Random, done: int) -> int:
+    """Serve a ladder that has so many matches, and kill it at some moment; return how many it has then."""
+    with served(folder / "home", "--listen", address) as (process, _):
+        if chance.random() < 0.7:
+            wait_for_results(folder, done + 1)
+        time.sleep(chance.random() * 1.5)
+        stopped = chance.choice([0, 0, *workers_of(process.pid)])
+        if stopped:
+            os.kill(stopped, signal.SIGSTOP)
+        process.send_signal(signal.SIGKILL if stopped else chance.choice([signal.SIGKILL, signal.SIGTERM]))
+        process.wait(120)
+    assert results(folder) >= done, "a match that counted is lost"
+    return results(folder)
 
 
 def soak(folder: Path, kills: int, seed: int) -> int:
@@ -65,24 +105,24 @@ def soak(folder: Path, kills: int, seed: int) -> int:
     with Authors(home.database, create=True) as authors:
         clients = [Client(folder, f"author{number}", authors.add(f"author{number}")) for number in range(AUTHORS)]
     done = 0
-    for number in range(1, kills + 1):
-        with served(home.folder) as (process, address):
-            threads = [threading.Thread(target=client.use, args=(address,)) for client in clients]
-            for thread in threads:
-                thread.start()
-            if chance.random() < 0.7:
-                wait_for_results(folder, done + 1)
-            time.sleep(chance.random() * 1.5)
-            stopped = chance.choice([0, 0, *workers_of(process.pid)])
-            if stopped:
-                os.kill(stopped, signal.SIGSTOP)
-            process.send_signal(signal.SIGKILL if stopped else chance.choice([signal.SIGKILL, signal.SIGTERM]))
-            process.wait(120)
-        for thread in threads:
-            thread.join()
-        assert results(folder) >= done, "a match that counted is lost"
-        done = results(folder)
-        print(f"{number} of {kills}: {done} matches, {sum(len(one.taken) for one in clients)} versions", flush=True)
+    over = threading.Event()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with ThreadPoolExecutor(AUTHORS) as threads:
+        using = [threads.submit(client.use, address, over) for client in clients]
+        try:
+            for number in range(1, kills + 1):
+                done = kill_once(folder, address, chance, done)
+                said = f"{sum(len(one.taken) for one in clients)} versions, {sum(one.refusals for one in clients)} refusals"
+                print(f"{number} of {kills}: {done} matches, {said}", flush=True)
+                for one in using:
+                    if one.done():
+                        one.result()
+        finally:
+            over.set()
+    for one in using:
+        one.result()
     with Store(home.database, create=False) as store:
         known = {(one.author, one.content_hash): one.number for one in store.versions().values()}
     for number, client in enumerate(clients):

@@ -30,11 +30,11 @@ from referee.match.result import Fault, Outcome
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
-from tests.ladder.in_process import in_process
+from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
 
-__all__ = ["dogana_process"]
+__all__ = ["dogana", "dogana_process"]
 
 PLAYED = 30
 PAGE = 4
@@ -50,12 +50,6 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def home(told: Home, tmp_path: Path) -> Home:
     """A ladder that a test may change."""
     return Home(shutil.copytree(told.folder, tmp_path / "home"))
-
-
-@pytest.fixture
-def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
-    """Runs `dogana ...` in this process."""
-    return in_process(tmp_path, monkeypatch, capfd)
 
 
 Ask = Callable[..., Any]
@@ -384,7 +378,7 @@ def statuses(home: Home) -> dict[str, str]:
 
 def agrees(home: Home) -> bool:
     with Chronicle(home.database, create=False) as chronicle:
-        return compare(home, chronicle).differences == []
+        return compare(home, chronicle).differences.told == []
 
 
 def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new_faults(
@@ -487,7 +481,16 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
 # --- 80 columns, names of strangers -------------------------------------------------------------------------
 
 
-COMMANDS = [["top"], ["bots"], ["matches"], ["matches", "--bot", LONG], ["show", LONG], ["show", "best"]]
+COMMANDS = [
+    ["top"],
+    ["bots"],
+    ["matches"],
+    ["matches", "--bot", LONG],
+    ["show", LONG],
+    ["show", "best"],
+    ["compare", LONG, "best"],
+    ["crosstable", "cargo_noir"],
+]
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))

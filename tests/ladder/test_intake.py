@@ -100,14 +100,34 @@ def test_the_manifest_says_how_it_is_run_and_what_it_plays(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
+    ("manifest", "language"),
+    [
+        ('language = "Rust"', "Rust"),
+        ('language = "C++"\nrun = ["python", "bot.py"]', "C++"),
+        ('run = ["python", "bot.py"]', "Python"),
+        ('run = ["python3", "-m", "bot"]', "Python"),
+        ('run = ["./bot", "strategy.py"]', ""),
+        ('run = ["java", "-jar", "b.jar"]', ""),
+        ("", ""),
+    ],
+)
+def test_a_language_is_what_the_manifest_names_or_what_the_command_shows(
+    tmp_path: Path, manifest: str, language: str
+) -> None:
+    assert take_in(bot_folder(tmp_path / "bot", manifest), tmp_path / "versions").language == language
+
+
+@pytest.mark.parametrize(
     ("manifest", "reason"),
     [
+        ('language = "' + "x" * 21 + '"', "bot.toml.language must have at most 20 characters"),
+        ('language = "a\\u202eb"', "which can be printed"),
         ("[[[", "is not TOML"),
         ("run = 3", "bot.toml.run must be a list"),
         ("run = []", "at least the program"),
         ('run = ["./other"]', "there is no file ./other"),
         ('games = ["chess"]', "names 'chess'; the games are: cargo_noir"),
-        ("colour = 1", "bot.toml.colour is not known here; known are: games, name, run"),
+        ("colour = 1", "bot.toml.colour is not known here; known are: games, language, name, run"),
         ("a = " + "[" * 3000, "is not TOML"),
         ("# " + "x" * 70_000, "has more than 65536 bytes"),
         ('run = ["../../bin/sh"]', "leads out of the bot's folder"),
@@ -620,6 +640,16 @@ def test_names_that_could_be_mistaken_for_the_house_are_refused(tmp_path: Path, 
     with pytest.raises(LadderError, match="are reserved"):
         submit(Home(tmp_path / "home"), bot_folder(tmp_path / "bot"), name, author)
     assert not (tmp_path / "home").exists()
+
+
+def test_a_name_that_differs_from_another_bots_in_capitals_alone_is_refused(tmp_path: Path) -> None:
+    home, folder = Home(tmp_path / "home"), bot_folder(tmp_path / "bot")
+    submit(home, folder, "Deep.Bot", "me")
+    for author in ("me", "eve"):
+        with pytest.raises(LadderError, match=r"there is a bot Deep\.Bot already"):
+            submit(home, folder, "deep.bot", author)
+    submit(home, folder, "Deep.Bot", "me")
+    submit(home, folder, "deep-bot", "me")
 
 
 @pytest.mark.parametrize("name", ["../../[red]x\n y", "me\x1b[2J", "", "x" * 41, "-x", "ü", "a b"])

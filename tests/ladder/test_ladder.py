@@ -77,7 +77,7 @@ def recompute(dogana: Dogana) -> None:
 
 def test_a_bot_is_submitted_qualifies_plays_and_is_rated(dogana: Dogana, tmp_path: Path) -> None:
     assert submit(dogana, tmp_path, "mybot", "me").stdout.splitlines() == [
-        "mybot v1 by me is in; it qualifies with the next run",
+        "mybot v1 by me is in; it qualifies with the next run, or at once if the ladder is served",
         "it is started by: python mybot.py",
     ]
     [entry] = top(dogana)
@@ -131,10 +131,10 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
 ) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 4)
-    before = top(dogana)
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
         [usual] = store.conditions().values()
         left = Blocks(store, usual, [2]).add(1)
+    before = top(dogana)
     ended = run(dogana, 2, "--clock", "5+0/5")
     needed = f"{len(left)} matches of another run are left; they need --game cargo_noir --clock 60+0.5/10"
     assert needed in ended.stderr.splitlines()
@@ -225,7 +225,7 @@ def test_bots_run_behind_walls_unless_the_organiser_says_otherwise(dogana: Dogan
 def test_limits_are_for_walls(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     ended = dogana(
-        "ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 256, "--unconfined", status=1
+        "ladder", "run", "--game", "cargo_noir", "--matches", 2, "--home", "home", "--memory", 512, "--unconfined", status=1
     )  # fmt: skip
     assert "--memory, --tasks, --cpus and --no-pondering are enforced by walls; leave out --unconfined" in ended.stderr
 
@@ -236,7 +236,7 @@ def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest
         LadderError,
         match=r"cannot be isolated here \(bubblewrap: is not installed\); install bubblewrap .*; or say --unconfined",
     ):
-        confine(Limits(), Home(tmp_path), unconfined=False)
+        confine(Home(tmp_path), Limits())
 
 
 def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path) -> None:

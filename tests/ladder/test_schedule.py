@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
+from itertools import combinations, pairwise
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -20,13 +21,13 @@ from ladder.blocks import Blocks
 from ladder.match import HOUSE, Match
 from ladder.rating import Rating, quality, rate
 from ladder.running import count
-from ladder.schedule import ACCOMPANIED_BLOCKS, NEW_BLOCKS, ROUND, Block, Candidate, Queue, rotations
+from ladder.schedule import NEW_BLOCKS, ROUND, Block, Candidate, Met, Queue, rotations
 from ladder.standings import SUSPENDED_AFTER, candidates, queue, scheduled
 from ladder.store import Store
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, play, result_of
 
 SEATS = (2, 3, 4, 5)
-OLD = ACCOMPANIED_BLOCKS
+OLD = NEW_BLOCKS
 """The number of blocks after which a version is not new any more."""
 
 
@@ -35,20 +36,30 @@ def settled(count: int, **ratings: Rating) -> list[Candidate]:
     return [Candidate(n, f"author{n}", ratings.get(f"v{n}", Rating(25, 2)), OLD) for n in range(1, count + 1)]
 
 
+def met_never(some: Collection[int], others: Collection[int]) -> dict[int, int]:
+    """Nobody has met anybody."""
+    return {}
+
+
+def among(meetings: Mapping[frozenset[int], int]) -> Met:
+    """Who has met whom, by pairs."""
+    return lambda some, others: {one: sum(meetings.get(frozenset((one, other)), 0) for other in others) for one in some}
+
+
 class Season:
     """Blocks one after the other."""
 
     def __init__(
         self, entered: Sequence[Candidate], seats: Sequence[int] = SEATS, *, same_author: bool = False
     ) -> None:
-        self.queue = Queue(entered, {}, {}, same_author=same_author)
+        self.queue = Queue(entered, {}, same_author=same_author)
         self.seats = seats
         self.chance = random.Random(1)
         self.blocks: list[Block] = []
 
     def play(self, blocks: int, playing: Collection[int] = ()) -> None:
         for _ in range(blocks):
-            block = self.queue.draw(self.seats, playing, self.chance)
+            block = self.queue.draw(self.seats, playing, self.chance, among(self.meetings))
             assert block is not None
             self.blocks.append(block)
             self.queue.note(block, len(self.blocks))
@@ -75,7 +86,7 @@ class Season:
 
 def drawn(entered: Sequence[Candidate], seats: Sequence[int] = (2,), draws: int = 20) -> list[set[int]]:
     """Who sits in the first block, with as many seeds."""
-    blocks = [Queue(entered, {}, {}).draw(seats, (), random.Random(seed)) for seed in range(draws)]
+    blocks = [Queue(entered, {}).draw(seats, (), random.Random(seed), met_never) for seed in range(draws)]
     return [set(block.versions) if block else set() for block in blocks]
 
 
@@ -134,7 +145,7 @@ def test_what_decides_at_last_is_no_id() -> None:
     firsts = Counter[int]()
     for group in range(100):
         ids = range(10 * group + 1, 10 * group + 9)
-        firsts[next(iter(Queue([Candidate(n, f"a{n}", Rating()) for n in ids], {}, {}))).version % 10] += 1
+        firsts[next(iter(Queue([Candidate(n, f"a{n}", Rating()) for n in ids], {}))).version % 10] += 1
     assert set(firsts) == set(range(1, 9))
     assert max(firsts.values()) < 35
 
@@ -183,9 +194,9 @@ def test_a_new_version_has_twice_the_part_of_others_whatever_its_sigma_is() -> N
         entered = [Candidate(n, f"author{n}", Rating(25, sigma), blocks) for n, blocks in ((1, 0), (2, OLD))]
         due = dict.fromkeys((1, 2), 0)
         for number in due:
-            queue = Queue([entered[number - 1]], {}, {}, same_author=True)
+            queue = Queue([entered[number - 1]], {}, same_author=True)
             queue.put(Candidate(99, "other", Rating(), OLD))
-            block = queue.draw((2,), (), random.Random(1))
+            block = queue.draw((2,), (), random.Random(1), met_never)
             assert block is not None
             due[number] = block.due[number] - 2 * ROUND
         assert due[2] == 2 * due[1] > 0
@@ -240,7 +251,7 @@ def test_nobody_waits_longer_than_the_bound(seats: tuple[int, ...]) -> None:
 
 
 def test_the_bound_for_authors_of_one_bot_each() -> None:
-    assert Queue(settled(10), {}, {}).most_blocks(1, SEATS) == 12 * (10 - 1) + 4
+    assert Queue(settled(10), {}).most_blocks(1, SEATS) == 12 * (10 - 1) + 4
 
 
 EVENTS = st.lists(
@@ -292,12 +303,15 @@ def test_nobody_starves_even_if_two_newcomers_join_before_each_block() -> None:
 # --- opponents --------------------------------------------------------------------------------------------
 
 
-def test_opponents_are_the_nearest_half_of_them_above_and_half_below() -> None:
-    ratings = {f"v{n}": Rating(n, 2) for n in range(1, 201)}
-    ratings["v100"] = Rating(100, 3)
-    opponents = {version for table in drawn(settled(200, **ratings), draws=600) for version in table} - {100}
-    assert len([n for n in opponents if n < 100]) == len([n for n in opponents if n > 100])
-    assert max(abs(n - 100) for n in opponents) == len(opponents) // 2
+def test_opponents_come_from_the_whole_ladder_and_most_of_them_are_near() -> None:
+    ratings = {f"v{n}": Rating(n / 5, 1) for n in range(1, 201)}
+    ratings["v100"] = Rating(20, 2)
+    tables = drawn(settled(200, **ratings), draws=600)
+    apart = sorted(abs(version - 100) / 5 for table in tables for version in table - {100})
+    assert len(apart) == 600
+    assert len(set.union(*tables)) > 64  # more than are looked at for one block
+    assert apart[300] < 3  # at random, half of them would be more than ten apart
+    assert apart[-1] > 6
 
 
 def test_the_leader_gets_as_many_matches_as_others_against_those_below_it() -> None:
@@ -308,21 +322,34 @@ def test_the_leader_gets_as_many_matches_as_others_against_those_below_it() -> N
     assert len(met) > 15
 
 
-def test_an_opponent_is_drawn_by_quality_by_how_rarely_they_have_met_and_by_how_little_it_is_ahead() -> None:
+def test_an_opponent_is_drawn_by_quality_and_by_how_rarely_they_have_met() -> None:
     """With the weights of the module's fifth rule, 3,000 draws come out near what they say."""
-    first, near, far = Rating(25, 8), Rating(27, 2), Rating(40, 2)
+    first, near, far = Rating(25, 8), Rating(27, 2), Rating(33, 2)
     entered = [Candidate(n, f"a{n}", rating, OLD, due=ROUND) for n, rating in enumerate((first, near, far), start=1)]
 
-    def share(meetings: dict[frozenset[int], int], entered: Sequence[Candidate] = entered) -> float:
-        blocks = [Queue(entered, meetings, {}).draw((2,), (), random.Random(seed)) for seed in range(3000)]
+    def share(meetings: Mapping[frozenset[int], int], entered: Sequence[Candidate] = entered) -> float:
+        blocks = [Queue(entered, {}).draw((2,), (), random.Random(seed), among(meetings)) for seed in range(3000)]
         return sum(block is not None and 2 in block.versions for block in blocks) / len(blocks)
 
-    weights = [quality(first, near) + 0.001, quality(first, far) + 0.001]
+    weights = [quality(first, near) ** 4 + 0.001, quality(first, far) ** 4 + 0.001]
     assert share({}) == pytest.approx(weights[0] / sum(weights), abs=0.02)
     met = {frozenset((1, 2)): 4}
     assert share(met) == pytest.approx(weights[0] / 5 / (weights[0] / 5 + weights[1]), abs=0.03)
-    ahead = [entered[0], replace(entered[1], due=2 * ROUND), entered[2]]
-    assert share({}, ahead) == pytest.approx(weights[0] / 2 / (weights[0] / 2 + weights[1]), abs=0.03)
+    behind = [entered[0], replace(entered[1], due=3 * ROUND), entered[2]]
+    assert share({}, behind) == share({})
+    ahead = [entered[0], replace(entered[1], due=4 * ROUND), entered[2]]
+    assert share({}, ahead) == 0
+
+
+def test_an_opponent_is_found_however_few_of_the_versions_can_be_one() -> None:
+    """The others are of the first player's author, or are playing."""
+    flood = [Candidate(n, "flood", Rating(25, 8), OLD) for n in range(1, 300)]
+    assert all(300 in table for table in drawn([*flood, Candidate(300, "other", Rating(), OLD)]))
+    crowd = Season(settled(300), (3,))
+    crowd.play(1, playing=set(range(1, 298)))
+    assert set(crowd.tables[0]) == {298, 299, 300}
+    crowd.play(1, playing=set(range(1, 301)))
+    assert len(crowd.tables[1]) == 3
 
 
 def test_opponents_change() -> None:
@@ -355,18 +382,14 @@ def test_those_that_are_playing_do_not_let_others_run_away() -> None:
 # --- a new version and its predecessor ----------------------------------------------------------------------
 
 
-def test_a_new_version_plays_its_first_blocks_beside_its_predecessor_at_tables_of_three_or_more() -> None:
+def test_a_new_version_plays_a_block_beside_its_predecessor_at_a_table_of_three_or_more() -> None:
     season = Season([*settled(20), Candidate(101, "new", Rating(25, 4), predecessor=100)])
     season.play(300)
     mine = [(number, table) for number, table in enumerate(season.tables) if 101 in table]
-    first, later = mine[:ACCOMPANIED_BLOCKS], mine[ACCOMPANIED_BLOCKS:]
-    larger = [table for _, table in first if len(table) > 2]
-    assert (
-        sum(100 in table for table in larger) >= len(larger) - 2
-    )  # if it is drawn for the last seat, there is none left
-    assert not any(100 in table for _, table in first if len(table) == 2)
-    assert len(later) > 10
-    assert not any(100 in table for _, table in later)
+    assert len(mine) > 10
+    [(at, together)] = [(turn, table) for turn, (_, table) in enumerate(mine) if 100 in table]
+    assert at < NEW_BLOCKS
+    assert len(together) > 2
     assert not any(100 in table for table in season.tables if 101 not in table)
     assert all(100 not in block.due for block in season.blocks)
 
@@ -392,9 +415,9 @@ def test_a_version_that_was_replaced_accompanies_its_successor_and_is_scheduled_
             for match in matches:
                 play(store, match, random.Random(number))
         beside = [table for table in tables if old in table]
-        assert 4 <= len(beside) <= ACCOMPANIED_BLOCKS
+        assert len(beside) == 1
         assert all(new in table for table in beside)
-        assert store.differences() == []
+        assert list(store.differences()) == []
 
 
 @pytest.mark.parametrize("why", ["retired", "guilty", "suspended", "never qualified"])
@@ -469,9 +492,10 @@ def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path
         counted = {match.count.number: match for match in store.counted() if match.count}
         authors = {version.id: version.author for version in store.versions().values()}
     database = sqlite3.connect(tmp_path / "ladder.db")
-    again = Queue([Candidate(version, author, Rating()) for version, author in authors.items()], {}, {})
+    again = Queue([Candidate(version, author, Rating()) for version, author in authors.items()], {})
     known: dict[int, Rating] = {}
     left: dict[str, tuple[int, ...]] = {}
+    meetings: Counter[frozenset[int]] = Counter()
     done = 0
     for block, seed, after in database.execute("select id, schedule_seed, after_number from blocks order by id"):
         for number in range(done + 1, after + 1):
@@ -482,13 +506,14 @@ def test_a_schedule_can_be_drawn_again_from_what_the_ladder_keeps(tmp_path: Path
         done = after
         for candidate in list(again):
             again.put(replace(candidate, rating=known.get(candidate.version, Rating())))
-        drawn = again.draw(SEATS, set(sum(left.values(), ())), random.Random(seed))
+        drawn = again.draw(SEATS, set(sum(left.values(), ())), random.Random(seed), among(meetings))
         sql = "select match, version from seats join matches on id = match where block = ? order by rotation, seat"
         rows = database.execute(sql, [block]).fetchall()
         assert drawn is not None
         assert list(drawn.versions) == [version for _, version in rows[: len(drawn.versions)]]
         left |= {match: drawn.versions for match, _ in rows}
         again.note(drawn, block)
+        meetings.update(map(frozenset, combinations(drawn.versions, 2)))
     assert done > 20
 
 
@@ -521,7 +546,8 @@ def test_a_queue_that_is_kept_gives_the_blocks_of_one_that_is_read_anew(
                 else:
                     other_command.retire(version.id, retired=act == "retire")
             elif act == "block" or not waiting:
-                anew = queue(store, CONDITION).draw(SEATS, store.playing(CONDITION), random.Random(number))
+                met = partial(store.meetings, CONDITION)
+                anew = queue(store, CONDITION).draw(SEATS, store.playing(CONDITION), random.Random(number), met)
                 if anew is not None:
                     matches = kept.add(number)
                     assert matches[0].versions == anew.versions
@@ -557,7 +583,7 @@ def test_a_version_that_cannot_be_played_now_is_left_out_and_asked_for_again(tmp
                 blocks.touch(match.versions)
         assert any(1 in table for table in tables)
         assert any(2 in table for table in tables)
-        assert store.differences() == []
+        assert list(store.differences()) == []
 
 
 # --- cost ---------------------------------------------------------------------------------------------------

@@ -9,12 +9,15 @@ import os
 import random
 import re
 import resource
+import shutil
 import socket
 import stat
 import threading
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +26,15 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
+from ladder.answers import PIECE_BYTES
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
-from ladder.desk import PIECE_BYTES
+from ladder.desk import Desk
 from ladder.errors import BadBot, LadderError
 from ladder.home import Home
-from ladder.intake import MAX_BYTES
+from ladder.intake import MAX_BYTES, TAKING_IN
 from ladder.playing import announced as announced_match
+from ladder.service import sending
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
@@ -37,11 +42,16 @@ from ladder.service.login import Login, logins_file
 from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
 from ladder.upload import sweep_uploads
+from referee.files import private_folder
 from referee.live.server import Listen, PortInUse
 from referee.live.telemetry import Series
 from tests.commands.conftest import Dogana
-from tests.ladder.in_process import in_process
+from tests.ladder.in_process import dogana
+from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
+from tests.referee.test_wire import certificate
+
+__all__ = ["dogana", "noted"]
 
 PLAYED = 12
 BOT = "print('not run')\n"
@@ -57,14 +67,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def address(home: Home) -> Iterator[str]:
     with serving(home, Listen("127.0.0.1:0")) as port:
         yield f"127.0.0.1:{port}"
-
-
-@pytest.fixture
-def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
-    """Runs `dogana ...` in this process, with a configuration of its own."""
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.delenv("DOGANA_LADDER", raising=False)
-    return in_process(tmp_path, monkeypatch, capfd)
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,13 @@ def refused(ask: Callable[[], object]) -> grpc.StatusCode:
     assert isinstance(cause, grpc.RpcError)
     code: grpc.StatusCode = cause.code()
     return code
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.01)
 
 
 def watched(channel: Any) -> Any:
@@ -116,6 +125,9 @@ def a_match_that_is_over(home: Home, bot: str) -> str:
         ["bots", "--game", "cargo_noir"],
         ["show", "best"],
         ["show", FAULTY],
+        ["bots", "EV"],
+        ["compare", "best", "good v1"],
+        ["crosstable", "cargo_noir"],
         ["queue"],
         ["queue", "cargo_noir"],
         ["key"],
@@ -143,6 +155,9 @@ def test_a_server_answers_as_the_folder_does(
         ["top", "cargo_noir", "--clock", "7"],
         ["top", "cargo_noir", "--option", "x=1"],
         ["matches", "--before", "zz"],
+        ["compare", "best", "best v1"],
+        ["compare", "best", "bset"],
+        ["crosstable", "carg_noir"],
     ],
     ids=" ".join,
 )
@@ -198,6 +213,37 @@ def test_the_environment_names_a_server_and_the_command_line_comes_first(
     assert f"--home {home.folder}" in dogana("ladder", "bots", "--home", home.folder).stdout
     both = dogana("ladder", "bots", "--home", home.folder, "--server", address, status=1).stderr
     assert "leave out one of them" in both
+
+
+def test_commands_that_need_the_folder_do_not_guess_it_when_the_environment_names_a_server(
+    dogana: Dogana, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOGANA_LADDER", "ladder.example:7800")
+    for words in (["backup", "x.tar"], ["audit"], ["author", "list"], ["run", "--game", "yunnan", "--matches", 1]):
+        said = dogana("ladder", *words, status=1).stderr
+        assert said.startswith("dogana: DOGANA_LADDER names the ladder at ladder.example:7800")
+        assert "--home DIR" in said
+        assert len(said.splitlines()) == 1
+    dogana("ladder", "audit", "--home", home.folder)
+    dogana("ladder", "audit", "--help")
+
+
+def test_who_does_not_encrypt_is_told_how_to_where_the_ladder_does(dogana: Dogana, tmp_path: Path) -> None:
+    chain, key, authority = certificate(tmp_path)
+    there = Home(tmp_path / "encrypts")
+    there.make()
+    with Authors(there.database, create=True) as authors:
+        (tmp_path / "token").write_text(authors.add("ann"))
+    Desk(there).key(pb.KeyRequest())  # its organiser has looked at it, and so made it
+    with serving(there, Listen("localhost:0", chain, key)) as port:
+        server = f"localhost:{port}"
+        for words in (["login", server, "--token-file", "token"], ["ladder", "top", "--server", server]):
+            said = dogana(*words, status=1).stderr
+            assert f"dogana login {server} --ca FILE" in said
+            assert len(said.splitlines()) == 1
+        assert "--ca FILE" in dogana("watch", server, status=1).stderr
+        dogana("login", server, "--token-file", "token", "--ca", authority)
+        assert "ed25519:" in dogana("ladder", "key", "--server", server).stdout
 
 
 def test_where_no_ladder_answers_the_address_is_named(dogana: Dogana) -> None:
@@ -284,6 +330,84 @@ def test_an_author_retires_and_brings_back_their_own_and_it_is_noted(
     with Authors(home.database, create=False) as authors:
         acts = [(act.who, act.did, act.about) for act in authors.acts(2)]
     assert acts == [("eve", "requalify", "best"), ("eve", "retire", "best")]
+
+
+def test_an_author_lets_people_play_against_their_own_and_nobody_elses(
+    dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
+) -> None:
+    with desk_of(address, tokens["ann"]) as desk:
+        question = pb.AtTablesRequest(bot="best", at_tables=True)
+        assert refused(lambda: desk.at_tables(question)) is grpc.StatusCode.PERMISSION_DENIED
+        assert not desk.show(pb.ShowRequest(bot="best")).at_tables
+    with desk_of(address, tokens["eve"]) as desk:
+        assert desk.at_tables(question).at_tables
+        assert desk.show(pb.ShowRequest(bot="best")).at_tables
+    at = ("--home", home.folder)
+    assert "people may play against it at tables" in dogana("ladder", "show", "best", *at).stdout
+    assert "people do not play against best at tables" in dogana("ladder", "at-tables", "best", "--no", *at).stdout
+    dogana("ladder", "at-tables", "best", "--no", *at)  # changes nothing, so it is not noted
+    with Authors(home.database, create=False) as authors:
+        acts = [(act.who, act.did, act.about) for act in authors.acts(2)]
+    assert acts == [("organiser", "at-tables", "best: no"), ("eve", "at-tables", "best: yes")]
+
+
+def test_a_bot_is_submitted_for_tables_too(
+    dogana: Dogana, home: Home, address: str, tokens: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "bold.py").write_text("print('not run')")
+    with desk_of(address, tokens["eve"]) as desk:
+        assert desk.submit(tmp_path / "bold.py", "bold", "", at_tables=True).at_tables
+        assert desk.submit(tmp_path / "bold.py", "bold", "").at_tables, "saying nothing changes nothing"
+    said = dogana(
+        "ladder",
+        "submit",
+        tmp_path / "bold.py",
+        "--name",
+        "mine",
+        "--author",
+        "me",
+        "--at-tables",
+        "--home",
+        home.folder,
+    )
+    assert "people may play against it at tables" in said.stdout
+
+
+@pytest.mark.parametrize("what", ["match", "record", "log"])
+def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
+    home: Home, address: str, tokens: dict[str, str], what: str
+) -> None:
+    """And nobody else learns that it is there, not even by the beginning of its id."""
+    with Chronicle(home.database, create=False) as chronicle:
+        [version] = [one for one in chronicle.versions().values() if one.label == "best v1"]
+    match_id = f"qualify-{version.id}-0123456789abcdef"
+    record = home.record(match_id)
+    private_folder(record.parent)
+    shutil.copy(home.find_record(a_match_that_is_over(home, "best")), record.with_suffix(".jsonl.zst"))
+    private_folder(home.all_logs)
+    home.logs(match_id).mkdir()
+    for seat in range(5):
+        home.log(match_id, seat).write_text("told")
+
+    def ask(desk: RemoteDesk | Desk, beginning: str) -> object:
+        if what == "log":
+            return desk.log(pb.LogRequest(what=beginning))
+        return (
+            desk.match(pb.MatchRequest(match=beginning))
+            if what == "match"
+            else list(desk.record(pb.RecordRequest(match=beginning)))
+        )
+
+    for author in ("", version.author, "new"):
+        with desk_of(address, tokens.get(author, ""), author) as desk:
+            for beginning in (match_id, "qualify-"):
+                if author == version.author:
+                    assert ask(desk, beginning)
+                else:
+                    assert refused(partial(ask, desk, beginning)) is grpc.StatusCode.NOT_FOUND
+    assert ask(Desk(home), match_id)
+    record.with_suffix(".jsonl.zst").unlink()
+    shutil.rmtree(home.logs(match_id))
 
 
 # --- tokens -------------------------------------------------------------------------------------------------
@@ -441,17 +565,18 @@ def test_an_upload_that_breaks_off_leaves_nothing(address: str, home: Home, toke
             assert not call.done()
         call.cancel()
         going.set()
-    while list(home.versions.glob(".receiving-*")):
-        pass
+    wait_until(lambda: not list(home.versions.glob(".receiving-*")))
 
 
-def test_what_a_killed_server_has_received_is_swept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beginning", [".receiving-", TAKING_IN])
+def test_what_a_killed_server_has_received_is_swept(tmp_path: Path, beginning: str) -> None:
     home = Home(tmp_path / "home")
     home.make()
-    dead, living = (home.versions / f".receiving-{pid}-x" for pid in (4194305, os.getpid()))
+    dead, living = (home.versions / f"{beginning}{pid}-x" for pid in (4194305, os.getpid()))
     for folder in (dead, living):
-        folder.mkdir(parents=True)
-        (folder / "part.zip").write_text("x")
+        (folder / "bot").mkdir(parents=True)
+        (folder / "bot" / "part.zip").write_text("x")
+        (folder / "bot").chmod(0o555)  # as it is just before it is a version
     sweep_uploads(home)
     assert not dead.exists()
     assert living.exists()
@@ -681,7 +806,7 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
 def test_a_spectator_who_does_not_read_gives_the_place_to_another(
     home: Home, flooding: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(sending, "SLOW_SECONDS", 0.2)
     monkeypatch.setattr(service, "MAX_WATCHERS", 1)
 
     async def watch(address: str) -> None:
@@ -699,9 +824,7 @@ def test_a_spectator_who_does_not_read_gives_the_place_to_another(
         asyncio.run(asyncio.wait_for(watch(f"127.0.0.1:{port}"), 60))
 
 
-def test_a_spectator_who_goes_is_no_fault_of_the_ladder(
-    home: Home, flooding: threading.Event, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_spectator_who_goes_is_no_fault_of_the_ladder(home: Home, flooding: threading.Event, noted: Noted) -> None:
     async def go(address: str) -> None:
         async with grpc.aio.insecure_channel(address) as channel:
             await watched(channel)(b"").read()
@@ -710,7 +833,7 @@ def test_a_spectator_who_goes_is_no_fault_of_the_ladder(
     metrics = Metrics(home)
     with serving(home, Listen("127.0.0.1:0"), metrics) as port:
         asyncio.run(go(f"127.0.0.1:{port}"))
-    assert not [entry for entry in caplog.records if entry.name == service.__name__]
+    assert noted.events == []
     assert (
         metrics.registry.get_sample_value("dogana_ladder_calls_total", {"method": "watch", "status": "CANCELLED"}) == 1
     )
@@ -753,8 +876,14 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
     ):
         desk.top(pb.TopRequest())
         refused(lambda: desk.show(pb.ShowRequest(bot="bset")))
-        with urllib.request.urlopen(f"http://127.0.0.1:{figures}/metrics", timeout=60) as answer:
-            seen = set(answer.read().decode().splitlines())
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel, suppress(grpc.RpcError):
+            next(watched(channel)(b""))  # no match is being played; this lasts as long as one
+        seen: set[str] = set()
+        while (
+            'dogana_ladder_calls_total{method="watch",status="NOT_FOUND"} 1.0' not in seen
+        ):  # a call is over a bit later
+            with urllib.request.urlopen(f"http://127.0.0.1:{figures}/metrics", timeout=60) as answer:
+                seen = set(answer.read().decode().splitlines())
         with pytest.raises(PortInUse, match="cannot show metrics at"), metrics.shown(Listen(f"127.0.0.1:{figures}")):
             pass
     assert {
@@ -763,7 +892,9 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
         'dogana_ladder_call_seconds_count{method="top"} 1.0',
         f"dogana_ladder_matches_total {PLAYED}.0",
         "dogana_ladder_playing_matches 0.0",
+        "dogana_ladder_connected_bots 0.0",
     } <= seen
+    assert not any(line.startswith('dogana_ladder_call_seconds_count{method="watch"}') for line in seen)
 
 
 def test_a_port_in_use_is_told(home: Home, address: str) -> None:

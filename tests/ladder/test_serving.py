@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import grpc
 import pytest
@@ -46,26 +48,30 @@ play(choose)
 
 
 @contextmanager
-def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A ladder that is served by a process of its own; the process, and the address."""
+def served(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """A ladder that is served by a process of its own; the process, and the address. Its journal is beside the folder."""
     command = [sys.executable, "-m", "ladder", "ladder", "serve", "--home", str(home), "--listen", "127.0.0.1:0"]
-    with subprocess.Popen(
-        [*command, "--game", "cargo_noir", "--workers", "1", "--clock", "60+0.5/10", "--unconfined", *words],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stderr is not None
+    journal = journal_of(home)
+    with (
+        journal.open("wb") as errors,
+        subprocess.Popen(
+            [*command, "--game", "cargo_noir", "--workers", "1", "--clock", "60+0.5/10", "--unconfined", *words],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stderr=errors,
+            start_new_session=True,
+        ) as process,
+    ):
         try:
-            said = ""
-            while not (found := re.search(r"is served at (\S+:[1-9]\d*)\n", said)):
-                line = process.stderr.readline()
-                assert line, said
-                said += line
+            while not (found := re.search(r"listening.*?([a-z0-9.]+:[1-9]\d*)", journal.read_text())):
+                assert process.poll() is None, journal.read_text()
+                time.sleep(0.05)
             yield process, found[1]
         finally:
             process.kill()
+
+
+def journal_of(home: Path) -> Path:
+    return home.with_name("journal")
 
 
 def wait_until(true: Callable[[], object]) -> None:
@@ -119,7 +125,7 @@ def test_a_stranger_comes_from_a_token_to_a_rating_and_a_restart_loses_nothing(
         after = [match.match_id for match in chronicle.all_played()]
         assert len(after) == len(set(after))
         assert before < set(after)
-        assert compare(home, chronicle).differences == []
+        assert compare(home, chronicle).differences.told == []
 
 
 def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
@@ -132,6 +138,56 @@ def test_it_waits_while_nobody_has_submitted_anything(tmp_path: Path) -> None:
         assert process.poll() is None
 
 
+def test_a_game_that_nobody_has_a_bot_for_keeps_no_other_waiting(tmp_path: Path, token: str) -> None:
+    bot = tmp_path / "bot"
+    bot.mkdir()
+    (bot / "bot.py").write_text(RANDOM)
+    (bot / "bot.toml").write_text('run = ["python", "bot.py"]\ngames = ["cargo_noir"]')
+    with served(tmp_path / "home", "--game", "yunnan") as (_, address):
+        with RemoteDesk(address, Login("ann", token)) as desk:
+            desk.submit(bot, "mybot", "")
+        wait_until(lambda: rated(address, "mybot"))
+
+
+def test_its_journal_tells_all_that_has_happened_and_no_secret(tmp_path: Path, token: str, dogana: Dogana) -> None:
+    """Every line can be read by a program. An organiser changes something beside the server, a bot fails to qualify."""
+    (tmp_path / "bot.py").write_text(RANDOM)
+    (tmp_path / "bad.py").write_text("print('\x1b[2J never joins')\n")
+    journal = journal_of(tmp_path / "home")
+    with served(tmp_path / "home", "--log-format", "json") as (process, address):
+        with RemoteDesk(address, Login("ann", token)) as desk:
+            desk.submit(tmp_path / "bot.py", "mybot", "")
+            desk.submit(tmp_path / "bad.py", "bad", "")
+        wait_until(lambda: "not_qualified" in journal.read_text() and "match_ended" in journal.read_text())
+        other = dogana("ladder", "author", "add", "bob", "--home", tmp_path / "home").stdout.strip()
+        wait_until(lambda: "author add" in journal.read_text())
+        process.send_signal(signal.SIGTERM)
+        process.wait(SECONDS)
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    told: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        assert line["time"].endswith("Z")
+        told.setdefault(line["event"], []).append(line)
+    assert [line["event"] for line in lines[:3]] == ["start", "walls", "listening"]
+    assert lines[-1]["event"] == "stop"
+    assert lines[-1]["reason"] == "SIGTERM"
+    assert {one["about"]: one["author"] for one in told["change"]} == {
+        "mybot v1": "ann",
+        "bad v1": "ann",
+        "bob": "organiser",
+    }
+    assert [one["bot"] for one in told["qualified"]] == ["mybot v1"]
+    [failed] = told["not_qualified"]
+    assert (failed["bot"], failed["author"]) == ("bad v1", "ann")
+    assert failed["reason"]
+    ended = told["match_ended"][0]
+    assert ended["match"] in [one["match"] for one in told["match_begun"]]
+    assert "mybot v1" in ended["bots"]
+    assert ended["seconds"] > 0
+    for secret in (token, other):
+        assert secret.rpartition("_")[2] not in journal.read_text()
+
+
 def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, dogana: Dogana) -> None:
     home = tmp_path / "home"
     with served(home):
@@ -142,6 +198,7 @@ def test_a_home_has_one_server_and_no_run_beside_it(tmp_path: Path, token: str, 
             said = dogana("ladder", *words, "--home", home, status=1).stderr
             assert "another run is going on" in said
             assert "or it is served" in said
+            assert "listening" not in said
 
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.1) or 0)\n"

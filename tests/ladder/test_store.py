@@ -19,14 +19,16 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder import database
+from ladder.chronicle import Chronicle
 from ladder.condition import Condition
 from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.recompute import compare, repair
 from ladder.running import count
-from ladder.schema import DERIVED, MAX_VOIDS, migrations
+from ladder.schema import MAX_VOIDS, migrations
 from ladder.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
 from ladder.store import Store, Tally
+from ladder.tallies import DERIVED
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
 from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches, play, result_of
@@ -108,20 +110,42 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
         matches = next_matches(store) + next_matches(store)
         play(store, matches[0], chance)
         with store.reading():
-            before = ([match.match_id for match in store.counted()], store.ratings(CONDITION), store.differences())
+            before = (
+                [match.match_id for match in store.counted()],
+                store.ratings(CONDITION),
+                list(store.differences()),
+            )
             for match in matches[1:]:
                 play(other, match, chance)
             other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            after = ([match.match_id for match in store.counted()], store.ratings(CONDITION), store.differences())
+            after = ([match.match_id for match in store.counted()], store.ratings(CONDITION), list(store.differences()))
         assert before == after
         assert len(list(store.counted())) == len(matches)
+
+
+def test_all_versions_are_read_once_for_a_moment_and_anew_for_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "ladder.db"
+    with ladder(tmp_path), Chronicle(path, create=False) as chronicle, Store(path, create=False) as other:
+        asked: list[str] = []
+        chronicle._db.conn.set_trace_callback(asked.append)
+        with chronicle.reading():
+            known = len(chronicle.versions())
+            chronicle.versions().clear()
+            other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            with chronicle.reading():
+                assert len(chronicle.versions()) == known
+            assert len(chronicle.versions()) == known
+        assert sum("from versions" in text for text in asked) == 1
+        assert len(chronicle.versions()) == known + 1
+        other.add_version("later", "ann", "y", ["./bot"], [GAME.name])
+        assert len(chronicle.versions()) == known + 2
 
 
 def test_a_repair_is_refused_while_a_run_goes_on(tmp_path: Path) -> None:
     with ladder(tmp_path) as store, Home(tmp_path).only_run():
         with pytest.raises(LadderError, match="another run is going on"):
             repair(Home(tmp_path), store)
-        assert compare(Home(tmp_path), store).differences == []
+        assert compare(Home(tmp_path), store).differences.told == []
 
 
 # --- what is kept ---------------------------------------------------------------------------------------
@@ -136,7 +160,8 @@ ACTS = st.lists(
 def test_tallies_follow_from_the_facts_whatever_happens(
     tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int]]
 ) -> None:
-    with ladder(tmp_path_factory.mktemp("home")) as store:
+    folder = tmp_path_factory.mktemp("home")
+    with ladder(folder) as store:
         for act, number in acts:
             condition = (CONDITION, OTHER)[number % 3 == 0]
             waiting = store.unfinished(condition)
@@ -156,10 +181,10 @@ def test_tallies_follow_from_the_facts_whatever_happens(
                 store.void(match, "x")
             else:
                 store.give_up(match, "x")
-        assert store.differences() == []
+        assert list(store.differences()) == []
         for condition in (CONDITION, OTHER):
             assert _tallied_by_hand(store, condition) == store.tallies(condition)
-        differences = compare(Home(Path("nowhere")), store).differences
+        differences = compare(Home(folder), store).differences.told
         assert differences == []
 
 
@@ -188,10 +213,12 @@ def _tallied_by_hand(store: Store, condition: Condition) -> dict[int, Tally]:
 DAMAGE = {
     "tallies": "update tallies set wins = wins + 1",
     "meetings": "update meetings set blocks = blocks + 1",
+    "scores": "update scores set ahead = matches - ahead - tied",
     "table_sizes": "insert into table_sizes values (1, 9, 1)",
     "open_matches": "delete from open_matches",
     "appearances": "update appearances set lost = 1 - lost",
     "dues": "update dues set due = due + 1",
+    "days": "update days set matches = matches + 1",
 }
 
 
@@ -202,27 +229,38 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
         play(store, match, random.Random(1))
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute(DAMAGE[table])
-        assert store.differences()
-        assert all(line.startswith(f"{table}: ") for line in store.differences())
+        told = list(store.differences())
+        assert told
+        assert all(line.startswith(f"{table}: ") for line in told)
         ratings = store.ratings(CONDITION)
-        store.repair(compare(Home(tmp_path), store).history, [])
-        assert store.differences() == []
+        store.repair(compare(Home(tmp_path), store).history)
+        assert list(store.differences()) == []
         assert store.ratings(CONDITION) == ratings
+
+
+def block_ratings(store: Store) -> dict[tuple[int, int], tuple[float, float]]:
+    rows = store._rows("select version, block, mu, sigma from block_ratings")
+    return {(row["version"], row["block"]): (row["mu"], row["sigma"]) for row in rows}
 
 
 def test_a_rating_after_a_block_that_was_changed_is_found_and_repaired(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
         for match in next_matches(store) + next_matches(store):
             play(store, match, random.Random(match.match_id))
-        kept = store.block_ratings()
+        kept = block_ratings(store)
         assert {block for _, block in kept} == {1, 2}
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update block_ratings set mu = mu + 1e-12 where block = 1 and version = 1")
             changed.execute("delete from block_ratings where block = 2")
         found = compare(Home(tmp_path), store)
-        assert len(found.differences) == len(kept.keys() - store.block_ratings().keys()) + ((1, 1) in kept)
-        store.repair(found.history, found.unrated)
-        assert store.block_ratings() == kept
+        differ = [key for key in sorted(kept) if key == (1, 1) or key[1] == 2]
+        told = found.differences.told
+        assert [line.partition(" has ")[0] for line in told] == [
+            f"block {block}: after it version {version}" for version, block in differ
+        ]
+        assert [" has no rating, its matches give mu " in line for line in told] == [block == 2 for _, block in differ]
+        store.repair(found.history)
+        assert block_ratings(store) == kept
 
 
 def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_not_rated_again(tmp_path: Path) -> None:
@@ -239,10 +277,10 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         tally = store.tallies(CONDITION)[first.versions[0]]
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
         assert [match.count.rated for match in store.counted() if match.count] == [True, False, True]
-        assert compare(Home(tmp_path), store).differences == []
+        assert compare(Home(tmp_path), store).differences.told == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
-        assert any("though the same was played" in line for line in compare(Home(tmp_path), store).differences)
+        assert any("though the same was played" in line for line in compare(Home(tmp_path), store).differences.told)
 
 
 # --- conditions -----------------------------------------------------------------------------------------
@@ -273,7 +311,7 @@ def test_the_same_moves_under_another_clock_are_rated_again(tmp_path: Path) -> N
             assert count(store, match, result_of(match, [1, 2], digest="d"), "h")
         assert [store.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
         assert store.ratings(quick) == store.ratings(CONDITION)
-        assert compare(Home(tmp_path), store).differences == []
+        assert compare(Home(tmp_path), store).differences.told == []
 
 
 def test_faults_under_one_condition_suspend_a_version_there_and_nowhere_else(tmp_path: Path) -> None:
@@ -304,7 +342,7 @@ def test_the_suspension_of_a_guilty_version_can_be_lifted_until_it_is_found_guil
             store.note_trial(match.match_id, version, guilty=True)
         store.pardon(one)
         assert store.guilty() == {other}
-        assert store.differences() == []
+        assert list(store.differences()) == []
         store.note_trial(match.match_id, one, guilty=True)
         assert store.guilty() == {one, other}
 
@@ -332,7 +370,7 @@ def known(store: Store, condition: Condition) -> tuple[object, ...]:
         store.qualifications(condition),
         store.ratings(condition),
         store.tallies(condition),
-        store.meetings(condition),
+        store.meetings(condition, store.versions(), store.versions()),
         store.blocks_by_seats(condition),
         store.unfinished(condition),
     )
@@ -381,9 +419,9 @@ def test_an_old_ladder_is_migrated_to_a_standing_for_each_condition_it_was_playe
         assert list(store.conditions().values()) == conditions
         assert [known(store, condition) for condition in conditions] == expected
         assert list(store.counted()) == counted
-        assert compare(Home(tmp_path), store).differences == []
+        assert compare(Home(tmp_path), store).differences.told == []
         play(store, store.unfinished(CONDITION)[0], chance)
-        assert store.differences() == []
+        assert list(store.differences()) == []
 
 
 def test_an_old_ladder_in_which_bots_qualified_and_nothing_was_played_keeps_that(tmp_path: Path) -> None:
@@ -395,6 +433,25 @@ def test_an_old_ladder_in_which_bots_qualified_and_nothing_was_played_keeps_that
         [condition] = store.conditions().values()
         assert condition == Condition(1, GAME.name, {}, "10+1/10")  # under which all qualified then
         assert store.qualifications(condition) == expected
+
+
+def test_a_layout_that_changes_no_fact_leaves_the_tallies_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To derive all tallies takes minutes on a large ladder, in which nobody else can write."""
+    with ladder(tmp_path) as store:
+        for match in next_matches(store):
+            play(store, match, random.Random(1))
+        store.note_sealed(1)
+    with sqlite3.connect(tmp_path / "ladder.db") as old:
+        for column in ("kept_bots", "one_block_of"):
+            old.execute(f"alter table prunings drop column {column}")
+        old.execute("delete from _sqlite_migrations where name = 'kept_records'")
+        old.execute("insert into prunings (at, records_before, logs_before) values ('9998', '9999', null)")
+    monkeypatch.setattr(database, "derive", None)
+    with Store(tmp_path / "ladder.db", create=False) as store:
+        assert list(store.differences()) == []
+        assert {store.record_pruned_at(match.match_id) for match in store.counted()} == {"9998"}
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
@@ -438,7 +495,7 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
         f"{tmp_path}/ladder.db: cannot be read or written (is the disk full or damaged?); nothing was changed"
     ]
     with Store(tmp_path / "ladder.db", create=False) as store:
-        assert store.differences() == []
+        assert list(store.differences()) == []
         assert len({match.block for match in store.unfinished(CONDITION)}) == 1 + len(ended.stdout.split())
         next_matches(store)
 
@@ -453,7 +510,7 @@ def test_a_database_that_cannot_grow_says_so(tmp_path: Path) -> None:
         store._db.conn.execute("pragma max_page_count = 1")
         with pytest.raises(LadderError, match="the disk is full; nothing was changed; make room"):
             _schedule(store, 1000)
-        assert store.differences() == []
+        assert list(store.differences()) == []
 
 
 def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,7 +124,7 @@ def played(home: Home, matches: int) -> str:
     """Run a ladder; return what it said."""
     with Store(home.database, create=False) as store:
         steps = run(home, store, RunPlan([agree(GAME, {}, None)], matches, 2, TimeControl.parse(CONDITION.clock)))
-        return "\n".join(step.text for step in steps if step.text)
+        return "\n".join(step.remark.text for step in steps if step.remark.text)
 
 
 def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_it_met_is(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_bot_that_kills_the_worker_of_a_rival_that_qualifies_beside_it_does_no
     with Store(home.database, create=False) as store, Pool(home, 2) as pool:
         condition = store.condition(GAME.name, {}, "60+0/60")
         enter_house_bots(store, condition)
-        said = [step.text for step in qualify(home, store, pool, condition, 2)]
+        said = [step.remark.text for step in qualify(home, store, pool, condition, 2)]
     assert sorted(said) == ["framer v1 qualifies for cargo_noir", "rival v1 qualifies for cargo_noir"]
     assert marker.read_text() == "xxx"  # it did what it could
 
@@ -220,7 +220,7 @@ def test_a_bot_that_starts_only_on_an_idle_machine_is_given_other_attempts_but_n
     submit(home, tmp_path / "mybot.py", "mybot", "me")
     plan = RunPlan([agree(GAME, {}, 2)], 1, 2, TimeControl.parse(CONDITION.clock), join_seconds=5)
     with Store(home.database, create=False) as store:
-        said = [step.text for step in run(home, store, plan)]
+        said = [step.remark.text for step in run(home, store, plan)]
         again = [text for text in said if "is void and is played again: seat" in text]
         assert all("did not join within 5 s; others used the processors" in text for text in again)
         assert len(again) == 2 * (MAX_VOIDS - 1)

@@ -1,0 +1,49 @@
+"""Commands that are imported when they are called: to import all of them takes half a second, most of it for libraries that few need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+from typing_extensions import override
+
+
+class Commands(Mapping[str, Any]):
+    """Commands by name, made as typer makes them."""
+
+    def __init__(self, places: Mapping[str, str | typer.Typer]) -> None:
+        """`places` says where each is: a group that is there, or the module that has a function or a group of its own name."""
+        self._places = places
+
+    @override
+    def __getitem__(self, name: str) -> Any:
+        place = self._places[name]
+        if isinstance(place, str):
+            place = getattr(import_module(place), place.rpartition(".")[2])
+        if isinstance(place, typer.Typer):
+            return typer.main.get_group(place)
+        alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
+        alone.command(name)(place)
+        return typer.main.get_command(alone)
+
+    @override
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def lazy(places: Mapping[str, str | typer.Typer]) -> type[TyperGroup]:
+    """Return what typer makes a group of these commands with."""
+
+    class Lazy(TyperGroup):
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            self.commands = Commands(places)  # type: ignore[assignment]  # nothing is added to it
+
+    return Lazy

@@ -1,0 +1,157 @@
+"""The journal of a served ladder: a line on standard error for each thing that happens, for people or for programs.
+
+Whatever is told comes from anywhere: from authors, bots, and programs that fail. So each value is one piece of visible text, and
+each line is written whole or not at all. Nobody is told a token: only names, ids and reasons are noted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import select
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from enum import Enum
+from typing import Any
+
+from typing_extensions import override
+
+from referee.terminal import visible
+
+MAX_LINE_BYTES = 4096
+"""No line is longer: as much as a pipe takes at once (POSIX's PIPE_BUF on Linux), so lines of several processes do not mix."""
+MAX_CHARACTERS = 1000
+"""How much of a value is told."""
+_BARE = re.compile(r"[^\s\"'=]+")
+"""What needs no quotes in a line for people."""
+_log = logging.getLogger(__name__)
+_log.addHandler(logging.NullHandler())
+_log.propagate = False  # what is noted is for a journal alone: without one, nobody is told
+_of_this_call: ContextVar[Mapping[str, object]] = ContextVar("_of_this_call", default={})  # noqa: B039 it is never changed
+_form: Form | None = None
+
+
+class Form(Enum):
+    """How lines look."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+def begin(form: Form) -> None:
+    """Write a journal from now on, and write into it what this process would else tell on standard error."""
+    global _form
+    _form = form
+    handler = _Handler(form)
+    logging.getLogger().addHandler(handler)
+    _log.addHandler(handler)
+    _log.setLevel(logging.INFO)
+    logging.captureWarnings(capture=True)
+    sys.excepthook = _note_failure
+    threading.excepthook = lambda args: _note_failure(args.exc_type, args.exc_value, args.exc_traceback)
+
+
+def form_of_this_process() -> Form | None:
+    """Return how the lines of this process's journal look; None if it writes none."""
+    return _form
+
+
+def of_this_call(**fields: object) -> None:
+    """Add who asks for what to all that is noted from now on in this task."""
+    _of_this_call.set({**_of_this_call.get(), **fields})
+
+
+def note(event: str, level: int = logging.INFO, **fields: object) -> None:
+    """Write a line, if there is a journal.
+
+    Args:
+        event: what has happened, in a word.
+        level: how bad it is, as in `logging`.
+        fields: what belongs to it; empty texts, empty lists and None are left out.
+    """
+    _log.log(level, event, extra={"fields": {**fields, **_of_this_call.get()}})
+
+
+def _note_failure(kind: type[BaseException], error: BaseException | None, _: Any) -> None:
+    if error is not None:
+        note("failed", logging.ERROR, reason=f"{kind.__name__}: {error}", traceback=traceback_of(error))
+
+
+def traceback_of(error: BaseException) -> str:
+    """Return the end of a traceback, which says what has gone wrong and where."""
+    return "".join(traceback.format_exception(error))[-MAX_CHARACTERS:]
+
+
+class _Handler(logging.Handler):
+    """Writes lines without ever waiting for a reader. How many were lost is noted when there is room again."""
+
+    def __init__(self, form: Form) -> None:
+        super().__init__()
+        self._form = form
+        self._lost = 0
+        self._poll = select.poll()
+        self._poll.register(sys.stderr.fileno(), select.POLLOUT)
+
+    @override
+    def emit(self, record: logging.LogRecord) -> None:
+        if self._lost and self._write(line(self._form, record.created, "WARNING", "lost", {"lines": self._lost})):
+            self._lost = 0
+        event, fields = record.getMessage(), dict(getattr(record, "fields", {}))
+        if record.name != __name__:
+            event, fields = "remark", {"text": event, "from": record.name}
+        if record.exc_info and record.exc_info[1] is not None:
+            fields["traceback"] = traceback_of(record.exc_info[1])
+        if not self._write(line(self._form, record.created, record.levelname, event, fields)):
+            self._lost += 1
+
+    def _write(self, line: bytes) -> bool:
+        """Write a line; return False if there is no room for it, or nobody reads any more."""
+        if not any(event & select.POLLOUT for _, event in self._poll.poll(0)):
+            return False
+        try:
+            return os.write(sys.stderr.fileno(), line) == len(line)
+        except OSError:
+            return False
+
+
+def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, object]) -> bytes:
+    """Return a line that is not too long: of what is, less is told."""
+    time = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    most = MAX_CHARACTERS
+    while True:
+        told = {name: _told(value, most) for name, value in fields.items() if value not in (None, "", [], ())}
+        if form is Form.JSON:
+            text = json.dumps({"time": time, "level": level.lower(), "event": event, **told})
+        else:
+            text = " ".join([time, level.lower(), event, *(f"{name}={_quoted(value)}" for name, value in told.items())])
+        whole = text.encode() + b"\n"
+        if len(whole) <= MAX_LINE_BYTES:
+            return whole
+        most //= 2
+
+
+def _told(value: object, most: int) -> object:
+    """Return a value as a journal has it: visible, and not too long."""
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, list | tuple):
+        return [_told(one, most) for one in value[:most]]
+    text = str(value)
+    return visible(text if len(text) <= most else f"{text[:most]}...")
+
+
+def _quoted(value: object) -> str:
+    """Return a value for a line for people."""
+    if isinstance(value, list):
+        text = ", ".join(map(str, value))
+    else:
+        text = value if isinstance(value, str) else json.dumps(value)
+    return text if _BARE.fullmatch(text) else json.dumps(text, ensure_ascii=False)

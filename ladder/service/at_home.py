@@ -1,0 +1,300 @@
+"""The way between the matches of a ladder and the bots that run on their authors' machines.
+
+An author's client offers a bot (`serve`), and is told of each seat that waits for it (`invite`). The bot's stream comes in by
+`play`, and is handed on to the referee in whose process the match is played. Who has the token of a seat may come back with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import grpc
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.condition import Condition
+from ladder.errors import BadBot, Forbidden, Replaced, Silent, TooMuch
+from ladder.match import Version
+from ladder.pool import Invitation
+from ladder.service.meter import AtATime
+from ladder.service.sending import send
+from referee.live import wire
+from referee.live.door import SERVICE as REFEREE
+from referee.live.lobby import Lobby
+
+BEAT_SECONDS = 15.0
+"""How often a client is asked whether it is still there."""
+SILENT_SECONDS = 45.0
+"""A client that says nothing for this long is gone."""
+LEAVING_SECONDS = 1.0
+"""How often it is looked whether a bot that wants to leave is still in a match."""
+MAX_CONNECTED = 256
+"""How many bots at home can be connected."""
+MAX_CONNECTED_OF_AUTHOR = 8
+"""How many of them may be those of one author."""
+MAX_UNSENT = 64
+"""A client that leaves this many messages unread is cut off."""
+MAX_SEATS = 2000
+"""How many seats are remembered, the newest. Those of a match that is over are forgotten when its worker has the next, so these
+are more than can be open at a time."""
+
+Context = Any
+
+
+class Client:
+    """The stream of a client that offers a bot.
+
+    Attributes:
+        version: the bot.
+        is_leaving: whether it only finishes the blocks in which it is.
+    """
+
+    def __init__(self, version: Version) -> None:
+        self.version = version
+        self.is_leaving = False
+        self._outbox: asyncio.Queue[pb.OfferAnswer] = asyncio.Queue(MAX_UNSENT)
+        self._beats = 0
+        """How many beats are not answered yet."""
+        self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def tell(self, answer: pb.OfferAnswer) -> None:
+        """Send a message in the background."""
+        try:
+            self._outbox.put_nowait(answer)
+        except asyncio.QueueFull:
+            self.end(TooMuch(f"{MAX_UNSENT} messages are waiting to be read"))
+
+    def leave(self) -> None:
+        """Let the bot finish the blocks in which it is."""
+        self.is_leaving = True
+        self.tell(pb.OfferAnswer(beat=pb.Beat()))  # and look at once whether it is in any
+
+    def end(self, error: Exception) -> None:
+        """End the stream with an error."""
+        if not self._ended.done():
+            self._ended.set_exception(error)
+
+    async def serve(
+        self,
+        context: Context,
+        requests: AsyncIterator[pb.OfferRequest],
+        heard: Callable[[pb.OfferRequest], Awaitable[None]],
+        stays: Callable[[], Awaitable[bool]],
+    ) -> None:
+        """Serve the stream to its end.
+
+        Args:
+            context: the call.
+            requests: what the client sends after its offer.
+            heard: called with each of these that answers no beat.
+            stays: asked before each beat; tells whether the bot is still wanted.
+
+        Raises:
+            Exception: why it was ended, or what `heard` or `stays` raise.
+        """
+        tasks = [asyncio.ensure_future(self._read(requests, heard)), asyncio.ensure_future(self._write(context, stays))]
+        try:
+            await asyncio.wait([self._ended, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for done in (self._ended, *tasks):
+                if done.done():
+                    done.result()
+        finally:
+            self._ended.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _read(
+        self, requests: AsyncIterator[pb.OfferRequest], heard: Callable[[pb.OfferRequest], Awaitable[None]]
+    ) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(SILENT_SECONDS):
+                    request = await anext(requests, None)
+            except TimeoutError:
+                raise Silent(f"nothing was heard of the client for {SILENT_SECONDS:g} s") from None
+            if request is None:
+                return
+            if request.HasField("beat") and self._beats:
+                self._beats -= 1
+            else:
+                await heard(request)
+
+    async def _write(self, context: Context, stays: Callable[[], Awaitable[bool]]) -> None:
+        loop = asyncio.get_running_loop()
+        last_beat = loop.time()
+        while True:
+            beat_at = last_beat + (LEAVING_SECONDS if self.is_leaving else BEAT_SECONDS)
+            try:
+                async with asyncio.timeout_at(beat_at):
+                    answer = await self._outbox.get()
+            except TimeoutError:
+                if not await stays():
+                    return
+                answer, last_beat = pb.OfferAnswer(beat=pb.Beat()), loop.time()
+            self._beats += answer.HasField("beat")
+            await send(context, answer)
+
+
+@dataclass(slots=True)
+class _Seat:
+    """A seat to which a bot is invited."""
+
+    invitation: Invitation
+    join_by: float
+    """Until when it waits, by the clock of the event loop."""
+    has_come: bool = False
+
+
+class AtHome:
+    """The bots at home of one ladder. Used by the event loop of its server; only `invite` may be called from any thread."""
+
+    def __init__(
+        self,
+        *,
+        is_open: bool = True,
+        guests: bool = True,
+        plays: Callable[[Condition], bool] = lambda condition: True,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            is_open: whether bots at home may take part.
+            guests: whether matches with them do not rate submitted bots.
+            plays: tells under which conditions matches are played now; those of others keep no bot from leaving.
+        """
+        self.plays = plays
+        self._is_open = is_open
+        self.guests = guests
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._clients: dict[int, Client] = {}
+        """By version."""
+        self._connected = AtATime(
+            MAX_CONNECTED_OF_AUTHOR,
+            MAX_CONNECTED,
+            f"{MAX_CONNECTED_OF_AUTHOR} bots of yours are connected already; disconnect one first",
+            "too many bots at home are connected; come back in an hour",
+        )
+        self._seats: OrderedDict[str, _Seat] = OrderedDict()
+        """By token."""
+        self._lobby = Lobby()
+
+    def begin(self) -> None:
+        """Begin to serve, in the event loop that is running."""
+        self._loop = asyncio.get_running_loop()
+
+    @contextlib.contextmanager
+    def place(self, author: str) -> Iterator[None]:
+        """Count a connection while it lasts.
+
+        Raises:
+            Forbidden: if bots at home do not take part.
+            TooMuch: if there are too many, of this author or of all.
+        """
+        if not self._is_open:
+            raise Forbidden("bots at home do not take part in this ladder; submit the bot: dogana ladder submit")
+        with self._connected.one(author):
+            yield
+
+    def enter(self, client: Client) -> list[Client]:
+        """Let a client's bot be invited; return the clients of other versions of the bot, which are to leave.
+
+        An older client of the same version is cut off. Seats that still wait for the bot are told once more: they may have been
+        told to a connection that was lost already.
+        """
+        older = self._clients.get(client.version.id)
+        if older is not None:
+            older.end(Replaced("a newer connection offers the same bot"))
+        self._clients[client.version.id] = client
+        now = asyncio.get_running_loop().time()
+        for seat in self._seats.values():
+            match = seat.invitation.match
+            if match.versions[seat.invitation.seat] == client.version.id and not seat.has_come and now < seat.join_by:
+                client.tell(_told(seat.invitation, seat.join_by - now))
+        return [
+            one
+            for one in self._clients.values()
+            if one.version.bot == client.version.bot and one is not client and not one.is_leaving
+        ]
+
+    def exit(self, client: Client) -> None:
+        """Let a client's bot not be invited any more, unless a newer client offers the same."""
+        if self._clients.get(client.version.id) is client:
+            del self._clients[client.version.id]
+
+    def invite(self, invitation: Invitation) -> None:
+        """Tell a client of a seat that waits for its bot, now or when it comes. Returns at once."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._tell, invitation)
+
+    def _tell(self, invitation: Invitation) -> None:
+        match = invitation.match
+        for token, seat in list(self._seats.items()):
+            known = seat.invitation
+            if known.address == invitation.address and known.match.match_id != match.match_id:
+                del self._seats[token]  # a worker plays one match at a time
+        now = asyncio.get_running_loop().time()
+        self._seats[invitation.token] = _Seat(invitation, now + invitation.join_seconds)
+        if len(self._seats) > MAX_SEATS:
+            self._seats.popitem(last=False)
+        client = self._clients.get(match.versions[invitation.seat])
+        if client is not None:
+            client.tell(_told(invitation, invitation.join_seconds))
+
+    async def play(self, context: Context) -> None:
+        """Hand on the stream of a bot that shows the token of an invitation."""
+        data = await self._lobby.first_message(context)
+        try:
+            token = wire.read_agent_message(data).join.token
+        except wire.MalformedMessage as error:
+            raise BadBot(f"the first message must be Join; it was {error}") from error
+        seat = self._seats.get(token)
+        if seat is None:
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is unknown, or its match is over")
+            return
+        seat.has_come = True
+        address = seat.invitation.address
+        async with grpc.aio.insecure_channel(address, [("grpc.max_receive_message_length", -1)]) as channel:
+            play: grpc.aio.StreamStreamMultiCallable[bytes, bytes] = channel.stream_stream(f"/{REFEREE}/Play")
+            call = play()
+            up = asyncio.ensure_future(_hand_up(data, context, call))
+            try:
+                async for answer in call:
+                    await send(context, answer)
+            except grpc.aio.AioRpcError as error:
+                if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
+                    await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")
+                await context.abort(error.code(), error.details() or "")
+            finally:
+                up.cancel()
+                call.cancel()
+
+
+def _told(invitation: Invitation, join_seconds: float) -> pb.OfferAnswer:
+    """Return what a client is told of a seat that still waits for so long."""
+    match = invitation.match
+    return pb.OfferAnswer(
+        invitation=pb.Invitation(
+            match=match.match_id,
+            game=match.condition.game,
+            terms=match.condition.terms,
+            bots=match.labels,
+            seat=invitation.seat,
+            token=invitation.token,
+            join_seconds=join_seconds,
+        )
+    )
+
+
+async def _hand_up(first: bytes, context: Context, call: grpc.aio.StreamStreamCall[bytes, bytes]) -> None:
+    """Hand on what a bot sends, to its end."""
+    data: object = first
+    with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # the other direction tells how it ended
+        while isinstance(data, bytes):
+            await call.write(data)
+            data = await context.read()
+        await call.done_writing()

@@ -1,0 +1,47 @@
+"""Calls whose request does not come end in time. gRPC waits for it without end, before anybody knows who it is that calls."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from typing_extensions import override
+
+REQUEST_SECONDS = 10.0
+"""How long the request of a call may take to come."""
+
+
+class PromptRequests(grpc.aio.ServerInterceptor):
+    """Reads the one request of a call itself.
+
+    On the wire a call with one message is like one with many; only a handler of the latter is there before the first has come.
+    """
+
+    @override
+    async def intercept_service(self, continuation: Any, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        handler = await continuation(handler_call_details)
+        if handler is None or handler.request_streaming:
+            return handler
+        serve = handler.unary_stream or handler.unary_unary
+
+        async def serve_in_time(requests: AsyncIterator[Any], context: Any) -> None:
+            try:
+                async with asyncio.timeout(REQUEST_SECONDS):
+                    request = await anext(requests, None)
+            except TimeoutError:
+                request = None
+            if request is None:
+                await context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"no request came within {REQUEST_SECONDS:g} s")
+            answer = await serve(request, context)
+            if answer is not None:
+                await context.write(answer)
+
+        return handler._replace(
+            request_streaming=True,
+            response_streaming=True,
+            unary_unary=None,
+            unary_stream=None,
+            stream_stream=serve_in_time,
+        )

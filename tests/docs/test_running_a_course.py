@@ -1,0 +1,182 @@
+"""docs/running_a_course.md works: its commands run as they stand, one after the other, and its units are units.
+
+Only the host, the ports and the place of the program are others here. What is for root, and a running systemd, is not tried.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.conftest import needs_bubblewrap
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "running_a_course.md").read_text()
+UNITS = dict(re.findall(r"`/etc/systemd/system/([\w.-]+)`:\n\n```ini\n(.*?)```", PAGE, re.DOTALL))
+PROGRAM = "/opt/dogana/bin/dogana"
+SECONDS = 180.0
+BOT = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
+
+
+class Machine:
+    """A home, the program in the path, and a free port."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "srv"
+        self.student = folder / "student"
+        self.home.mkdir()
+        self.student.mkdir()
+        programs = folder / "bin"
+        programs.mkdir()
+        self.program = programs / "dogana"
+        self.program.write_text(f'#!/bin/sh\nexec {sys.executable} -m ladder "$@"\n')
+        self.program.chmod(0o755)
+        path = f"{programs}:{os.environ['PATH']}"
+        self.environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(folder)}
+        self.environment.pop("DOGANA_LADDER", None)
+        with socket.socket() as free, socket.socket() as other:
+            free.bind(("127.0.0.1", 0))
+            other.bind(("127.0.0.1", 0))
+            self.port, self.pages = free.getsockname()[1], other.getsockname()[1]
+
+    def here(self, text: str) -> str:
+        """A text of the page with the host, the port and the program of this machine."""
+        return (
+            text.replace("ladder.example", "localhost")
+            .replace("7800", str(self.port))
+            .replace("8443", str(self.pages))
+            .replace(PROGRAM, str(self.program))
+        )
+
+    def run(self, script: str, folder: Path | None = None, status: int | None = 0) -> subprocess.CompletedProcess[str]:
+        ended = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", self.here(script)],  # noqa: S607
+            cwd=folder or self.home,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        assert "Traceback" not in ended.stderr
+        assert status is None or ended.returncode == status, (script, ended.stdout, ended.stderr)
+        return ended
+
+
+def commands_of(unit: str) -> list[str]:
+    """What a unit starts, as a shell has it: systemd takes `%%` for `%` and `$$` for `$`."""
+    found = re.findall(r"^ExecStart=((?:.*\\\n)*.*)$", UNITS[unit], re.MULTILINE)
+    return [command.replace("%%", "%").replace("$$", "$") for command in found]
+
+
+@contextmanager
+def service(machine: Machine) -> Iterator[str]:
+    """The server as its unit starts it; yields where its figures are. It ends as systemd ends it."""
+    [command] = commands_of("dogana.service")
+    words = shlex.split(machine.here(command).replace("9100", "0").replace("\\\n", " "))
+    journal = machine.home / "journal"
+    with (
+        journal.open("wb") as errors,
+        subprocess.Popen(words, cwd=machine.home, env=machine.environment, stderr=errors) as process,
+    ):
+        try:
+            wait_until(lambda: "/metrics" in journal.read_text() or process.poll() is not None)
+            assert process.poll() is None, journal.read_text()
+            [figures] = re.findall(r"http://\S+/metrics", journal.read_text())
+            yield figures
+            process.send_signal(signal.SIGTERM)
+            process.wait(SECONDS)
+            assert f"SuccessExitStatus={process.returncode}\n" in UNITS["dogana.service"]
+        finally:
+            process.kill()
+
+
+def wait_until(true: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not true():
+        assert time.monotonic() < deadline, "it never came to that"
+        time.sleep(0.2)
+
+
+@pytest.mark.ladders
+@needs_bubblewrap
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is missing: apt-get install openssl")
+def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    certificate, csv, tokens, *more, end, last = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    assert "OK" in machine.run(certificate).stdout
+    with service(machine) as figures:
+        machine.run(csv)
+        (machine.home / "students.csv").write_text((machine.home / "students.csv").read_text().replace("\n", "\r\n"))
+        machine.run(tokens)
+        given = {path.name: path.read_text() for path in (machine.home / "tokens").iterdir()}
+        assert given.keys() == {"ann", "bob"}
+        machine.run(tokens)  # late enrolments: the others keep theirs
+        assert {path.name: path.read_text() for path in (machine.home / "tokens").iterdir()} == given
+        assert all(path.stat().st_mode & 0o077 == 0 for path in (machine.home / "tokens").iterdir())
+
+        (machine.student / "mybot.py").write_text(BOT)
+        (machine.student / "token").write_text(given["ann"])
+        shutil.copy(machine.home / "ca.pem", machine.student)
+        exports = ""
+        for line in "".join(re.findall(r"```sh student\n(.*?)```", PAGE, re.DOTALL)).splitlines():
+            if line.startswith("export"):
+                exports += f"{line}\n"
+            else:  # a bot has a log when it has played
+                wait_until(lambda: machine.run(exports + line, machine.student, None).returncode == 0)  # noqa: B023
+        wait_until(lambda: "match_ended" in (machine.home / "journal").read_text())
+
+        shown = urllib.request.urlopen(figures, timeout=60).read().decode()  # noqa: S310 our own address
+        named = set(re.findall(r"dogana_ladder_\w+", PAGE))
+        assert len(named) >= 4
+        assert {name for name in named if f"{name}{{" not in shown and f"TYPE {name} " not in shown} == set()
+
+        for unit in ("dogana-backup.service", "dogana-prune.service"):
+            for command in commands_of(unit):
+                machine.run(command)
+        assert len(list((machine.home / "backups").glob("ladder-20*.tar"))) == 1
+        for script in more:
+            machine.run(script)
+        assert "ann" in machine.run("dogana ladder author list --home restored").stdout
+        token = (machine.home / "tokens" / "ann").read_text()
+        assert token != given["ann"]
+        assert "revoked" in machine.run(f"{exports}dogana ladder retire mybot", machine.student, 1).stderr
+        machine.run(end)
+        (machine.student / "token").write_text(token)
+        login = "dogana login ladder.example:7800 --ca ca.pem --token-file token"
+        assert "revoked" in machine.run(login, machine.student, 1).stderr
+    if shutil.which("jq"):
+        [told] = re.findall(r"jq -cR '.*?'", PAGE)
+        beside = "echo Started Dogana ladder.; cat journal; echo Stopped Dogana ladder."
+        assert all('"level":"' in line for line in machine.run(f"({beside}) | {told}").stdout.splitlines())
+        everything = machine.run(f"({beside}) | {told.replace('!=', '==')}").stdout
+        assert '"event":"match_ended"' in everything
+    assert "agree to the last digit" in machine.run(last).stdout
+    assert (machine.home / "final" / "matches.csv").read_text().count("\n") > 1
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="units need systemd: apt-get install systemd")
+def test_the_units_of_the_page_are_units(tmp_path: Path) -> None:
+    assert len(UNITS) == 5
+    for name, text in UNITS.items():
+        (tmp_path / name).write_text(text.replace(PROGRAM, "/bin/true"))
+    told = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *(str(tmp_path / name) for name in UNITS)],  # noqa: S607
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stderr) == (0, "")
