@@ -2,12 +2,13 @@
 
 `random` plays and tells when; `greedy` plays as the house bot; `singly` likewise, but answers one decision at a time instead of
 whole turns; `brink` answers shortly before its time is up; `first` finishes its plans at once, and `dawdler` lets the sand
-timer run out on its first; `echo` answers a bare echo.
+timer run out on its first; `echo` answers a bare echo, and `sdk-echo` does so by the SDK's call instead of gRPC's library.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import random
 import sys
@@ -15,6 +16,7 @@ import time
 from typing import Any
 
 from dogana.sdk import Decision, play
+from dogana.started import Call, CallEnded
 
 
 def play_random() -> None:
@@ -32,22 +34,24 @@ def play_random() -> None:
 
 
 def play_greedy(*, singly: bool) -> None:
-    """Play as the house bot `greedy`, and print how often it was asked."""
+    """Play as the house bot `greedy`; print how often it was asked, and the moments of the first question and of the end."""
     from house_bots.greedy import GreedyBot
     from house_bots.process import play_as
 
     asked = 0
+    begin = 0.0
     whole = GreedyBot.choose
 
     def choose(bot: GreedyBot, decision: Any) -> Any:
-        nonlocal asked
+        nonlocal asked, begin
+        begin = begin or time.monotonic()
         asked += 1
         actions = whole(bot, decision)
         return actions[:1] if singly else actions
 
     GreedyBot.choose = choose  # type: ignore[assignment, method-assign]
     play_as("greedy")
-    print("asked", asked)
+    print("asked", asked, begin, time.monotonic())
 
 
 def play_on_the_brink(margin_seconds: float) -> None:
@@ -106,6 +110,17 @@ async def echo() -> None:
             await call.write(answer)
 
 
+def sdk_echo() -> None:
+    """Do the same by the SDK's call."""
+    call = Call(os.environ["DOGANA_ADDRESS"].removeprefix("unix:"), "/bench.Echo/Play")
+    answer = b"x" * int(sys.argv[2])
+    call.send(b"ready")
+    with contextlib.suppress(CallEnded):
+        while True:
+            call.receive()
+            call.send(answer)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "random":
         play_random()
@@ -117,5 +132,7 @@ if __name__ == "__main__":
         play_dawdling()
     elif sys.argv[1] == "echo":
         asyncio.run(echo())
+    elif sys.argv[1] == "sdk-echo":
+        sdk_echo()
     else:
         play_greedy(singly=sys.argv[1] == "singly")

@@ -11,12 +11,14 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bench.matches import ENVIRONMENT
+from bench.report import Report
 from referee.live.play import Command, MatchReport, play_match
 from referee.live.server import RefereeServer
 from referee.match.clock import TimeControl
@@ -91,18 +93,27 @@ async def _play(server: RefereeServer, number: int, record: Path) -> MatchReport
     return await play_match(plan, players, server=server, record=record)
 
 
-def _compare(report: MatchReport, record: Path) -> list[tuple[float, float, bool]]:
-    """For each decision that stayed in time by the bot's own clock: its seconds, those charged, whether it was called late."""
-    lines = [json.loads(line) for line in record.read_bytes().splitlines()]
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that stayed in time by the bot's own clock."""
+
+    own_seconds: float
+    charged_seconds: float
+    is_late: bool
+    """Whether the referee called it late."""
+
+
+def compare(logs: Mapping[int, str], lines: Sequence[Mapping[str, Any]]) -> list[Decided]:
+    """Compare what bots said that they took, by seat, with the lines of the record."""
     found = []
-    for seat, log in report.logs.items():
+    for seat, log in logs.items():
         ended = [line for line in lines if line.get("seat") == seat and "ms" in line]
         told = {int(words[1]): words for words in map(str.split, log.splitlines()) if words[:1] == ["took"]}
         for number, line in enumerate(ended, start=1):
             if number in told:
                 own, budget = float(told[number][2]), float(told[number][3])
                 if own <= budget:
-                    found.append((own, line["ms"] / 1000, line.get("by") != "agent"))
+                    found.append(Decided(own, line["ms"] / 1000, line.get("by") != "agent"))
     return found
 
 
@@ -117,7 +128,7 @@ async def _play_with_timer(server: RefereeServer) -> float:
 
 
 async def _measure(folder: Path) -> Clocks:
-    found: list[tuple[float, float, bool]] = []
+    found: list[Decided] = []
     wall = lag = 0.0
     number = 0
     async with RefereeServer() as server:
@@ -129,16 +140,16 @@ async def _measure(folder: Path) -> Clocks:
             )
             number += MATCHES_AT_ONCE
             for report, record in zip(reports, records, strict=True):
-                found += _compare(report, record)
+                found += compare(report.logs, [json.loads(line) for line in record.read_bytes().splitlines()])
                 wall += sum(seat.wall_seconds for seat in report.result.seats)
                 lag += sum(seat.lag_seconds for seat in report.result.seats)
         timer_seconds = await timer
-    in_time = [(own, charged) for own, charged, late in found if not late]
+    in_time = [one for one in found if not one.is_late]
     return Clocks(
         decisions=len(found),
         false_losses=len(found) - len(in_time),
-        own_seconds=sum(own for own, _ in in_time),
-        charged_seconds=sum(charged for _, charged in in_time),
+        own_seconds=sum(one.own_seconds for one in in_time),
+        charged_seconds=sum(one.charged_seconds for one in in_time),
         lag_share=lag / wall,
         timer_seconds=timer_seconds,
     )
@@ -148,6 +159,18 @@ def measure() -> Clocks:
     """Play matches of bots on the brink until there are `DECISIONS`, with the cores oversubscribed."""
     with tempfile.TemporaryDirectory() as folder, burners():
         return asyncio.run(_measure(Path(folder)))
+
+
+def add_rows(report: Report) -> None:
+    """Measure whether bots that answer just before their limit are timed rightly on a loaded machine."""
+    report.section("Clocks, cores twice oversubscribed")
+    found = measure()
+    charged, used = f"{found.charged_seconds:.1f} s", f"used {found.own_seconds:.1f} s"
+    report.ratio("time charged", charged, used, found.share, 0.97, most=1.03)
+    share = found.false_losses / found.decisions
+    report.ratio("called late though in time", f"{found.false_losses}", f"of {found.decisions}", share, most=0)
+    timer, of = f"{found.timer_seconds:.2f} s", f"of {TIMER_SECONDS:g} s"
+    report.ratio("a sand timer", timer, of, found.timer_seconds / TIMER_SECONDS, 0.985, most=1.015)
 
 
 def main() -> None:

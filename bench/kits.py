@@ -21,14 +21,15 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import grpc
 
 from bench.matches import ROOT
 from dogana.v1 import referee_pb2 as pb
 from referee.commands.new import BUILDS, write_kit
-from referee.live.agent import Context
+from referee.live.call import Call
+from referee.live.door import Door
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000
@@ -152,8 +153,8 @@ def archive(language: str, folder: Path, target: Path) -> Path:
 class Talk:
     """A stream with one agent, for a script that plays the referee."""
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, call: Call) -> None:
+        self._call = call
 
     async def hear(self) -> pb.AgentMessage:
         """Return the next message of the agent.
@@ -161,39 +162,33 @@ class Talk:
         Raises:
             EOFError: if there is none.
         """
-        data = await self._context.read()
-        if not isinstance(data, bytes):
+        data = await self._call.read()
+        if data is None:
             raise EOFError
         return pb.AgentMessage.FromString(data)
 
     async def say(self, message: pb.RefereeMessage | bytes) -> None:
         """Send a message, or bytes that may be none."""
-        await self._context.write(message if isinstance(message, bytes) else message.SerializeToString())
+        await self._call.write(message if isinstance(message, bytes) else message.SerializeToString())
 
     async def refuse(self, code: grpc.StatusCode, reason: str) -> None:
         """End the stream with an error."""
-        await self._context.abort(code, reason)
+        await self._call.abort(code, reason)
 
 
 @asynccontextmanager
 async def scripted(script: Callable[[Talk], Awaitable[None]]) -> AsyncIterator[str]:
     """Serve agents by a script instead of a referee; gives the address."""
-    with tempfile.TemporaryDirectory(prefix="kits-") as folder:
-        server = grpc.aio.server()
+    door = Door()
 
-        async def serve(_: object, context: Any) -> None:
-            await script(Talk(context))
+    async def serve(call: Call) -> None:
+        await script(Talk(call))
 
-        play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(serve)
-        handlers = grpc.method_handlers_generic_handler("dogana.v1.Referee", {"Play": play})
-        server.add_generic_rpc_handlers((handlers,))
-        address = f"unix:{folder}/s"
-        server.add_insecure_port(address)
-        await server.start()
-        try:
-            yield address
-        finally:
-            await server.stop(None)
+    door.serve(serve)
+    try:
+        yield f"unix:{door.socket}"
+    finally:
+        await door.close(0)
 
 
 def question(number: int, count: int = 10) -> pb.RefereeMessage:

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from itertools import cycle
 from pathlib import Path
 from statistics import median
@@ -25,9 +26,10 @@ from ladder.entries import note
 from ladder.match import Match
 from ladder.running import count
 from ladder.schedule import rotations
-from ladder.schema import DERIVED, MAX_VOIDS, derive
+from ladder.schema import MAX_VOIDS
 from ladder.standings import scheduled, standings
 from ladder.store import Store
+from ladder.tallies import DERIVED, derive
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find, games
 
@@ -38,8 +40,16 @@ CLOCK = "60+0.5/10"
 AIM = 1.5
 
 
+def name_of(number: int) -> str:
+    """Return the id of the match that was scheduled as this one of a ladder that is made here, from 1."""
+    return blake2b(b"%d" % number, digest_size=8).hexdigest()
+
+
 def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
-    """Make a ladder with a history of matches, one in a hundred of them given up, and all of it in its audit log."""
+    """Make a ladder with a history of matches, one in a hundred of them given up, and all of it in its audit log.
+
+    All versions but the first were out in one of a hundred matches.
+    """
     game = next(iter(games().values()))
     path = folder / f"{matches}" / "ladder.db"
     path.parent.mkdir()
@@ -49,6 +59,7 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
             store.qualify(version.id, store.condition(game.name, {}, CLOCK), passed=True, reason="")
     connection = sqlite3.connect(path)
     connection.execute("pragma synchronous = off")
+    connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
     chance = random.Random(matches)
     sizes = cycle(game.seat_counts)
     block = made = 0
@@ -60,7 +71,13 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
         )
         for rotation, table in enumerate(rotations(chance.sample(range(1, versions + 1), seats))):
             made += 1
-            _add_match(connection, f"match{made}", block, rotation, table, given_up=made % 100 == 0)
+            out = len(table) - 1 if made % 25 == 0 and table[-1] != 1 else None
+            _add_match(connection, name_of(made), block, rotation, table, out, given_up=made % 100 == 0)
+            seated = sorted(table)
+        connection.executemany(
+            "insert into block_ratings (version, condition, block, mu, sigma) values (?, 1, ?, ?, ?)",
+            ((version, block, chance.gauss(25, 6), 1 + chance.random()) for version in seated),
+        )
     connection.executemany(
         "insert into ratings (condition, version, mu, sigma) values (1, ?, ?, ?)",
         ((version, chance.gauss(25, 6), 1 + chance.random()) for version in range(1, versions + 1)),
@@ -82,7 +99,14 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
 
 
 def _add_match(
-    connection: sqlite3.Connection, match_id: str, block: int, rotation: int, versions: list[int], *, given_up: bool
+    connection: sqlite3.Connection,
+    match_id: str,
+    block: int,
+    rotation: int,
+    versions: list[int],
+    out: int | None,
+    *,
+    given_up: bool,
 ) -> None:
     connection.execute("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
     connection.executemany(
@@ -101,9 +125,12 @@ def _add_match(
     connection.executemany(
         """
         insert into seat_results (match, seat, rank, score, outcome, decisions, think_ms, detail)
-        values (?, ?, ?, 0, 'played', 20, 1.0, '')
+        values (?, ?, ?, 0, ?, 20, 1.0, '')
         """,
-        ((match_id, seat, 1 + seat) for seat in range(len(versions))),
+        ((match_id, seat, 1 + seat, "crash" if seat == out else "played") for seat in range(len(versions))),
+    )
+    connection.execute(
+        "insert into telemetry (match, seat, key, count, total) values (?, 0, 'nodes', 9, 9)", [match_id]
     )
 
 
@@ -145,7 +172,7 @@ def measure(store: Store) -> Iterator[dict[str, float]]:
             ),
             "count its matches": _timed(count_all),
             "who is suspended": _timed(lambda: scheduled(store, condition)),
-            "top": _timed(lambda: standings(store, condition)),
+            "standings": _timed(lambda: standings(store, condition)),
         }
         matches.clear()
         yield took

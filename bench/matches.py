@@ -1,15 +1,13 @@
-"""How fast matches are refereed, verified and played in parallel, beside a bare gRPC echo."""
+"""How fast matches are refereed and verified, what they take of memory, and what walls and whole turns change; and a bare gRPC echo."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import os
 import random
 import resource
-import sqlite3
-import subprocess
+import shutil
 import sys
 import tempfile
 import time
@@ -18,11 +16,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import grpc
+from house_bots.greedy import GreedyBot
 from house_bots.random_bot import RandomBot
 
+from bench.report import Report
 from referee.game import Game
 from referee.kit.chance import LiveChance
 from referee.live import wire
@@ -35,8 +36,11 @@ from referee.match.machine import Match
 from referee.match.plan import MatchPlan
 from referee.records.verify import Replay, verify
 from referee.registry import find, games, shipped_board
-from referee.sandbox.box import Sandbox
+from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
 
+ROUNDS = 5
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = {
     **os.environ,
@@ -57,29 +61,22 @@ class Refereed:
 
     asked: int
     """Decisions that agents were asked for."""
-    seconds: float
-    """From the first question to the end."""
-    cpu_seconds: float
-    """CPU of the referee's process meanwhile, starting agents included."""
+    begin: float
+    """When the first question was read, by the monotonic clock."""
+    end: float
+    """When the last agent heard the result."""
     record: Path
 
 
-async def referee_match(game: Game, seats: int, seed: int, folder: Path) -> Refereed:
+async def referee_match(server: RefereeServer, game: Game, seats: int, seed: int, folder: Path) -> Refereed:
     """Play a match of random agents in processes of their own."""
-    async with RefereeServer() as server:
-        return await _referee_match(server, game, seats, seed, folder)
-
-
-async def _referee_match(server: RefereeServer, game: Game, seats: int, seed: int, folder: Path) -> Refereed:
     record = folder / f"match{seed}.jsonl"
     agent = Command([sys.executable, "-m", "bench.agent", "random"], ENVIRONMENT, join_seconds=60)
-    cpu = time.process_time()
     report = await play_match(plan_for(game, seats, seed), [agent] * seats, server=server, record=record)
-    cpu = time.process_time() - cpu
     lines = [line.split() for text in report.logs.values() for line in text.splitlines() if line.startswith("moments")]
     begin = min(float(line[1]) for line in lines)
     end = max(float(line[2]) for line in lines)
-    return Refereed(sum(int(line[3]) for line in lines), end - begin, cpu, record)
+    return Refereed(sum(int(line[3]) for line in lines), begin, end, record)
 
 
 async def greedy_match(game: Game, style: str, seed: int) -> tuple[float, int]:
@@ -120,18 +117,28 @@ def message_sizes(record: Path) -> tuple[int, int]:
     return sum(sizes) // len(sizes), 9
 
 
-async def echo_rate(question: int, answer: int, rounds: int) -> float:
-    """Round trips per second of a bare bidirectional gRPC stream over a Unix domain socket, both ends asyncio in Python."""
-    finished: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+async def echo(question: int, answer: int, rounds: int, client: str = "echo") -> tuple[float, float]:
+    """Ask a bare bidirectional gRPC stream over a Unix domain socket, served by asyncio in Python.
+
+    Args:
+        question: how many bytes each question has.
+        answer: the same of each answer.
+        rounds: how often is asked.
+        client: who answers, as `bench/agent.py` says.
+
+    Returns:
+        The seconds that all took, and the processor time of this process meanwhile.
+    """
+    finished: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
     async def handle(_: object, context: Any) -> None:
         data = b"x" * question
         await context.read()
-        start = time.perf_counter()
+        start, cpu = time.perf_counter(), time.process_time()
         for _round in range(rounds):
             await context.write(data)
             await context.read()
-        finished.set_result(rounds / (time.perf_counter() - start))
+        finished.set_result((time.perf_counter() - start, time.process_time() - cpu))
 
     server = grpc.aio.server()
     handler: Any = grpc.stream_stream_rpc_method_handler(handle)
@@ -140,13 +147,13 @@ async def echo_rate(question: int, answer: int, rounds: int) -> float:
         address = f"unix:{folder}/echo.sock"
         server.add_insecure_port(address)
         await server.start()
-        client = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bench.agent", "echo", str(answer), env={**ENVIRONMENT, "DOGANA_ADDRESS": address}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bench.agent", client, str(answer), env={**ENVIRONMENT, "DOGANA_ADDRESS": address}
         )
-        rate = await finished
+        took = await finished
         await server.stop(0)
-        await client.wait()
-    return rate
+        await process.wait()
+    return took
 
 
 def in_process_match(game: Game, folder: Path) -> Path:
@@ -158,59 +165,25 @@ def in_process_match(game: Game, folder: Path) -> Path:
 
 
 def verify_rate(record: Path, seconds: float = 1.0) -> float:
-    """Return the verifications of a record per second."""
+    """Return the verifications of a record per second of processor time."""
     return _rate(lambda: verify(record, find), seconds)
 
 
 def replay_rate(record: Path, seconds: float = 1.0) -> float:
-    """Measure how often per second the match of `in_process_match` is played in this process, without a record."""
+    """Measure how often per second of processor time the match of `in_process_match` is played in this process, without a record."""
     plan = Replay(record, find).plan
     players = [House(RandomBot)] * plan.setup.seats
     return _rate(lambda: asyncio.run(play_match(plan, players)), seconds)
 
 
 def _rate(work: Callable[[], object], seconds: float) -> float:
+    """Return how often something is done in a second of this process's time."""
     done = 0
-    start = time.perf_counter()
-    while time.perf_counter() - start < seconds:
+    start = time.process_time()
+    while time.process_time() - start < seconds:
         work()
         done += 1
-    return done / (time.perf_counter() - start)
-
-
-LADDER_BOT = """
-import random
-from dogana.sdk import play
-play(lambda decision: random.randrange(decision.action_count))
-"""
-
-
-def ladder_rate(workers: int, matches: int = 24) -> float:
-    """Return the matches per second of `dogana ladder run` over all games, with submitted bots, each in a process of its own."""
-    chosen = [word for game in games() for word in ("--game", game)]
-    with tempfile.TemporaryDirectory() as folder:
-        home = str(Path(folder) / "ladder")
-        for number in range(4):
-            bot = Path(folder) / f"bot{number}.py"
-            bot.write_text(f"# {number}{LADDER_BOT}")
-            _ladder("submit", str(bot), "--name", bot.stem, "--author", bot.stem, "--home", home)
-        run = ("run", *chosen, "--home", home, "--workers", str(workers), "--unconfined", "--matches")
-        _ladder(*run, "1")  # all bots qualify
-        before = _counted(home)
-        start = time.perf_counter()
-        _ladder(*run, str(matches))
-        seconds = time.perf_counter() - start
-        return (_counted(home) - before) / seconds
-
-
-def _ladder(*arguments: str) -> str:
-    command = [sys.executable, "-m", "ladder", "ladder", *arguments]
-    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
-
-
-def _counted(home: str) -> int:
-    with contextlib.closing(sqlite3.connect(Path(home) / "ladder.db")) as db:
-        return int(db.execute("select count(*) from results").fetchone()[0])
+    return done / (time.process_time() - start)
 
 
 def memory_of_a_match(game: Game, held: int = 40) -> tuple[float, float]:
@@ -272,3 +245,87 @@ async def agent_in(sandbox: Sandbox | None, game: Game, folder: Path) -> tuple[f
     line = next(line for line in report.logs[0].splitlines() if line.startswith("moments"))
     first, end, asked = map(float, line.split()[1:])
     return first - begin, (end - first) / asked
+
+
+def paired(ours: Callable[[], float], other: Callable[[], float]) -> tuple[float, float, float]:
+    """Measure two things in turn; return the medians and the median of the ratios pair by pair."""
+    pairs = [(ours(), other()) for _ in range(ROUNDS)]
+    return median(a for a, _ in pairs), median(b for _, b in pairs), median(a / b for a, b in pairs)
+
+
+def add_rows(report: Report) -> None:
+    """Measure records, memory, walls and whole turns."""
+    report.section("Matches")
+    with tempfile.TemporaryDirectory() as folder:
+        _add_verifying(report, Path(folder))
+        _add_walls(report, Path(folder))
+    _add_whole_turns(report)
+    for game in games().values():
+        start, played = memory_of_a_match(game)
+        report.figure(f"{game.name}: memory of a match", f"{start:.0f} kB at its start, {played:.0f} kB when played")
+
+
+def _add_verifying(report: Report, folder: Path) -> None:
+    """Measure verifying a record beside playing the same match in process, without a wire, a record or a thought."""
+    for game in games().values():
+        record = in_process_match(game, folder)
+        ours, other, ratio = paired(
+            lambda: verify_rate(record, 0.5),  # noqa: B023
+            lambda: replay_rate(record, 0.5),  # noqa: B023
+        )
+        report.ratio(
+            f"{game.name}: verifying a record",
+            f"{ours:.1f} /s of CPU",
+            f"playing it in process {other:.1f}",
+            ratio,
+            0.5,
+        )
+
+
+def _add_whole_turns(report: Report) -> None:
+    """Measure what it saves to answer several decisions at once: time charged, and how often greedy agents are asked."""
+    for game in games().values():
+        if not GreedyBot.plays(game):
+            continue
+        pairs = [
+            (asyncio.run(greedy_match(game, "greedy", seed)), asyncio.run(greedy_match(game, "singly", seed)))
+            for seed in range(ROUNDS)
+        ]
+        seconds = median(whole[0] / single[0] for whole, single in pairs)
+        asked, singly = sum(whole[1] for whole, _ in pairs), sum(single[1] for _, single in pairs)
+        report.ratio(
+            f"{game.name}: whole turns at once, time charged",
+            f"asked {asked / ROUNDS:.0f} times",
+            f"one by one {singly / ROUNDS:.0f}",
+            seconds,
+            most=1,
+        )
+
+
+def _add_walls(report: Report, folder: Path) -> None:
+    """Measure what the walls of a ladder cost a Python agent: its start, and each question."""
+    agent = folder / "agent"
+    agent.mkdir(mode=0o755)
+    shutil.copy(Path(__file__).with_name("agent.py"), agent)
+    kinds = ((0, "start to first question", "ms", 1e3, 1.5), (1, "a question", "µs", 1e6, 1.02))
+    try:
+        sandbox = build(Limits())
+    except CannotIsolate as error:
+        for _, what, _, _, most in kinds:
+            report.absent(f"a Python agent behind walls: {what}", str(error), most=most)
+        return
+    game = next(iter(games().values()))
+    rounds = [
+        (asyncio.run(agent_in(sandbox, game, agent)), asyncio.run(agent_in(None, game, agent)))
+        for _ in range(4 * ROUNDS)
+    ]
+    for number, what, name, unit, most in kinds:
+        walls, free = (median(pair[side][number] for pair in rounds) for side in (0, 1))
+        ratio = median(walled[number] / unwalled[number] for walled, unwalled in rounds)
+        report.ratio(
+            f"a Python agent behind walls: {what}",
+            f"{walls * unit:.0f} {name}",
+            f"unconfined {free * unit:.0f}",
+            ratio,
+            most=most,
+        )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import exp
 
@@ -77,6 +77,10 @@ class Field:
         self.changed.add(bot.number)
         del self._by_mu[bisect_left(self._by_mu, (bot.rating.mu, bot.number))]
 
+    def meetings(self, some: Collection[int], others: Collection[int]) -> dict[int, int]:
+        """Return for each of some bots how often it has met any of others."""
+        return {one: sum(self.met[one][other] for other in others) for one in some}
+
     def nearest(self, bot: Bot, count: int) -> list[int]:
         """Return the numbers of so many bots that are nearest in mu, half of them above and half below."""
         place = bisect_left(self._by_mu, (bot.rating.mu, bot.number))
@@ -89,7 +93,7 @@ Rule = Callable[[Field], Iterator[list[int]]]
 
 def ours(field: Field) -> Iterator[list[int]]:
     """Draw by the rule of the ladder."""
-    queue = Queue([], {}, {})
+    queue = Queue([], {})
     due: dict[int, int] = {}
     while True:
         for number in field.changed:
@@ -109,7 +113,7 @@ def ours(field: Field) -> Iterator[list[int]]:
                     )
                 )
         field.changed.clear()
-        block = queue.draw(SEATS, (), field.chance)
+        block = queue.draw(SEATS, (), field.chance, field.meetings)
         assert block is not None
         queue.note(block, field.block + 1)
         due.update(block.due)

@@ -1,0 +1,157 @@
+"""The table of `make bench`: what was measured, what is beside it, their ratio, the aim, and whether that is met."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.table import Table
+
+COLUMNS = ("what", "ours", "beside it", "ratio", "aim", "")
+BUSY_LOAD = 1.0
+"""A machine with a higher load when the measurement starts is not quiet: the page then warns of its figures."""
+
+
+class Row(NamedTuple):
+    """A row; what does not apply is empty."""
+
+    what: str
+    ours: str
+    beside: str = ""
+    ratio: str = ""
+    aim: str = ""
+    verdict: str = ""
+    """`OK`, `SHORT`, or empty without an aim."""
+
+
+class Report:
+    """Rows in sections.
+
+    Attributes:
+        sections: the rows, by the title of their section.
+        ratios: the ratios, by the title of their row.
+        judged: how many rows have an aim and were measured.
+        short: the titles of the rows that are short of their aim.
+        missing: the titles of those with an aim that could not be measured, and steps that failed.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a row."""
+        self.sections: dict[str, list[Row]] = {}
+        self.ratios: dict[str, float] = {}
+        self.judged = 0
+        self.short: list[str] = []
+        self.missing: list[str] = []
+
+    def section(self, title: str) -> None:
+        """Let the following rows belong together."""
+        self.sections.setdefault(title, [])
+
+    def _add(self, row: Row) -> None:
+        if not self.sections:
+            self.section("")
+        list(self.sections.values())[-1].append(row)
+
+    def figure(self, what: str, ours: str) -> None:
+        """Add a row that is compared with nothing."""
+        self._add(Row(what, ours))
+
+    def absent(self, what: str, why: str, least: float | None = None, *, most: float | None = None) -> None:
+        """Add a row that could not be measured: why, and how to get it."""
+        aim = _aim(least, most)
+        self._add(Row(what, f"not measured: {why}", aim=aim))
+        if aim:
+            self.missing.append(what)
+
+    def ratio(
+        self, what: str, ours: str, other: str, ratio: float, least: float | None = None, *, most: float | None = None
+    ) -> None:
+        """Add a row with a ratio; it is OK or SHORT by its aim, if it has one."""
+        aim = _aim(least, most)
+        is_met = (least is None or ratio >= least) and (most is None or ratio <= most)
+        self.judged += bool(aim)
+        if not is_met:
+            self.short.append(what)
+        verdict = "" if not aim else "OK" if is_met else "SHORT"
+        self._add(Row(what, ours, other, f"{ratio:.2f}", aim, verdict))
+        self.ratios[what] = round(ratio, 3)
+
+    def summary(self) -> str:
+        """Say in a line how many rows are short of their aim, and how many could not be measured."""
+        said = ["all that was measured meets its aim"]
+        if self.short:
+            said = [f"short of their aim: {len(self.short)} of {self.judged} rows"]
+        if self.missing:
+            said.append(f"not measured: {len(self.missing)}")
+        return "; ".join(said)
+
+    def table(self) -> Table:
+        """Return the table for a terminal."""
+        table = Table(*COLUMNS)
+        for title, rows in self.sections.items():
+            table.add_section()
+            table.add_row(f"[bold]{title}")
+            for row in rows:
+                table.add_row(*row)
+        return table
+
+
+def _aim(least: float | None, most: float | None) -> str:
+    bounds = ((">=", least), ("<=", most))
+    return " and ".join(f"{sign} {bound:g}" for sign, bound in bounds if bound is not None)
+
+
+class Circumstances(NamedTuple):
+    """When and where it was measured."""
+
+    day: str
+    commit: str
+    """Its short hash; `-changed` behind it if there were changes besides."""
+    machine: str
+    load_before: float
+    """The mean number of running processes in the minute before, as Linux counts it."""
+    load_after: float
+    minutes: float
+    """How long all took."""
+
+
+def machine() -> str:
+    """Return in words what this machine is: processors, system and Python."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    model = next(
+        (line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.machine()
+    )
+    system = f"{platform.system()} {platform.release()}"
+    return f"{os.cpu_count()} processors ({model}), {system}, Python {platform.python_version()}"
+
+
+def page(report: Report, seen: Circumstances) -> str:
+    """Return the table as a page in Markdown, which warns if the machine was busy."""
+    lines = [
+        "# Speed in figures",
+        "",
+        "Written by `make bench`; do not edit. [Performance](performance.md) explains every figure.",
+        f"Measured on {seen.day} at commit {seen.commit}; it took {seen.minutes:.0f} min.",
+        f"Machine: {seen.machine}; load {seen.load_before:.1f} at the start and {seen.load_after:.1f} at the end.",
+        "",
+    ]
+    if seen.load_before > BUSY_LOAD:
+        lines += [
+            f"> **The machine was busy: its load was {seen.load_before:.1f} before anything was measured.**",
+            "> Rates, times and scaling on this page are worth little; measure again on a quiet machine.",
+            "",
+        ]
+    lines += [f"{report.summary()}.".capitalize(), "", *_line(COLUMNS), *_line(["---"] * len(COLUMNS))]
+    for title, rows in report.sections.items():
+        lines += _line([f"**{title}**", *[""] * (len(COLUMNS) - 1)])
+        for row in rows:
+            lines += _line(row)
+    return "\n".join([*lines, ""])
+
+
+def _line(cells: Sequence[str]) -> list[str]:
+    return ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"]
