@@ -5,14 +5,14 @@ BIN = .venv/bin
 READY = .venv/ready
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: $(READY) ## set up .venv with everything that is needed here
 $(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Dogana needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv || { echo "cannot make .venv: install python3-venv (Debian: apt-get install python3-venv)"; exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	DOGANA_PURE=1 $(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
 proto: $(READY) ## build the messages again after a change in proto/
@@ -21,18 +21,33 @@ proto: $(READY) ## build the messages again after a change in proto/
 demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, print the standings
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(READY) proto ## run all tests
-	$(BIN)/python -m pytest -n 2
+test: $(READY) proto ## run all tests; they wait as often as they compute, so there are more processes than processors
+	$(BIN)/python -m pytest -n 4
 
-ladders: $(READY) proto ## let ladders play, be served and be attacked, and bots fail each step of a check
-	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder
+ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, and bots fail each step of a check
+	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web
+
+ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster, which are killed (installs Ray)
+	$(BIN)/python -m pip install --quiet --editable '.[ray]'
+	$(BIN)/python -m pytest -q -m ray tests/ladder tests/commands
+
+compiled-copy: $(READY) proto ## compile the rules in a copy of the sources, build/compiled (needs gcc, Python.h)
+	rm -rf build/compiled && mkdir -p build/compiled
+	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t build/compiled
+	cp -r dogana build/compiled
+	$(BIN)/python proto/compile_rules.py build/compiled
+
+compiled: compiled-copy ## compile the rules in build/compiled, and test them there
+	cd build/compiled && DOGANA_COMPILED=1 ../../$(BIN)/python -m pytest -q -n 2 -m 'not soak' -p no:cacheprovider $(COMPILED_TESTS)
+
+COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tests/referee/test_chance.py tests/docs/test_forward_model.py
 
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
-pages: $(READY) proto ## look at pages of matches in a browser (Chromium)
+pages: $(READY) proto ## look at the pages of matches and of a ladder in a browser (Chromium)
 	$(BIN)/python -m pip install --quiet --editable '.[pages]'
-	$(BIN)/python -m pytest -q tests/pages/browser.py
+	for file in tests/pages/browser.py tests/web/browser*.py; do $(BIN)/python -m pytest -q $$file || exit 1; done
 
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
 	$(BIN)/python proto/languages.py
@@ -67,9 +82,9 @@ fmt: $(READY) ## format the code and write the generated docs
 	$(BIN)/ruff format .
 	$(BIN)/python proto/check.py --write
 
-bench: $(READY) ## measure speed against other programs, side by side
+bench: $(READY) proto ## measure speed beside other programs, write docs/bench.md (20 minutes; see docs/performance.md)
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'
-	$(BIN)/python -m bench
+	$(BIN)/python -m bench $(if $(SINCE),--since $(SINCE))
 
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
@@ -77,4 +92,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup proto demo test ladders wheel-test pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup proto demo test ladders ray compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling

@@ -36,5 +36,18 @@ dogana doctor > doctor.txt || {
 say dogana ladder run --game cargo_noir --game valparaiso --game venezia --game yunnan --matches 32 --home ladder $walls
 say dogana ladder top --home ladder
 say dogana ladder recompute --home ladder
-echo
-echo "Everything is in $(pwd)"
+say dogana ladder site site --home ladder --matches 2
+cat <<END
+
+Everything is in $(pwd). Look at the ladder in a browser:
+
+  file://$(pwd)/site/index.html
+
+  - who leads in each game, and how sure that is; the bar beside a bot is what the ladder believes of its skill
+  - a bot: its rating block by block, whom it beats, from which seat
+  - a match, under "Last results": how it was won, and every step on the board (arrow keys)
+  - the rules of each game
+
+The same, live, and with what needs a server, such as comparing two bots: dogana ladder web --home demo/ladder
+To submit in the browser and play against the house bots yourself: dogana ladder serve --home demo/ladder --web 127.0.0.1:8780
+END
