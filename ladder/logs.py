@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.home import Home
-from referee.files import private_folder, read_file, sync_folder, write_private
+from ladder.pack_files import read_pack, write_pack
+from referee.files import read_file
 from referee.records.record import RecordError, unzipped, zipped
 
 MAX_LOG_BYTES = 1024 * 1024
@@ -161,13 +162,8 @@ def _read_pack(pack: Path) -> dict[tuple[str, str], bytes]:
     Raises:
         RecordError: if it is damaged.
     """
-    try:
-        data = read_file(pack, MAX_PACK_BYTES)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise RecordError(pack, 0, f"cannot be read: {error.strerror}") from error
-    return _unpacked(pack, data)
+    data = read_pack(pack, MAX_PACK_BYTES)
+    return {} if data is None else _unpacked(pack, data)
 
 
 def _write(pack: Path, logs: _Packed) -> None:
@@ -184,10 +180,7 @@ def _write(pack: Path, logs: _Packed) -> None:
     packed = zipped(b"".join(parts), _LEVEL)
     if _unpacked(pack, packed) != logs:
         raise RecordError(pack, 0, "would have another log than it should")
-    if not pack.parent.exists():
-        private_folder(pack.parent)
-        sync_folder(pack.parent.parent)
-    write_private(pack, packed)
+    write_pack(pack, packed)
 
 
 def _unpacked(pack: Path, data: bytes) -> dict[tuple[str, str], bytes]:

@@ -15,13 +15,15 @@ from pathlib import Path
 
 from ladder.home import Home
 from ladder.logs import pack_logs
+from ladder.pack_files import read_pack, write_pack
 from ladder.store import Store
-from referee.files import private_folder, read_file, sync_folder, write_private
 from referee.records.pack import MAX_RECORDS, packed, unpacked_record, unpacked_records
 from referee.records.record import MAX_BYTES, RecordError, read_bytes, unpacked, zipped
 
 UNPACKED_BLOCKS = 500
 """How many blocks that are over keep a file for each record."""
+_MAX_BYTES = MAX_RECORDS * MAX_BYTES
+"""How large the file of a pack may be."""
 _AT_A_TIME = 2
 """How many blocks are packed whenever one is over, as long as more are waiting: a ladder of an older version is packed so."""
 
@@ -74,19 +76,9 @@ def find_record(home: Home, match_id: str, block: int | None) -> Record:
 
 def _in_pack(home: Home, match_id: str, block: int) -> Record | None:
     pack = home.pack(block)
-    data = _read_pack(pack)
+    data = read_pack(pack, _MAX_BYTES)
     record = None if data is None else unpacked_record(pack, data, match_id)
     return None if record is None else Record(pack / f"{match_id}.jsonl", record, is_packed=True)
-
-
-def _read_pack(pack: Path) -> bytes | None:
-    """Read a pack; None if there is none."""
-    try:
-        return read_file(pack, MAX_RECORDS * MAX_BYTES)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise RecordError(pack, 0, f"cannot be read: {error.strerror}") from error
 
 
 def in_pack(home: Home, block: int) -> set[str]:
@@ -95,7 +87,7 @@ def in_pack(home: Home, block: int) -> set[str]:
     Raises:
         RecordError: if that is damaged.
     """
-    data = _read_pack(home.pack(block))
+    data = read_pack(home.pack(block), _MAX_BYTES)
     return set() if data is None else set(unpacked_records(home.pack(block), data))
 
 
@@ -141,7 +133,7 @@ def take_out(home: Home, block: int, match_ids: Collection[str] | None) -> None:
     pack = home.pack(block)
     with home.packs_alone():
         left = {}
-        if match_ids is not None and (data := _read_pack(pack)) is not None:
+        if match_ids is not None and (data := read_pack(pack, _MAX_BYTES)) is not None:
             records = unpacked_records(pack, data)
             left = {match_id: record for match_id, record in records.items() if match_id not in match_ids}
         if left:
@@ -162,7 +154,7 @@ def pack_block(home: Home, block: int, store: Store) -> bool:
         return True
     with home.packs_alone():
         try:
-            before = _read_pack(pack)
+            before = read_pack(pack, _MAX_BYTES)
             known = {} if before is None else unpacked_records(pack, before)
             records = known | {path.name.partition(".")[0]: unpacked(path, read_bytes(path)) for path in files}
             if records != known:
@@ -184,7 +176,4 @@ def _write(pack: Path, records: dict[str, bytes]) -> None:
     data = packed(pack, records.values())
     if unpacked_records(pack, data) != records:
         raise RecordError(pack, 0, "would have another record than it should")
-    if not pack.parent.exists():
-        private_folder(pack.parent)
-        sync_folder(pack.parent.parent)
-    write_private(pack, data)
+    write_pack(pack, data)

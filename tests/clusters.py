@@ -45,14 +45,17 @@ class Machines:
 
 
 @contextmanager
-def machines() -> Iterator[Machines]:
-    """Start a cluster; nothing of it is left afterwards."""
+def machines(count: int) -> Iterator[Machines]:
+    """Start a cluster of so many machines with a processor each; nothing of it is left afterwards."""
     cluster_utils = pytest.importorskip("ray.cluster_utils", reason=WITHOUT_RAY)
     cluster = cluster_utils.Cluster(
         initialize_head=True,
         head_node_args={"num_cpus": 0, "include_dashboard": False, "object_store_memory": MEMORY},
     )
+    found = Machines(cluster)
     try:
-        yield Machines(cluster)
+        for _ in range(count):
+            found.add()
+        yield found
     finally:
         cluster.shutdown()

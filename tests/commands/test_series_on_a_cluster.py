@@ -30,9 +30,7 @@ pytestmark = pytest.mark.ray
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Machines]:
     """Two machines with a processor each."""
-    with machines() as found:
-        found.add()
-        found.add()
+    with machines(2) as found:
         yield found
 
 
@@ -104,9 +102,7 @@ def test_what_was_played_earlier_is_not_played_again(cluster: Machines, tmp_path
 def test_a_series_goes_on_when_machines_are_killed(tmp_path: Path) -> None:
     chance, expected = random.Random(3), played_alike(list(play_series(series(None, 30), 1)))
     came: list[Played] = []
-    with machines() as cluster:
-        for _ in range(3):
-            cluster.add()
+    with machines(3) as cluster:
         for one in play_on_cluster(series(tmp_path, 30), cluster.address, None, print):
             came.append(one)
             if len(came) in (5, 15):

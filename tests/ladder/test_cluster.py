@@ -43,9 +43,7 @@ FAILING = "from dogana.sdk import play\nplay(lambda decision: 1 // 0)\n"
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Machines]:
     """Two machines with a processor each."""
-    with machines() as found:
-        found.add()
-        found.add()
+    with machines(2) as found:
         yield found
 
 
@@ -121,16 +119,13 @@ def test_a_bot_that_kills_its_worker_is_blamed_and_harms_nobody_else(cluster: Ma
 def test_matches_are_counted_once_whatever_machines_are_killed(home: Home) -> None:
     chance = random.Random(7)
     matches = [match(HOUSE_BOT, HOUSE_BOT) for _ in range(40)]
-    with machines() as cluster:
-        for _ in range(3):
-            cluster.add()
-        with pool_on(cluster, home) as (distant, _):
-            ends: list[tuple[Match, End]] = []
-            for settled in distant.play(iter(matches)):
-                ends.append(settled)
-                if len(ends) % 8 == 0 and len(ends) < len(matches):
-                    cluster.kill(chance)
-                    cluster.add()
+    with machines(3) as cluster, pool_on(cluster, home) as (distant, _):
+        ends: list[tuple[Match, End]] = []
+        for settled in distant.play(iter(matches)):
+            ends.append(settled)
+            if len(ends) % 8 == 0 and len(ends) < len(matches):
+                cluster.kill(chance)
+                cluster.add()
     assert sorted(one.match_id for one, _ in ends) == sorted(one.match_id for one in matches)
     assert not [end for _, end in ends if isinstance(end, Void) and end.worker_died]
     for one, end in ends:
@@ -142,7 +137,7 @@ def test_matches_are_counted_once_whatever_machines_are_killed(home: Home) -> No
 def test_a_machine_that_joins_later_plays_and_one_without_walls_does_not(home: Home, tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "sitecustomize.py").write_text(WITHOUT_BUBBLEWRAP)
-    with machines() as cluster:
+    with machines(0) as cluster:
         cluster.add(PYTHONPATH=str(tmp_path))
         with (
             pytest.raises(ClusterError, match=r"no machine of the cluster can play matches \(.*install bubblewrap"),
@@ -159,7 +154,7 @@ def test_a_machine_that_joins_later_plays_and_one_without_walls_does_not(home: H
 
 def test_a_machine_that_cannot_keep_files_is_refused_in_words(home: Home, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with machines() as cluster:
+    with machines(0) as cluster:
         cluster.add(XDG_CACHE_HOME=str(tmp_path / "file"))
         with (
             pytest.raises(ClusterError, match=r"\(.*: cannot write .*/file/dogana/cluster: Not a directory\)$"),
@@ -308,20 +303,24 @@ def test_bots_at_home_and_other_machines_are_not_offered_together(dogana: Dogana
     )
 
 
+def ladder_on(cluster: Machines, folder: Path, *words: str) -> subprocess.Popen[str]:
+    """Begin a command of a ladder in a process of its own, with bots that are not confined."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "ladder", "ladder", *words, "--home", "home", "--unconfined", "--ray", cluster.address],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def test_a_run_ends_in_one_line_when_the_head_dies_and_what_was_counted_counts(dogana: Dogana, tmp_path: Path) -> None:
     (tmp_path / "mybot.py").write_text(PLAIN)
     dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
-    with machines() as cluster:
-        cluster.add()
-        words = ("ladder", "run", "--home", "home", "--game", "cargo_noir", "--matches", "9999", "--unconfined")
-        with subprocess.Popen(
-            [sys.executable, "-m", "ladder", *words, "--ray", cluster.address],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
+    with machines(1) as cluster:
+        words = ("run", "--game", "cargo_noir", "--matches", "9999")
+        with ladder_on(cluster, tmp_path, *words) as process:
             wait_for_results(tmp_path, 3)
             cluster.cluster.head_node.kill_gcs_server()
             _, said = process.communicate(timeout=120)
@@ -334,17 +333,9 @@ def test_a_run_ends_in_one_line_when_the_head_dies_and_what_was_counted_counts(d
 
 
 def test_a_service_that_waits_for_bots_ends_and_says_so_when_the_head_dies(tmp_path: Path) -> None:
-    with machines() as cluster:
-        cluster.add()
-        words = ("ladder", "serve", "--home", "home", "--listen", "127.0.0.1:0", "--at-home", "none", "--unconfined")
-        with subprocess.Popen(
-            [sys.executable, "-m", "ladder", *words, "--ray", cluster.address],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as process:
+    with machines(1) as cluster:
+        words = ("serve", "--listen", "127.0.0.1:0", "--at-home", "none")
+        with ladder_on(cluster, tmp_path, *words) as process:
             assert process.stderr is not None
             while "listening" not in (line := process.stderr.readline()):
                 assert line, "it has ended"

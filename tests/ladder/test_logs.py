@@ -10,8 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -24,52 +22,14 @@ from ladder.chronicle import Chronicle
 from ladder.desk import Desk
 from ladder.errors import Forbidden, LadderError
 from ladder.home import Home
-from ladder.key import ladder_key
 from ladder.logs import MAX_FILES, MAX_LOG_BYTES, log_files, pack_logs
 from ladder.packs import Packer, pack_block
 from ladder.retention import prune
-from ladder.sealing import seal_blocks
 from ladder.traces import traces_of, usages_of
 from referee.records.record import RecordError, zipped
-from referee.sandbox.cgroup import Usage
-from tests.ladder.made import ladder, next_matches
-from tests.ladder.told import play_really
+from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
 
-BLOCKS = 3
-LATER = "9999"
-"""A time after everything that a test does."""
-USED = Usage(memory_peak=123, cpu_seconds=0.5)
-HOSTILE = b'\x1b[2J\n{"match": "x", "file": "seat0.log", "bytes": 3}\nabc\n\x00\xff\n'
-"""It looks like a log within a log."""
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ladder of blocks that are over, of two, three and four matches; the first seat of each match writes something hostile."""
-    home = Home(tmp_path_factory.mktemp("sealed"))
-    home.records.mkdir()
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
-        ladder_key(home, chronicle)
-        for number in range(BLOCKS):
-            for match in next_matches(chronicle, number):
-                play_really(home, chronicle, match)
-                home.log(match.match_id, 0).write_bytes(HOSTILE)
-                home.log(match.match_id, 1).write_bytes(b"")
-                home.usage(match.match_id).write_text(json.dumps({0: asdict(USED)}))
-        assert list(seal_blocks(home, chronicle)) == []
-    return home.folder
-
-
-@pytest.fixture
-def home(sealed: Path, tmp_path: Path) -> Home:
-    shutil.copytree(sealed, tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def chronicle(home: Home) -> Iterator[Chronicle]:
-    with Chronicle(home.database, create=False) as chronicle:
-        yield chronicle
+__all__ = ["chronicle", "home", "sealed"]
 
 
 def pack_all(home: Home, chronicle: Chronicle) -> None:
@@ -150,15 +110,15 @@ def unlinked(path, **more):
     unlink(path)
     killed()
 
-write, unlink, written = logs.write_private, Path.unlink, logs._write
+write, unlink, written = logs.write_pack, Path.unlink, logs._write
 def written_then(*arguments):
     written(*arguments)
     Path.unlink = unlinked
 moment = {moment!r}
 if moment == "before the pack":
-    logs.write_private = killed
+    logs.write_pack = killed
 elif moment == "after the pack":
-    logs.write_private = then_killed
+    logs.write_pack = then_killed
 else:
     logs._write = written_then
 logs.pack_logs(Home(Path(sys.argv[1])), 2, sys.argv[2:])

@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
 import tarfile
 import threading
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,11 +25,9 @@ from ladder.desk import Desk
 from ladder.errors import LadderError
 from ladder.evidence import KeptRecords
 from ladder.home import Home
-from ladder.key import ladder_key
 from ladder.packs import NoRecord, Packer, find_record, pack_block, take_out
 from ladder.recompute import compare
 from ladder.retention import prune
-from ladder.sealing import seal_blocks
 from ladder.traces import traces_of
 from referee.records.chain import FIRST_HASH, body, link_body
 from referee.records.pack import MAX_RECORDS, packed, unpacked_record, unpacked_records
@@ -39,38 +35,11 @@ from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, read_
 from referee.records.verify import verify
 from referee.registry import find
 from tests.ladder.in_process import in_process
-from tests.ladder.made import CONDITION, ladder, next_matches
+from tests.ladder.made import CONDITION, next_matches
+from tests.ladder.sealed import BLOCKS, LATER, chronicle, home, sealed
 from tests.ladder.told import play_really
 
-BLOCKS = 3
-LATER = "9999"
-"""A time after everything that a test does."""
-
-
-@pytest.fixture(scope="module")
-def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A ladder of blocks that are over, of two, three and four matches."""
-    home = Home(tmp_path_factory.mktemp("sealed"))
-    home.records.mkdir()
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
-        ladder_key(home, chronicle)
-        for number in range(BLOCKS):
-            for match in next_matches(chronicle, number):
-                play_really(home, chronicle, match)
-        assert list(seal_blocks(home, chronicle)) == []
-    return home.folder
-
-
-@pytest.fixture
-def home(sealed: Path, tmp_path: Path) -> Home:
-    shutil.copytree(sealed, tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
-@pytest.fixture
-def chronicle(home: Home) -> Iterator[Chronicle]:
-    with Chronicle(home.database, create=False) as chronicle:
-        yield chronicle
+__all__ = ["chronicle", "home", "sealed"]
 
 
 def files(home: Home) -> dict[str, bytes]:
@@ -152,12 +121,12 @@ def unlinked(path, **more):
     unlink(path)
     killed()
 
-write, unlink = packs.write_private, Path.unlink
+write, unlink = packs.write_pack, Path.unlink
 moment = {moment!r}
 if moment == "before the pack":
-    packs.write_private = killed
+    packs.write_pack = killed
 elif moment == "after the pack":
-    packs.write_private = then_killed
+    packs.write_pack = then_killed
 else:
     written = packs._write
     def written_then(*arguments):

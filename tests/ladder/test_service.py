@@ -39,7 +39,7 @@ from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, logins_file
-from ladder.service.meter import Allowance, Meter
+from ladder.service.meter import Allowance
 from ladder.service.metrics import Metrics
 from ladder.upload import sweep_uploads
 from referee.files import private_folder
@@ -619,32 +619,6 @@ def test_a_bot_that_fills_several_messages_is_sent_whole(
 
 
 # --- too much -----------------------------------------------------------------------------------------------
-
-
-def test_an_allowance_fills_up_again_and_says_when() -> None:
-    now = [0.0]
-    meter = Meter(Allowance("requests", 10, 60), lambda: now[0])
-    for _ in range(10):
-        meter.take("ann")
-    meter.take("bob")
-    with pytest.raises(LadderError, match="10 requests in 60 s are allowed; come back in 6 s"):
-        meter.take("ann")
-    now[0] = 6.0
-    meter.take("ann")
-    with pytest.raises(LadderError, match="come back"):
-        meter.take("ann")
-    with pytest.raises(LadderError, match="more than is ever allowed"):
-        meter.take("ann", 11)
-    now[0] = 1e6
-    for _ in range(10):
-        meter.take("ann")
-
-
-def test_a_meter_does_not_grow_with_those_who_ask() -> None:
-    meter = Meter(Allowance("requests", 10, 60))
-    for number in range(30_000):
-        meter.take(str(number))
-    assert len(meter._left) <= 10_000
 
 
 def test_who_asks_too_often_is_told_when_to_come_back(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,56 @@
+"""A ladder of blocks that are over, whose matches were played, and whose bots wrote something hostile."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from ladder.chronicle import Chronicle
+from ladder.home import Home
+from ladder.key import ladder_key
+from ladder.sealing import seal_blocks
+from referee.sandbox.cgroup import Usage
+from tests.ladder.made import ladder, next_matches
+from tests.ladder.told import play_really
+
+BLOCKS = 3
+"""How many blocks it has, of two, three and four matches."""
+LATER = "9999"
+"""A time after everything that a test does."""
+USED = Usage(memory_peak=123, cpu_seconds=0.5)
+HOSTILE = b'\x1b[2J\n{"match": "x", "file": "seat0.log", "bytes": 3}\nabc\n\x00\xff\n'
+"""What the first seat of each match writes: it looks like a log within a log."""
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of such a ladder, of which each test has a copy."""
+    home = Home(tmp_path_factory.mktemp("sealed"))
+    home.records.mkdir()
+    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+        ladder_key(home, chronicle)
+        for number in range(BLOCKS):
+            for match in next_matches(chronicle, number):
+                play_really(home, chronicle, match)
+                home.log(match.match_id, 0).write_bytes(HOSTILE)
+                home.log(match.match_id, 1).write_bytes(b"")
+                home.usage(match.match_id).write_text(json.dumps({0: asdict(USED)}))
+        assert list(seal_blocks(home, chronicle)) == []
+    return home.folder
+
+
+@pytest.fixture
+def home(sealed: Path, tmp_path: Path) -> Home:
+    shutil.copytree(sealed, tmp_path / "home")
+    return Home(tmp_path / "home")
+
+
+@pytest.fixture
+def chronicle(home: Home) -> Iterator[Chronicle]:
+    with Chronicle(home.database, create=False) as chronicle:
+        yield chronicle
