@@ -93,6 +93,8 @@ async def ask_again(
         watch_process(questions, table, place, process)
         await ready(process)
         place.begin(questions)
+        if place.early_fault is not None:
+            questions.fault(seat, place.early_fault)
         for asked in decisions:
             answer = await questions.put(asked)
             tell(asked, answer)

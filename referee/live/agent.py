@@ -131,6 +131,7 @@ class AgentSeat:
         when_out: called when the seat is out.
         no_pondering: what stops the agent while it is not asked; None if it may think then.
         network: what its answers took besides the time that it says it has thought, in milliseconds; None if it does not say so.
+        early_fault: how it has broken the protocol before its match began.
     """
 
     def __init__(self, seat: Seat, *, may_come_back: bool) -> None:
@@ -142,6 +143,7 @@ class AgentSeat:
         self.when_out: Callable[[], None] = lambda: None
         self.no_pondering: NoPondering | None = None
         self.network: Series | None = None
+        self.early_fault: Fault | None = None
         self._asked_at = 0.0
         self._driver: Driver | None = None
         self._stream: _Stream | None = None
@@ -292,6 +294,8 @@ class AgentSeat:
         fault = Fault(Outcome.PROTOCOL, detail)
         if self._driver is not None:
             self._driver.fault(self.seat, fault)
+        else:
+            self.early_fault = fault
         self.dismiss(fault)
 
 

@@ -299,6 +299,8 @@ async def _drive(driver: MatchDriver, table: Table, showing: Showing | None) -> 
             process = table.processes.get(seat)
             if process is not None and seat not in table.faults:
                 watch_process(driver, table, place, process)
+            if place.early_fault is not None:
+                table.faults.setdefault(seat, place.early_fault)
             place.begin(driver)
         if showing is not None:
             showing.begin(driver)

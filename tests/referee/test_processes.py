@@ -22,6 +22,8 @@ from referee.live.driver import MatchVoid
 from referee.live.play import Command, House, MatchReport, Player, StartFailed, play_match
 from referee.live.server import RefereeServer
 from referee.match.result import Outcome
+from referee.records.verify import verify
+from referee.registry import find
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,13 +39,22 @@ def hostile(sin: str, join_seconds: float = 20.0) -> Command:
 
 
 def play(
-    *players: Player, clock: str = "60+0.5/10", all_must_start: bool = False, starved_is_void: bool = False
+    *players: Player,
+    clock: str = "60+0.5/10",
+    all_must_start: bool = False,
+    starved_is_void: bool = False,
+    record: Path | None = None,
 ) -> MatchReport:
     async def match() -> MatchReport:
         async with RefereeServer() as server:
             plan = plan_of(seats=len(players), options={"last_turn": 4, "first_player": 0}, clock=clock)
             return await play_match(
-                plan, players, server=server, all_must_start=all_must_start, starved_is_void=starved_is_void
+                plan,
+                players,
+                server=server,
+                record=record,
+                all_must_start=all_must_start,
+                starved_is_void=starved_is_void,
             )
 
     return asyncio.run(asyncio.wait_for(match(), 90))
@@ -164,6 +175,45 @@ def test_a_bot_that_starts_too_slowly_is_out_from_the_start() -> None:
     report = play(hostile("late-start", join_seconds=0.5), House(RandomBot))
     assert report.result.seats[0].outcome is Outcome.START
     assert "did not join within 0.5 s" in report.result.seats[0].detail
+
+
+FLOOD = """
+import os, sys
+from pathlib import Path
+from dogana.started import Call, CallEnded
+from dogana.v1 import referee_pb2 as pb
+
+call = Call(os.environ["DOGANA_ADDRESS"].removeprefix("unix:"), "/dogana.v1.Referee/Play")
+call.send(pb.AgentMessage(join=pb.Join(token=os.environ["DOGANA_TOKEN"], protocol=1)).SerializeToString())
+for _ in range(300):
+    call.send(pb.AgentMessage(choose=pb.Choose(decision=77)).SerializeToString())
+try:
+    call.receive()
+except CallEnded as end:
+    print(end)
+Path(sys.argv[1]).touch()
+"""
+SLOW = """
+import sys, time
+from pathlib import Path
+from dogana.sdk import play
+
+while not Path(sys.argv[1]).exists():
+    time.sleep(0.02)
+play(lambda decision: 0)
+"""
+
+
+def test_a_bot_that_breaks_the_protocol_before_the_others_have_joined_is_out_for_that(tmp_path: Path) -> None:
+    ended, record = str(tmp_path / "ended"), tmp_path / "match.jsonl"
+    report = play(command("-c", FLOOD, ended), command("-c", SLOW, ended, join_seconds=60), record=record)
+    out, other = report.result.seats
+    assert (out.outcome, out.detail) == (Outcome.PROTOCOL, "it sends more messages than it is asked for")
+    assert other.outcome is Outcome.PLAYED
+    assert f"ABORTED: the seat is out (protocol): {out.detail}" in report.logs[0]
+    held = verify(record, find).result
+    assert held.digest == report.result.digest
+    assert [(seat.outcome, seat.detail) for seat in held.seats] == [(out.outcome, out.detail), (Outcome.PLAYED, "")]
 
 
 def test_a_program_that_is_not_there_is_out_from_the_start() -> None:
