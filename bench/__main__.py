@@ -1,6 +1,7 @@
 """`make bench`: one table of every aim beside its anchor, in docs/bench.md, and a line in bench/history.jsonl.
 
 `python -m bench [STEP ...] [--since COMMIT] [--page FILE]` measures only some steps, and then writes neither, unless a page is named.
+What is measured is what an installed wheel has: a copy of the sources with compiled rules, if they can be compiled here.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from rich.console import Console
 
 from bench import asked, clocks, machines, matches, million, rules, running, serving, starting, tag, wire
 from bench.report import BUSY_LOAD, Circumstances, Report, machine, page
+from referee.registry import rules_are_compiled
 
-HISTORY = Path(__file__).with_name("history.jsonl")
-PAGE = matches.ROOT / "docs" / "bench.md"
-LADDERS = matches.ROOT / "build" / "ladders"
+HISTORY = matches.CHECKOUT / "bench" / "history.jsonl"
+PAGE = matches.CHECKOUT / "docs" / "bench.md"
+LADDERS = matches.CHECKOUT / "build" / "ladders"
 """The ladders of `bench.million` stay here: to make them takes minutes and 2 GB."""
 
 
@@ -68,6 +70,22 @@ def commit_here() -> str:
     return said.stdout.strip() or "unknown"
 
 
+def go_on_compiled(page: Path | None, load: float) -> None:
+    """Become the same command in a copy with compiled rules; return if this is it, or if they cannot be compiled.
+
+    Args:
+        page: where the table is written.
+        load: the load before they were compiled.
+    """
+    if rules_are_compiled() or rules.compile_copy():
+        return
+    again = [*sys.argv[1:], "--load", str(load)]
+    if page is not None:
+        again += ["--page", str(page.absolute())]
+    os.chdir(rules.COPY)
+    os.execv(sys.executable, [sys.executable, "-m", "bench", *again])  # noqa: S606
+
+
 def main() -> None:
     """Measure, print the table, write the page, and keep the ratios."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed beside other programs.")
@@ -76,13 +94,15 @@ def main() -> None:
         "--since", default=running.START, metavar="COMMIT", help="the commit beside which ladders are run"
     )
     parser.add_argument("--page", type=Path, help="where the table is written, besides being printed")
+    parser.add_argument("--load", type=float, default=os.getloadavg()[0], help="the load before, if not that of now")
     arguments = parser.parse_args()
     known = steps(arguments.since)
     if unknown := set(arguments.step) - set(known):
         parser.error(f"there is no step {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     chosen = {name: step for name, step in known.items() if not arguments.step or name in arguments.step}
+    go_on_compiled(arguments.page, arguments.load)
     console, report = Console(width=None if sys.stdout.isatty() else 140), Report()
-    began, before = time.monotonic(), os.getloadavg()[0]
+    began, before = time.monotonic(), arguments.load
     if before > BUSY_LOAD:
         console.print(f"the load is {before:.1f}: rates and times will be worth little", style="yellow")
     measure(report, chosen, console)
@@ -90,7 +110,7 @@ def main() -> None:
     console.print(report.summary())
     minutes = (time.monotonic() - began) / 60
     day = f"{datetime.now(UTC):%Y-%m-%d}"
-    seen = Circumstances(day, commit_here(), machine(), before, os.getloadavg()[0], minutes)
+    seen = Circumstances(day, commit_here(), machine(), rules_are_compiled(), before, os.getloadavg()[0], minutes)
     if target := arguments.page or (None if arguments.step else PAGE):
         target.write_text(page(report, seen))
     if not arguments.step:

@@ -42,6 +42,9 @@ from referee.sandbox.walls import build
 
 ROUNDS = 5
 ROOT = Path(__file__).resolve().parent.parent
+"""The sources that are measured."""
+CHECKOUT = ROOT.parent.parent if ROOT.parts[-2:] == ("build", "compiled") else ROOT
+"""Where they come from, if they are a copy with compiled rules."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(ROOT),

@@ -111,6 +111,8 @@ class Circumstances(NamedTuple):
     commit: str
     """Its short hash; `-changed` behind it if there were changes besides."""
     machine: str
+    compiled: bool
+    """Whether the rules were compiled with which matches and ladders were played, as in an installed wheel."""
     load_before: float
     """The mean number of running processes in the minute before, as Linux counts it."""
     load_after: float
@@ -136,6 +138,7 @@ def page(report: Report, seen: Circumstances) -> str:
         "",
         "Written by `make bench`; do not edit. [Performance](performance.md) explains every figure.",
         f"Measured on {seen.day} at commit {seen.commit}; it took {seen.minutes:.0f} min.",
+        f"Matches and ladders have {'compiled' if seen.compiled else 'pure'} rules.",
         f"Machine: {seen.machine}; load {seen.load_before:.1f} at the start and {seen.load_after:.1f} at the end.",
         "",
     ]

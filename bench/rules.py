@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bench.matches import ROOT
+from bench.matches import CHECKOUT
 from bench.report import Report
 from referee.game import Game, State
 from referee.kit.chance import FastChance
@@ -26,7 +26,7 @@ from referee.registry import games, rules_are_compiled, shipped_board
 
 SECONDS = 0.3
 ROUNDS = 3
-COPY = ROOT / "build" / "compiled"
+COPY = CHECKOUT / "build" / "compiled"
 NO_SPIEL = "pip install 'dogana[bench]'"
 
 PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
@@ -177,9 +177,11 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
 
 @cache
 def compile_copy() -> str:
-    """Compile the rules in a copy of the sources, as `make compiled` does, once; return why not, or nothing."""
+    """Compile the rules in a copy of the sources, as `make compiled` does, once, unless this runs there; return why not, or nothing."""
+    if rules_are_compiled():
+        return ""
     make = ["make", "compiled-copy"]
-    built = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=False)
+    built = subprocess.run(make, cwd=CHECKOUT, capture_output=True, text=True, check=False)
     return "" if built.returncode == 0 else "`make compiled-copy` fails (it needs gcc and Python.h: python3-dev)"
 
 
@@ -203,7 +205,7 @@ def add_rows(report: Report) -> None:
             report.absent(f"compiled rules: {what}, beside {peer}", why_not, aim)
     else:
         _add_rows_of(report, "compiled", measure_in(COPY))
-    _add_rows_of(report, "pure", measure_in(ROOT))
+    _add_rows_of(report, "pure", measure_in(CHECKOUT))
 
 
 def _add_rows_of(report: Report, kind: str, rounds: list[Rates]) -> None:

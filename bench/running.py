@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from bench.matches import ENVIRONMENT, ROOT
+from bench.matches import CHECKOUT, ENVIRONMENT, ROOT
 from bench.report import Report
 from referee.registry import games
 from referee.sandbox.box import CannotIsolate
@@ -161,7 +161,7 @@ def checkout(commit: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="older-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # bots behind walls read the SDK there
-        git = ["git", "-C", str(ROOT), "archive", "--format=tar", commit]
+        git = ["git", "-C", str(CHECKOUT), "archive", "--format=tar", commit]
         packed = subprocess.run(git, capture_output=True, check=True).stdout
         subprocess.run(["tar", "-x", "-C", name], input=packed, capture_output=True, check=True)  # noqa: S607
         subprocess.run([sys.executable, "proto/generate.py"], cwd=folder, capture_output=True, check=True)

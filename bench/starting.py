@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.kits import OVER, WELCOME, Talk, question
-from bench.matches import ENVIRONMENT, ROOT
+from bench.matches import CHECKOUT, ENVIRONMENT
 from bench.report import Report
 from referee.live.call import Call
 from referee.live.command import GRACE_SECONDS, AgentProcess
@@ -32,7 +32,7 @@ from referee.sandbox.walls import build, run
 
 ROUNDS = 11
 BOT = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
-GO = ROOT / "agents" / "go" / "bin" / "agent"
+GO = CHECKOUT / "agents" / "go" / "bin" / "agent"
 CONFINED, GO_UNCONFINED = "an agent in Python, confined: first answer", "an agent in Go, unconfined: first answer"
 STEPS = (
     ("supervisor, box, nothing", ["/bin/true"]),

@@ -56,7 +56,7 @@ def test_a_step_that_fails_costs_only_its_own_rows() -> None:
 
 @pytest.mark.parametrize(("load", "warns"), [(0.4, False), (1.0, False), (1.1, True)])
 def test_the_page_warns_of_figures_from_a_busy_machine(load: float, warns: bool) -> None:
-    written = page(Report(), Circumstances("2026-11-22", "abc", "a machine", load, 2.0, 12.0))
+    written = page(Report(), Circumstances("2026-11-22", "abc", "a machine", True, load, 2.0, 12.0))
     assert ("The machine was busy" in written) == warns
     assert f"load {load:.1f} at the start and 2.0 at the end" in written
 
@@ -65,5 +65,5 @@ def test_the_page_has_every_row_as_a_row_whatever_is_in_it() -> None:
     report = Report()
     report.section("Speed")
     report.absent("a|b", "broken\nin two", 1.0)
-    written = page(report, Circumstances("2026-11-22", "abc", "a machine", 0.0, 0.0, 1.0))
+    written = page(report, Circumstances("2026-11-22", "abc", "a machine", False, 0.0, 0.0, 1.0))
     assert "| **Speed** |  |  |  |  |  |\n| a\\|b | not measured: broken in two |  |  | >= 1 |  |\n" in written
