@@ -30,9 +30,12 @@ from tests.tables import plan_of
 
 GO = Path(__file__).resolve().parents[2] / "agents" / "go"
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("go") is None, reason="Go is not installed; Debian: apt-get install golang-go (1.22 or newer)"
-)
+pytestmark = [
+    pytest.mark.kits,
+    pytest.mark.skipif(
+        shutil.which("go") is None, reason="Go is not installed; Debian: apt-get install golang-go (1.22 or newer)"
+    ),
+]
 
 
 @pytest.fixture(scope="module")
