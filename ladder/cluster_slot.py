@@ -79,13 +79,13 @@ class LadderSlot:
                 with suppress(FileExistsError):
                     (runtimes / runtime.name).symlink_to(runtime)
             sandbox = None if order.limits is None else build(order.limits, order.runtimes)
+            forget_main()
+            self._pool = Pool(self._home, 1, None, order.join_seconds, sandbox)
+            self._pool.__enter__()
         except DoganaError as error:
             return Unfit(str(error))
         except OSError as error:
             return Unfit(f"cannot write {error.filename}: {error.strerror}")
-        forget_main()
-        self._pool = Pool(self._home, 1, None, order.join_seconds, sandbox)
-        self._pool.__enter__()
         return [] if sandbox is None else sandbox.losses()
 
     def play(self, match: Match, files: Mapping[str, Any]) -> Reply | Unfit:

@@ -36,6 +36,7 @@ from referee.live.driver import MatchVoid
 from referee.live.orphans import children, kill_below, kill_children, set_adopting
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.server import RefereeServer
+from referee.live.socket_folder import check_room_for_sockets
 from referee.live.telemetry import Series
 from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
@@ -145,6 +146,12 @@ class Pool:
         self._others = children()
 
     def __enter__(self) -> Pool:
+        """Begin.
+
+        Raises:
+            PathTooLong: if workers could make no sockets.
+        """
+        check_room_for_sockets()
         set_adopting(adopting=True)
         return self
 

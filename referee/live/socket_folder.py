@@ -22,6 +22,20 @@ class PathTooLong(DoganaError):
     """The folder for temporary files is too deep for a socket; the text says what to do."""
 
 
+def check_room_for_sockets() -> None:
+    """Look whether sockets can be made in the folder for temporary files.
+
+    Raises:
+        PathTooLong: if it has too long a name.
+    """
+    name = Path(tempfile.gettempdir()) / f"{_PREFIX}12345678" / SOCKET
+    if len(os.fsencode(name)) > MAX_PATH_BYTES:
+        raise PathTooLong(
+            f"the folder for temporary files, {name.parent.parent}, has too long a name for a socket; "
+            "set TMPDIR to a shorter one, such as /tmp"
+        )
+
+
 class SocketFolder:
     """A temporary folder for one socket, readable by this user only.
 
@@ -37,12 +51,7 @@ class SocketFolder:
         Raises:
             PathTooLong: if the folder for temporary files has too long a name.
         """
-        name = Path(tempfile.gettempdir()) / f"{_PREFIX}12345678" / SOCKET
-        if len(os.fsencode(name)) > MAX_PATH_BYTES:
-            raise PathTooLong(
-                f"the folder for temporary files, {name.parent.parent}, has too long a name for a socket; "
-                "set TMPDIR to a shorter one, such as /tmp"
-            )
+        check_room_for_sockets()
         while True:
             folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
             try:

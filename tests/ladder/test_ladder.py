@@ -239,6 +239,19 @@ def test_without_bubblewrap_the_organiser_is_told_what_to_do(monkeypatch: pytest
         confine(Home(tmp_path), Limits())
 
 
+@pytest.mark.parametrize("command", ["run", "serve"])
+def test_a_folder_for_temporary_files_that_is_too_deep_is_said_in_one_line(
+    dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    submit(dogana, tmp_path, "mine", "me")
+    (deep := tmp_path / ("x" * 100)).mkdir()
+    monkeypatch.setenv("TMPDIR", str(deep))
+    words = ("--matches", 4, "--workers", 1) if command == "run" else ("--listen", "127.0.0.1:0")
+    ended = dogana("ladder", command, "--home", "home", "--game", "cargo_noir", "--unconfined", *words, status=1)
+    assert "set TMPDIR to a shorter one" in ended.stderr.splitlines()[-1]
+    assert "Traceback" not in ended.stderr
+
+
 def test_a_tampered_record_is_found_by_recompute(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 4)
