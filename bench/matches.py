@@ -45,6 +45,8 @@ ROOT = Path(__file__).resolve().parent.parent
 """The sources that are measured."""
 CHECKOUT = ROOT.parent.parent if ROOT.parts[-2:] == ("build", "compiled") else ROOT
 """Where they come from, if they are a copy with compiled rules."""
+IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
+"""How a Python program in a box imports these sources; what is installed may be another copy."""
 ENVIRONMENT = {
     **os.environ,
     "PYTHONPATH": str(ROOT),
@@ -241,7 +243,8 @@ async def agent_in(sandbox: Sandbox | None, game: Game, folder: Path) -> tuple[f
     Returns:
         The seconds from starting the agent to its first question being in its hands, and those for each question after that.
     """
-    agent = Command(["python", "agent.py", "random"], ENVIRONMENT, folder, 60, sandbox)
+    program = f"{IMPORTS}import runpy; runpy.run_path('agent.py', run_name='__main__')"
+    agent = Command(["python", "-c", program, "random"], ENVIRONMENT, folder, 60, sandbox)
     async with RefereeServer() as server:
         begin = time.monotonic()
         report = await play_match(plan_for(game, 2, 1), [agent, House(RandomBot)], server=server)

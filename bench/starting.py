@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.kits import OVER, WELCOME, Talk, question
-from bench.matches import CHECKOUT, ENVIRONMENT, ROOT
+from bench.matches import CHECKOUT, ENVIRONMENT, IMPORTS
 from bench.report import Report
 from referee.live.call import Call
 from referee.live.command import GRACE_SECONDS, AgentProcess
@@ -31,19 +31,17 @@ from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build, run
 
 ROUNDS = 11
-_HERE = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-"""Python in a box imports what is installed, which may be another copy than this one."""
-BOT = f"{_HERE}import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
+BOT = f"{IMPORTS}import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
 GO = CHECKOUT / "agents" / "go" / "bin" / "agent"
 CONFINED, GO_UNCONFINED = "an agent in Python, confined: first answer", "an agent in Go, unconfined: first answer"
 STEPS = (
     ("supervisor, box, nothing", ["/bin/true"]),
     ("the same, with a bare interpreter", ["python", "-I", "-S", "-c", "pass"]),
     ("the same, with its packages in reach", ["python", "-c", "pass"]),
-    ("the same, with protobuf", ["python", "-c", f"{_HERE}import google.protobuf.message"]),
-    ("the same, with the messages", ["python", "-c", f"{_HERE}import dogana.v1.referee_pb2"]),
-    ("the same, with the SDK", ["python", "-c", f"{_HERE}import dogana.sdk"]),
-    ("the same, with gRPC", ["python", "-c", f"{_HERE}import dogana.sdk, grpc.aio"]),
+    ("the same, with protobuf", ["python", "-c", f"{IMPORTS}import google.protobuf.message"]),
+    ("the same, with the messages", ["python", "-c", f"{IMPORTS}import dogana.v1.referee_pb2"]),
+    ("the same, with the SDK", ["python", "-c", f"{IMPORTS}import dogana.sdk"]),
+    ("the same, with gRPC", ["python", "-c", f"{IMPORTS}import dogana.sdk, grpc.aio"]),
 )
 """What is started in a box, each time with one thing more."""
 

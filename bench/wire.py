@@ -8,6 +8,7 @@ the first question to the end; starting agents is left out.
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import tempfile
@@ -135,6 +136,7 @@ def compare(game: Game, rounds: int = ROUNDS) -> Iterator[Compared]:
 def add_rows(report: Report) -> None:
     """Measure round trips beside a bare stream, and the referee's time for a decision where agents answer whole turns."""
     report.section("Asking")
+    gc.freeze()  # as workers do (`referee.live.worker`)
     found = [one for game in games().values() for one in compare(game)]
     for one in found:
         ours = f"{one.rate:,.0f} round trips/s, {one.cpu * 1e6:.0f} µs of CPU each"
@@ -155,6 +157,7 @@ def main() -> None:
     table = Table(
         "asked", "ours", "bare gRPC", "ratio", "SDK answers", "CPU", "bare", title=f"load {os.getloadavg()[0]:.1f}"
     )
+    gc.freeze()  # as workers do (`referee.live.worker`)
     for game in games().values():
         if sys.argv[1:] and game.name not in sys.argv:
             continue
