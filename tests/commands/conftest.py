@@ -33,6 +33,16 @@ can abort a fork before it has become anything."""
 
 
 @pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
+    """Runs `dogana ...` as the fixture `dogana` does, but in this process: for what is said before anything begins."""
+    from tests.ladder.in_process import in_process  # which needs this module
+
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return in_process(tmp_path, monkeypatch, capfd)
+
+
+@pytest.fixture
 def dogana(tmp_path: Path) -> Dogana:
     """Runs `dogana ...` in an empty folder; checks that nothing ever shows a traceback."""
 

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.kit.chance import commitment
+from referee.live.in_process import play_in_process
 from referee.match.result import Fault, Outcome
 from referee.records.record import header
 from referee.terminal import visible, visible_lines
@@ -42,10 +43,11 @@ def check(text: str) -> None:
     assert not wrong, (wrong, text)
 
 
-@pytest.fixture
-def shown(dogana: Dogana) -> Callable[..., str]:
-    """Runs a command that ends with the status; returns all it printed, which is safe to print."""
+Shown = Callable[..., str]
+"""Runs a command that ends with the status; returns all it printed, which is safe to print."""
 
+
+def checked(dogana: Dogana) -> Shown:
     def run(*arguments: object, status: int = 0) -> str:
         ended = dogana(*arguments, status=status)
         check(ended.stdout)
@@ -55,7 +57,15 @@ def shown(dogana: Dogana) -> Callable[..., str]:
     return run
 
 
-Shown = Callable[..., str]
+@pytest.fixture
+def shown(dogana: Dogana) -> Shown:
+    return checked(dogana)
+
+
+@pytest.fixture
+def shown_here(here: Dogana) -> Shown:
+    """The same in this process, for what is said before anything begins."""
+    return checked(here)
 
 
 @given(st.text(alphabet=st.characters(), max_size=50))
@@ -81,8 +91,9 @@ def test_what_is_not_seen_is_written_as_an_escape() -> None:
 
 
 @pytest.fixture
-def lines(dogana: Dogana, tmp_path: Path) -> list[dict[str, Any]]:
-    dogana("play", "cargo_noir", "random", "random", "--seed", 5, "-o", "last_turn=3", "--record", "match.jsonl")
+def lines(tmp_path: Path) -> list[dict[str, Any]]:
+    record = tmp_path / "match.jsonl"
+    play_in_process("cargo_noir", ["random", "random"], seed=5, options={"last_turn": 3}, record=record)
     return [json.loads(line) for line in (tmp_path / "match.jsonl").read_bytes().splitlines()]
 
 
@@ -179,14 +190,14 @@ def test_names_and_details_of_a_record_are_made_visible_in_a_replay(shown: Shown
     ids=["state", "game", "options", "seats"],
 )
 def test_everything_that_is_said_of_a_position_is_made_visible(
-    shown: Shown, lines: list[dict[str, Any]], tmp_path: Path, change: Callable[[dict[str, Any]], Any]
+    shown_here: Shown, lines: list[dict[str, Any]], tmp_path: Path, change: Callable[[dict[str, Any]], Any]
 ) -> None:
-    position = json.loads(shown("replay", "match.jsonl", "--at", 12, "--json"))
+    position = json.loads(shown_here("replay", "match.jsonl", "--at", 12, "--json"))
     change(position)
     (tmp_path / HOSTILE_NAME).write_text(json.dumps(position))
-    assert r"\x1b[2J" in shown("position", HOSTILE_NAME, status=1)
-    shown("position", HOSTILE_NAME, "--json", status=1)
-    assert r"\x1b[2J" in shown("play", "cargo_noir", "random", "random", "--from", HOSTILE_NAME, status=1)
+    assert r"\x1b[2J" in shown_here("position", HOSTILE_NAME, status=1)
+    shown_here("position", HOSTILE_NAME, "--json", status=1)
+    assert r"\x1b[2J" in shown_here("play", "cargo_noir", "random", "random", "--from", HOSTILE_NAME, status=1)
 
 
 # --- play, usage, the ladder ----------------------------------------------------------------------------------
@@ -233,8 +244,8 @@ def test_last_words_and_names_of_bots_are_made_visible(shown: Shown, tmp_path: P
         (["ladder", "submit", "bot.py", "--name", HOSTILE, "--author", "me"], 1),
     ],
 )
-def test_what_is_wrong_with_a_command_is_said_visibly(shown: Shown, arguments: list[str], status: int) -> None:
-    assert r"\x1b[2J" in shown(*arguments, status=status)
+def test_what_is_wrong_with_a_command_is_said_visibly(shown_here: Shown, arguments: list[str], status: int) -> None:
+    assert r"\x1b[2J" in shown_here(*arguments, status=status)
 
 
 def test_file_names_that_are_no_text_are_shown(dogana: Dogana, shown: Shown) -> None:

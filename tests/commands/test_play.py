@@ -320,11 +320,11 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "reason"), BAD, ids=[reason for _, reason in BAD])
 def test_what_cannot_be_played_is_said_in_one_line_and_nothing_is_written(
-    dogana: Dogana, tmp_path: Path, arguments: list[str], reason: str
+    here: Dogana, tmp_path: Path, arguments: list[str], reason: str
 ) -> None:
     if arguments[0] == "play" and "--record" not in arguments:
         arguments = [*arguments, "--record", "match.jsonl"]
-    ended = dogana(*arguments, status=1)
+    ended = here(*arguments, status=1)
     lines = [line for line in ended.stderr.splitlines() if not line.startswith("seat 1 waits")]
     assert len(lines) == 1
     assert lines[0].startswith("dogana: ")

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from referee.live.in_process import play_in_process
 from tests.commands.conftest import ROOT, Dogana
 
 
 @pytest.fixture
-def record(dogana: Dogana, tmp_path: Path) -> Path:
-    dogana("play", "cargo_noir", "random", "random", "--seed", 5, "-o", "last_turn=3", "--record", "match.jsonl")
-    return tmp_path / "match.jsonl"
+def record(tmp_path: Path) -> Path:
+    path = tmp_path / "match.jsonl"
+    play_in_process("cargo_noir", ["random", "random"], seed=5, options={"last_turn": 3}, record=path)
+    return path
 
 
 def test_verify_has_status_0_only_if_all_records_hold(dogana: Dogana, record: Path) -> None:
@@ -33,11 +35,11 @@ def test_verify_has_status_0_only_if_all_records_hold(dogana: Dogana, record: Pa
 
 
 def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_word(
-    dogana: Dogana, tmp_path: Path
+    here: Dogana, tmp_path: Path
 ) -> None:
     seat = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
-    dogana("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
-    holds, proved, word = dogana("verify", "match.jsonl").stdout.splitlines()
+    here("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
+    holds, proved, word = here("verify", "match.jsonl").stdout.splitlines()
     assert holds.startswith("holds  match.jsonl: ")
     assert (
         "proved: every action by the rules on the shipped board, chance by the seed that fits its commitment, "
@@ -47,36 +49,36 @@ def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_wo
     [out] = [number for number, line in enumerate(lines, start=1) if line["type"] == "out"]
     assert f"out for crash (line {out})" in word
     assert "word: match id, options, clock, names, seed commitment (line 1), times (" in word
-    as_json = json.loads(dogana("verify", "match.jsonl", "--json").stdout)
+    as_json = json.loads(here("verify", "match.jsonl", "--json").stdout)
     assert as_json["referees_word"]["out for crash"] == [out]
     assert len(as_json["proved"]) == 4
     assert as_json["board"] == []
 
 
-def test_verify_names_what_a_board_has_that_is_not_the_shipped_one(dogana: Dogana, tmp_path: Path) -> None:
+def test_verify_names_what_a_board_has_that_is_not_the_shipped_one(here: Dogana, tmp_path: Path) -> None:
     shipped = (ROOT / "referee" / "games" / "cargo_noir" / "board.toml").read_text()
     (tmp_path / "board.toml").write_text(shipped.replace("tokens_per_kind = 14", "tokens_per_kind = 15"))
     play = ("play", "cargo_noir", "random", "random", "-o", "last_turn=3", "--record", "match.jsonl")
-    dogana(*play, "--board", "board.toml")
-    _, proved, board, word = dogana("verify", "match.jsonl").stdout.splitlines()
+    here(*play, "--board", "board.toml")
+    _, proved, board, word = here("verify", "match.jsonl").stdout.splitlines()
     assert "every action by the rules on the board in its header, " in proved
     assert board.strip() == "not the shipped board: goods.tokens_per_kind is 15, not 14"
     assert "the referee's word: board, match id, " in word
-    as_json = json.loads(dogana("verify", "match.jsonl", "--json").stdout)
+    as_json = json.loads(here("verify", "match.jsonl", "--json").stdout)
     assert as_json["board"] == ["goods.tokens_per_kind is 15, not 14"]
     assert as_json["referees_word"]["board"] == [1]
 
 
-def test_replay_shows_every_step_and_the_result(dogana: Dogana, record: Path) -> None:
-    shown = dogana("replay", record).stdout
+def test_replay_shows_every_step_and_the_result(here: Dogana, record: Path) -> None:
+    shown = here("replay", record).stdout
     count = sum('"type":"action"' in line for line in record.read_text().splitlines())
     assert f"{count:5}  seat" in shown
     assert "seats.0.safe 7 -> " in shown or "seats.1.safe 7 -> " in shown
     assert "place 1: seat" in shown
 
 
-def test_replay_as_json_has_an_object_for_each_step(dogana: Dogana, record: Path) -> None:
-    steps = [json.loads(line) for line in dogana("replay", record, "--json").stdout.splitlines()]
+def test_replay_as_json_has_an_object_for_each_step(here: Dogana, record: Path) -> None:
+    steps = [json.loads(line) for line in here("replay", record, "--json").stdout.splitlines()]
     assert [step["n"] for step in steps] == list(range(1, len(steps) + 1))
     assert list(steps[0]) == ["n", "seat", "action", "by", "ms", "changes"]
 
@@ -126,26 +128,26 @@ def test_a_step_can_be_written_out_as_a_position_and_played_on(dogana: Dogana, r
     assert (record.parent / "position.svg").read_text().startswith("<svg")
 
 
-def test_the_position_before_the_first_action(dogana: Dogana, record: Path) -> None:
-    assert json.loads(dogana("replay", record, "--at", 0, "--json").stdout)["state"]["turn"] == 1
-    assert "after 0 actions" in dogana("replay", record, "--at", 0).stdout
+def test_the_position_before_the_first_action(here: Dogana, record: Path) -> None:
+    assert json.loads(here("replay", record, "--at", 0, "--json").stdout)["state"]["turn"] == 1
+    assert "after 0 actions" in here("replay", record, "--at", 0).stdout
 
 
-def test_everything_that_is_wrong_with_a_position_is_listed(dogana: Dogana, record: Path) -> None:
-    position = json.loads(dogana("replay", record, "--at", 12, "--json").stdout)
+def test_everything_that_is_wrong_with_a_position_is_listed(here: Dogana, record: Path) -> None:
+    position = json.loads(here("replay", record, "--at", 12, "--json").stdout)
     position["state"]["bank"] = 1
     position["state"]["phase"] = "P7"
     position["options"]["colour"] = "red"
     path = record.parent / "wrong.json"
     path.write_text(json.dumps(position))
-    assert f"wrong: {path}: cargo_noir has no option 'colour'" in dogana("position", path, status=1).stdout
+    assert f"wrong: {path}: cargo_noir has no option 'colour'" in here("position", path, status=1).stdout
     del position["options"]["colour"]
     path.write_text(json.dumps(position))
-    shown = dogana("position", path, status=1).stdout
+    shown = here("position", path, status=1).stdout
     assert f"wrong: {path}: position.state.phase must be one of P1" in shown
     assert f"wrong: {path}: I1: 1 coins in the bank" in shown
-    assert len(json.loads(dogana("position", path, "--json", status=1).stdout)["problems"]) >= 2
-    refused = dogana("play", "cargo_noir", "random", "random", "--from", path, status=1).stderr
+    assert len(json.loads(here("position", path, "--json", status=1).stdout)["problems"]) >= 2
+    refused = here("play", "cargo_noir", "random", "random", "--from", path, status=1).stderr
     assert len(refused.splitlines()) == 1
 
 
@@ -162,9 +164,9 @@ def test_everything_that_is_wrong_with_a_position_is_listed(dogana: Dogana, reco
         "1" * 5000,
     ],
 )
-def test_a_file_that_is_no_position_is_refused(dogana: Dogana, tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_position_is_refused(here: Dogana, tmp_path: Path, text: str) -> None:
     (tmp_path / "p.json").write_text(text)
-    assert dogana("position", "p.json", status=1).stdout.startswith("wrong: p.json: ")
+    assert here("position", "p.json", status=1).stdout.startswith("wrong: p.json: ")
 
 
 @pytest.mark.parametrize(
@@ -174,36 +176,36 @@ def test_a_file_that_is_no_position_is_refused(dogana: Dogana, tmp_path: Path, t
         (["--at", "99999"], "has only"),
     ],
 )
-def test_replay_says_what_cannot_be_shown(dogana: Dogana, record: Path, arguments: list[str], reason: str) -> None:
-    assert reason in dogana("replay", record, *arguments, status=1).stderr
+def test_replay_says_what_cannot_be_shown(here: Dogana, record: Path, arguments: list[str], reason: str) -> None:
+    assert reason in here("replay", record, *arguments, status=1).stderr
 
 
-def test_a_truncated_record_is_shown_up_to_where_it_breaks(dogana: Dogana, record: Path) -> None:
+def test_a_truncated_record_is_shown_up_to_where_it_breaks(here: Dogana, record: Path) -> None:
     lines = record.read_text().splitlines(keepends=True)
     (record.parent / "cut.jsonl").write_text("".join(lines[:6]))
-    ended = dogana("replay", "cut.jsonl", status=1)
+    ended = here("replay", "cut.jsonl", status=1)
     assert "    4  seat" in ended.stdout
     assert "line 7: is missing: the record is cut off" in ended.stderr
 
 
-def test_what_is_no_file_is_refused_at_once(dogana: Dogana, tmp_path: Path) -> None:
+def test_what_is_no_file_is_refused_at_once(here: Dogana, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "folder").mkdir()
     for path in ("folder", "pipe", "/dev/zero"):
-        assert f"broken {path}: cannot be read: is not a regular file" in dogana("verify", path, status=1).stdout
-        assert f"wrong: {path}: cannot be read: is not a regular file" in dogana("position", path, status=1).stdout
+        assert f"broken {path}: cannot be read: is not a regular file" in here("verify", path, status=1).stdout
+        assert f"wrong: {path}: cannot be read: is not a regular file" in here("position", path, status=1).stdout
         for command in (
             ["replay", path],
             ["play", "cargo_noir", "random", "random", "--from", path],
             ["play", "cargo_noir", "random", "random", "--board", path],
         ):
-            [line] = dogana(*command, status=1).stderr.splitlines()
+            [line] = here(*command, status=1).stderr.splitlines()
             assert path in line
             assert "is not a regular file" in line
 
 
-def test_a_position_that_is_not_there_is_named(dogana: Dogana) -> None:
-    assert dogana("position", "nope", status=1).stdout.startswith("wrong: nope: cannot be read: No such file")
+def test_a_position_that_is_not_there_is_named(here: Dogana) -> None:
+    assert here("position", "nope", status=1).stdout.startswith("wrong: nope: cannot be read: No such file")
 
 
 def test_names_in_a_record_are_shown_as_they_are(dogana: Dogana, bot: str) -> None:

@@ -222,9 +222,9 @@ def test_a_record_that_does_not_hold_is_refused_before_the_bot_is_started(
     ],
 )
 def test_what_cannot_be_asked_is_said_in_one_line(
-    dogana: Dogana, record: Path, arguments: list[object], problem: str
+    here: Dogana, record: Path, arguments: list[object], problem: str
 ) -> None:
-    said = dogana("replay", record, *arguments, status=1).stderr.splitlines()
+    said = here("replay", record, *arguments, status=1).stderr.splitlines()
     assert problem in said[-1]
     assert len(said) == 1 + ("unconfined:" in said[0])
 

@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from referee.live.in_process import play_in_process
 from tests.commands.conftest import ROOT, Dogana
 
 
 @pytest.fixture
-def record(dogana: Dogana, tmp_path: Path) -> Path:
-    dogana("play", "yunnan", "random", "random", "--seed", 5, "-o", "turn_limit=2", "--record", "match.jsonl")
-    return tmp_path / "match.jsonl"
+def record(tmp_path: Path) -> Path:
+    path = tmp_path / "match.jsonl"
+    play_in_process("yunnan", ["random", "random"], seed=5, options={"turn_limit": 2}, record=path)
+    return path
 
 
 def test_a_page_is_written_and_its_size_told(dogana: Dogana, record: Path) -> None:
@@ -72,11 +74,11 @@ def test_what_is_no_record_gives_no_page(dogana: Dogana, record: Path) -> None:
     assert not (record.parent / "no.html").exists()
 
 
-@pytest.mark.parametrize("more", [["--as", 0], ["--svg", "pictures"], ["--at", 3], ["--json"]])
-def test_a_page_has_everything_so_other_options_are_refused(dogana: Dogana, record: Path, more: list[object]) -> None:
-    said = dogana("replay", record, "--html", "match.html", *more, status=1).stderr
-    assert "--html goes with --views only" in said
-    assert "--views goes with --html" in dogana("replay", record, "--views", "all", status=1).stderr
+def test_a_page_has_everything_so_other_options_are_refused(here: Dogana, record: Path) -> None:
+    for more in (["--as", 0], ["--svg", "pictures"], ["--at", 3], ["--json"]):
+        said = here("replay", record, "--html", "match.html", *more, status=1).stderr
+        assert "--html goes with --views only" in said
+    assert "--views goes with --html" in here("replay", record, "--views", "all", status=1).stderr
 
 
 def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +15,11 @@ from ladder.cli import app
 from referee.live.play import House, play_match
 from referee.records.audit_log import ENTRIES
 from referee.registry import games
+from tests.commands.conftest import Dogana
+from tests.ladder.in_process import dogana
 from tests.tables import plan_of
+
+__all__ = ["dogana"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -34,10 +36,8 @@ def commands(group: Any) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("command", commands(typer.main.get_command(app)), ids=" ".join)
-def test_every_command_has_help_with_an_example_and_is_in_the_docs(command: tuple[str, ...]) -> None:
-    shown = subprocess.run(
-        [sys.executable, "-m", "ladder", *command, "--help"], capture_output=True, text=True, check=True, cwd=ROOT
-    ).stdout
+def test_every_command_has_help_with_an_example_and_is_in_the_docs(dogana: Dogana, command: tuple[str, ...]) -> None:
+    shown = dogana(*command, "--help").stdout
     assert f"dogana {' '.join(command)}" in shown.split("Example")[1]
     assert f"dogana {' '.join(command)}" in TEXT
 
