@@ -59,6 +59,7 @@ kits: $(READY) proto ## build and play the kits of all languages, measure them, 
 docs: $(READY) proto ## build docs/ as a site, with the reference of the API
 	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html -d build/doctrees . build/site
+	$(BIN)/python -m pytest -q tests/docs/site.py
 	@echo "open build/site/docs/index.html"
 
 pictures: $(READY) proto ## make the pictures of the README from a real match (Chromium)
