@@ -37,6 +37,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     """Runs `dogana ...` as the fixture `dogana` does, but in this process: for what is said before anything begins."""
     from tests.ladder.in_process import in_process  # which needs this module
 
+    def begins() -> None:  # from then on all children of a process are taken for what agents have left
+        pytest.fail("it begins to play: it needs a process of its own")
+
+    for command in ("play", "again"):
+        monkeypatch.setattr(f"referee.commands.{command}.adopt_orphans", begins)
     monkeypatch.setenv("COLUMNS", "200")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return in_process(tmp_path, monkeypatch, capfd)

@@ -292,8 +292,6 @@ BAD = [
     (["play", "cargo_noir", *["random"] * 6], "cargo_noir is for 2 to 5 seats, not 6"),
     (["play", "cargo_noir", "random", "cmd:"], "needs a command"),
     (["play", "cargo_noir", "random", "cmd:'"], "cannot be read as a command"),
-    (["play", "cargo_noir", "random", "cmd:no-such-program"], "there is no program 'no-such-program'"),
-    (["play", "cargo_noir", "random", "cmd:false"], "exited with status 1 before it joined"),
     (["play", "cargo_noir", "random", "random", "-o", "colour=red"], "has no option 'colour'; its options are:"),
     (["play", "cargo_noir", "random", "random", "-o", "last_turn=99"], "track or a number from 2 to 20, not '99'"),
     (["play", "cargo_noir", "random", "random", "-o", "last_turn=٣"], "track or a number from 2 to 20, not '٣'"),
@@ -310,27 +308,44 @@ BAD = [
     (["play", "cargo_noir", "random", "random", "--watch", "--json"], "leave out one of them"),
     (["play", "cargo_noir", "random", "random", "--listen", ""], "an address is host:port"),
     (["play", "cargo_noir", "random", "random", "--resume", "--record", "x"], "--resume needs several matches"),
-    (["play", "cargo_noir", "random", "remote", "--wait", "0.2"], "seat 1: did not join within 0.2 s"),
-    (["play", "cargo_noir", "random", "remote", "--listen", "no-such-host:1"], "cannot listen on no-such-host:1"),
     (["play", "cargo_noir", "random", "remote", "--tls-cert", "a.pem"], "needs both --tls-cert and --tls-key"),
     (["play", "cargo_noir", "random", "remote", "--tls-cert", "a.pem", "--tls-key", "b.pem"], "a.pem"),
     (["games", "chess"], "there is no game 'chess'"),
 ]
 
 
-@pytest.mark.parametrize(("arguments", "reason"), BAD, ids=[reason for _, reason in BAD])
-def test_what_cannot_be_played_is_said_in_one_line_and_nothing_is_written(
-    here: Dogana, tmp_path: Path, arguments: list[str], reason: str
-) -> None:
+def said_in_one_line(dogana: Dogana, folder: Path, arguments: list[str], reason: str) -> None:
     if arguments[0] == "play" and "--record" not in arguments:
         arguments = [*arguments, "--record", "match.jsonl"]
-    ended = here(*arguments, status=1)
+    ended = dogana(*arguments, status=1)
     lines = [line for line in ended.stderr.splitlines() if not line.startswith("seat 1 waits")]
     assert len(lines) == 1
     assert lines[0].startswith("dogana: ")
     assert reason in lines[0]
     assert ended.stdout == ""
-    assert not list(tmp_path.glob("*.jsonl*"))
+    assert not list(folder.glob("*.jsonl*"))
+
+
+@pytest.mark.parametrize(("arguments", "reason"), BAD, ids=[reason for _, reason in BAD])
+def test_what_cannot_be_played_is_said_in_one_line_and_nothing_is_written(
+    here: Dogana, tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    said_in_one_line(here, tmp_path, arguments, reason)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["play", "cargo_noir", "random", "cmd:no-such-program"], "there is no program 'no-such-program'"),
+        (["play", "cargo_noir", "random", "cmd:false"], "exited with status 1 before it joined"),
+        (["play", "cargo_noir", "random", "remote", "--wait", "0.2"], "seat 1: did not join within 0.2 s"),
+        (["play", "cargo_noir", "random", "remote", "--listen", "no-such-host:1"], "cannot listen on no-such-host:1"),
+    ],
+)
+def test_what_cannot_begin_is_said_in_one_line_and_nothing_is_written(
+    dogana: Dogana, tmp_path: Path, arguments: list[str], reason: str
+) -> None:
+    said_in_one_line(dogana, tmp_path, arguments, reason)
 
 
 @pytest.mark.parametrize(
