@@ -35,11 +35,11 @@ def test_verify_has_status_0_only_if_all_records_hold(dogana: Dogana, record: Pa
 
 
 def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_word(
-    here: Dogana, tmp_path: Path
+    dogana: Dogana, tmp_path: Path
 ) -> None:
     seat = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
-    here("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
-    holds, proved, word = here("verify", "match.jsonl").stdout.splitlines()
+    dogana("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
+    holds, proved, word = dogana("verify", "match.jsonl").stdout.splitlines()
     assert holds.startswith("holds  match.jsonl: ")
     assert (
         "proved: every action by the rules on the shipped board, chance by the seed that fits its commitment, "
@@ -49,22 +49,22 @@ def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_wo
     [out] = [number for number, line in enumerate(lines, start=1) if line["type"] == "out"]
     assert f"out for crash (line {out})" in word
     assert "word: match id, options, clock, names, seed commitment (line 1), times (" in word
-    as_json = json.loads(here("verify", "match.jsonl", "--json").stdout)
+    as_json = json.loads(dogana("verify", "match.jsonl", "--json").stdout)
     assert as_json["referees_word"]["out for crash"] == [out]
     assert len(as_json["proved"]) == 4
     assert as_json["board"] == []
 
 
-def test_verify_names_what_a_board_has_that_is_not_the_shipped_one(here: Dogana, tmp_path: Path) -> None:
+def test_verify_names_what_a_board_has_that_is_not_the_shipped_one(dogana: Dogana, tmp_path: Path) -> None:
     shipped = (ROOT / "referee" / "games" / "cargo_noir" / "board.toml").read_text()
     (tmp_path / "board.toml").write_text(shipped.replace("tokens_per_kind = 14", "tokens_per_kind = 15"))
     play = ("play", "cargo_noir", "random", "random", "-o", "last_turn=3", "--record", "match.jsonl")
-    here(*play, "--board", "board.toml")
-    _, proved, board, word = here("verify", "match.jsonl").stdout.splitlines()
+    dogana(*play, "--board", "board.toml")
+    _, proved, board, word = dogana("verify", "match.jsonl").stdout.splitlines()
     assert "every action by the rules on the board in its header, " in proved
     assert board.strip() == "not the shipped board: goods.tokens_per_kind is 15, not 14"
     assert "the referee's word: board, match id, " in word
-    as_json = json.loads(here("verify", "match.jsonl", "--json").stdout)
+    as_json = json.loads(dogana("verify", "match.jsonl", "--json").stdout)
     assert as_json["board"] == ["goods.tokens_per_kind is 15, not 14"]
     assert as_json["referees_word"]["board"] == [1]
 
