@@ -28,12 +28,12 @@ MAX_REASON_CHARACTERS = 500
 _FACTS = {
     "key": "select id as subject, key, signature, at from keys where id between ? and ? order by id",
     "version": """
-        select versions.id as subject, submitted_at as at, bots.name as bot, versions.number, author, content_hash
+        select versions.id as subject, submitted_at as at, bots.name as bot, versions.number, author, content_hash, run, games
         from versions join bots on bots.id = versions.bot where versions.id between ? and ? order by versions.id
         """,
     "block": """
-        select blocks.id as subject, blocks.created_at as at, game, options, clock, seed, matches.id as match, rotation,
-            bots.name || ' v' || versions.number as label, content_hash
+        select blocks.id as subject, blocks.created_at as at, game, options, clock, guests, seed, blocks.seats,
+            matches.id as match, rotation, seat, bots.name || ' v' || versions.number as label, content_hash
         from blocks
         join conditions on conditions.id = blocks.condition
         join matches on matches.block = blocks.id
@@ -43,7 +43,7 @@ _FACTS = {
         where blocks.id between ? and ? order by blocks.id, rotation, seat
         """,
     "result": """
-        select results.number as subject, finished_at as at, results.match, record_hash, digest, rank
+        select results.number as subject, finished_at as at, results.match, record_hash, digest, seat, rank, score, outcome
         from results join seat_results on seat_results.match = results.match
         where results.number between ? and ? order by results.number, seat
         """,
@@ -121,12 +121,17 @@ def disagreement(db: Database) -> str:
         if kind == "begin":
             entry = _again(db, line)
             before = entry.get("before", before)
+            if entry.get("format", FORMAT) != FORMAT:
+                return (
+                    f"audit log: it is in format {entry['format']}, from before the first release of Dogana; this version cannot"
+                    " compare it with what the ladder knows: begin a new ladder"
+                )
         else:
-            entry = next((entry for _, entry in _entries(db, kind, subject, subject)), {}) if kind in _FACTS else {}
+            entry = _entry_of(db, kind, subject)
         expected, previous = link(previous, entry)
         if number != place:
             return f"audit log: entry {place} is missing"
-        if expected.decode() != line or (kind == "begin") != (number == 1):
+        if expected.decode() != line or ((kind, subject) == ("begin", 0)) != (number == 1):
             return f"audit log: entry {number} ({kind}) does not follow from what the ladder knows, or from the entry before it"
     for kind, facts in _UNLOGGED.items():
         missing = db.execute(
@@ -136,6 +141,14 @@ def disagreement(db: Database) -> str:
         if missing is not None:
             return f"audit log: {kind} {missing[0]} of the ladder is not in it"
     return ""
+
+
+def _entry_of(db: Database, kind: str, subject: int) -> dict[str, Any]:
+    """Return the entry of a fact; an empty one if there is no such fact, or what is known of it makes no sense."""
+    try:
+        return next((entry for _, entry in _entries(db, kind, subject, subject)), {}) if kind in _FACTS else {}
+    except (TypeError, ValueError):  # somebody has changed it
+        return {}
 
 
 def _again(db: Database, line: str) -> dict[str, Any]:
@@ -183,14 +196,19 @@ def _entry(kind: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             return entry | {"key": fact["key"], "signature": fact["signature"]}
         case "version":
             content = {"bot": fact["bot"], "number": fact["number"], "author": fact["author"]}
-            return entry | content | {"content": fact["content_hash"]}
+            run = hashlib.sha256(fact["run"].encode()).hexdigest()
+            return entry | content | {"content": fact["content_hash"], "run": run, "games": json.loads(fact["games"])}
         case "block":
             condition = {"game": fact["game"], "options": json.loads(fact["options"]), "clock": fact["clock"]}
-            matches = [_of_match(match_id, list(seats)) for match_id, seats in groupby(rows, key=itemgetter("match"))]
-            return entry | {"block": fact["subject"]} | condition | {"matches": matches}
+            condition["guests"] = {0: False, 1: True}.get(fact["guests"])
+            matches = {seats[0]["rotation"]: _of_match(seats) for seats in _by_match(rows)}
+            in_order = [matches.get(rotation) for rotation in range(len(matches))]
+            return entry | {"block": fact["subject"]} | condition | {"matches": in_order}
         case "result":
             hashes = {"match": fact["match"], "record": fact["record_hash"], "digest": fact["digest"]}
-            return entry | hashes | {"ranks": [row["rank"] for row in rows]}
+            return (
+                entry | hashes | {f"{what}s": _by_seat(rows, what, len(rows)) for what in ("rank", "score", "outcome")}
+            )
         case "void":
             attempt = {"match": fact["match"], "attempt": fact["attempt"], "given_up": fact["attempt"] >= MAX_VOIDS}
             return entry | attempt | {"reason": fact["reason"][:MAX_REASON_CHARACTERS]}
@@ -198,11 +216,23 @@ def _entry(kind: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             return entry | {"block": fact["subject"], "seed": fact["seed"]}
 
 
-def _of_match(match_id: str, seats: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _by_match(rows: Sequence[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """Yield the rows of each match of a block."""
+    return (list(seats) for _, seats in groupby(rows, key=itemgetter("match")))
+
+
+def _by_seat(rows: Sequence[Mapping[str, Any]], what: str, seats: int) -> list[Any]:
+    """Return what rows say of the seats from 0 on; None for a seat of which none says anything."""
+    said = {row["seat"]: row[what] for row in rows}
+    return [said.get(seat) for seat in range(seats)]
+
+
+def _of_match(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what the entry of a block has of a match, from a row for each seat."""
-    seed = seed_of(seats[0]["seed"], seats[0]["rotation"], [row["content_hash"] for row in seats])
+    first = rows[0]
+    seed = seed_of(first["seed"], first["rotation"], [row["content_hash"] for row in rows])
     return {
-        "match": match_id,
-        "seed_commitment": commitment(match_id, seed),
-        "seats": [row["label"] for row in seats],
+        "match": first["match"],
+        "seed_commitment": commitment(first["match"], seed),
+        "seats": _by_seat(rows, "label", first["seats"]),
     }

@@ -117,7 +117,14 @@ class Count:
     number: int
     """The place of the match in the order in which matches count, from 1."""
     ranks: tuple[int, ...]
+    scores: tuple[int, ...]
     outcomes: tuple[Outcome, ...]
+    details: tuple[str, ...]
+    """Why each seat is out; empty for one that played to the end."""
+    decisions: tuple[int, ...]
+    think_ms: tuple[float, ...]
+    """What the decisions of each seat were charged, in milliseconds."""
+    decisions_in_all: int
     digest: str
     record_hash: str
     rated: bool

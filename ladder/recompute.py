@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from math import ceil
@@ -31,6 +31,7 @@ from ladder.match import Match
 from ladder.packs import NoRecord, find_record
 from ladder.rating import History, Rating
 from ladder.store import Store
+from referee.match.result import milliseconds
 from referee.records.record import RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find
@@ -149,10 +150,9 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
         sample: of which matches the records are verified; None for all.
 
     Raises:
-        LadderError: if the ladder cannot be read, or a process that verifies records was killed.
+        LadderError: if the ladder cannot be read, what it knows makes no sense, or a process that verifies records was killed.
     """
-    history = History({version.id: version.parent for version in store.versions().values()})
-    found = Comparison(history)
+    found = Comparison(History({}))
 
     def derived() -> Iterator[Match]:
         is_repeated = _among(store.repeated())
@@ -163,7 +163,7 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
             is_new = not is_repeated(match.count.number)
             if is_new:
                 rated = match.rated(match.count.outcomes)
-                store.note_again(match, history.add(match.condition.id, match.versions, match.count.ranks, rated))
+                store.note_again(match, found.history.add(match.condition.id, match.versions, match.count.ranks, rated))
             if match.count.rated != is_new:
                 found.differences.add(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
             if is_chosen(match.count.number):
@@ -171,7 +171,9 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
             else:
                 found.left_out += 1
 
-    with home.files_stay(), store.reading(), noting(home.checked) if sample is None else nullcontext() as notes:
+    noted_or_not = noting(home.checked) if sample is None else nullcontext()
+    with home.files_stay(), store.reading(), _readable(store) as found.log, noted_or_not as notes:
+        found.history = History({version.id: version.parent for version in store.versions().values()})
         store.begin_again()
         for problem in _problems(home, derived(), found, notes):
             if problem.holds:
@@ -183,10 +185,21 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
             else:
                 found.broken.add(problem.text)
                 store.note_broken(problem.match_id)
-        for line in chain(_differing_ratings(store, history), _differing_blocks(store), store.differences()):
+        for line in chain(_differing_ratings(store, found.history), _differing_blocks(store), store.differences()):
             found.differences.add(line)
-        found.log = store.log_disagreement()
     return found
+
+
+@contextmanager
+def _readable(store: Store) -> Iterator[str]:
+    """Give the first entry of the audit log that does not agree with the facts; if these make no sense, say so in its words."""
+    disagreement = store.log_disagreement()
+    try:
+        yield disagreement
+    except (AssertionError, LookupError, TypeError, ValueError) as error:
+        if not disagreement:
+            raise
+        raise LadderError(f"{disagreement}; nothing follows from what is left: restore a backup") from error
 
 
 def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
@@ -339,8 +352,13 @@ def _problem(match: Match, record: Verified) -> Problem | None:
         return _contradiction(match, "was not played under the condition for which it counts")
     if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
         return _contradiction(match, "is not the one that was counted")
-    seats = tuple((seat.rank, seat.outcome) for seat in result.seats)
-    if seats != tuple(zip(count.ranks, count.outcomes, strict=True)) or result.digest != count.digest:
+    seats = [
+        (seat.rank, seat.score, seat.outcome, seat.detail, seat.decisions, milliseconds(seat.think_seconds))
+        for seat in result.seats
+    ]
+    counted = [count.ranks, count.scores, count.outcomes, count.details, count.decisions, count.think_ms]
+    whole = (result.digest, result.decisions)
+    if seats != list(zip(*counted, strict=True)) or whole != (count.digest, count.decisions_in_all):
         return _contradiction(match, "has another result than the one that was counted")
     return None
 

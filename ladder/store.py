@@ -23,7 +23,7 @@ from ladder.rating import History, Rating
 from ladder.schema import MAX_VOIDS
 from ladder.tallies import DERIVED, REPEATED, begin_again, derive, differences, differing_after_blocks
 from referee.live.telemetry import Series
-from referee.match.result import Outcome, Result
+from referee.match.result import Outcome, Result, milliseconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +297,7 @@ class Store(Evidence):
                         seat.score,
                         seat.outcome.value,
                         seat.decisions,
-                        round(seat.think_seconds * 1000, 3),
+                        milliseconds(seat.think_seconds),
                         seat.detail,
                     ]
                     for seat in result.seats
@@ -411,7 +411,7 @@ class Store(Evidence):
         rows = self._each(
             f"""
             select {_MATCH}, seats.version, results.number, results.digest, results.record_hash, results.rated,
-                seat_results.rank, seat_results.outcome
+                results.decisions as decisions_in_all, seat_results.*
             from results
             join matches on matches.id = results.match
             join blocks on blocks.id = matches.block
@@ -529,7 +529,12 @@ def _match(
         count = Count(
             number=first["number"],
             ranks=tuple(row["rank"] for row in rows),
+            scores=tuple(row["score"] for row in rows),
             outcomes=tuple(Outcome(row["outcome"]) for row in rows),
+            details=tuple(row["detail"] for row in rows),
+            decisions=tuple(row["decisions"] for row in rows),
+            think_ms=tuple(row["think_ms"] for row in rows),
+            decisions_in_all=first["decisions_in_all"],
             digest=first["digest"],
             record_hash=first["record_hash"],
             rated=bool(first["rated"]),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from referee.commands.options import BadOption
 from referee.commands.output import out, print_json, styled
-from referee.kit.chance import commitment
+from referee.match.plan import MatchPlan, canonical
+from referee.match.result import Result
 from referee.records.audit_log import Checked, check
 from referee.records.record import RecordError, read_lines
 from referee.records.signature import PublicKey, read_key
@@ -151,13 +152,45 @@ def _not_in_log(replay: Replay, book: Checked) -> str:
         return f"match {plan.match_id} was never scheduled by the log"
     if not standing.counted:
         return f"match {plan.match_id}, scheduled by entry {standing.scheduled} of the log, has no result there"
-    if standing.record not in (replay.result_hash, replay.last_hash):
+    if standing.result["record"] not in (replay.result_hash, replay.last_hash):
         return f"entry {standing.counted} of the log has another record of match {plan.match_id}"
-    if standing.seats != tuple(plan.bots) or standing.seed_commitment != commitment(plan.match_id, plan.seed):
-        return (
-            f"entry {standing.scheduled} of the log has scheduled match {plan.match_id} with other bots or another seed"
-        )
+    other = [f"another {what}" for what, value in _planned(plan).items() if not _same(value, standing.plan[what])]
+    if other:
+        return f"entry {standing.scheduled} of the log has scheduled match {plan.match_id} with {', '.join(other)}"
+    assert replay.result is not None  # noqa: S101 it was played to its end
+    other = [
+        f"other {what}" for what, value in _came_out(replay.result).items() if not _same(value, standing.result[what])
+    ]
+    if other:
+        return f"entry {standing.counted} of the log has {', '.join(other)} for match {plan.match_id}"
     return ""
+
+
+def _planned(plan: MatchPlan) -> dict[str, Any]:
+    """Return what the log must say of a match when it schedules it."""
+    defaults = {option.name: option.default for option in plan.game.options}
+    return {
+        "game": plan.game.name,
+        "options": {name: value for name, value in plan.setup.options.items() if value != defaults[name]},
+        "clock": str(plan.control),
+        "seats": list(plan.bots),
+        "seed_commitment": plan.seed_commitment,
+    }
+
+
+def _came_out(result: Result) -> dict[str, Any]:
+    """Return what the log must say of a match when it counts."""
+    return {
+        "digest": result.digest,
+        "ranks": [seat.rank for seat in result.seats],
+        "scores": [seat.score for seat in result.seats],
+        "outcomes": [seat.outcome.value for seat in result.seats],
+    }
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two values are the same in JSON, where true is not 1, whatever the order of names."""
+    return canonical(one) == canonical(other)
 
 
 def _first(texts: Sequence[str]) -> str:

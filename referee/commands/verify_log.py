@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,7 @@ from referee.records.audit_log import AuditError, Checked, check, compare
 from referee.records.signature import read_key
 
 MAX_NAMED = 20
-"""How many unfinished blocks are named; `--json` names all."""
+"""How many unfinished blocks, and entries with a time before that of an earlier one, are named; `--json` names all."""
 
 
 def verify_log(
@@ -72,6 +73,7 @@ def _document(file: Path, found: Checked, added: int | None) -> dict[str, object
         "given_up": found.given_up,
         "seeds": found.seeds,
         "unfinished": found.unfinished,
+        "earlier": found.earlier,
     }
 
 
@@ -87,7 +89,12 @@ def _print(file: Path, found: Checked, added: int | None, previous: Path | None)
         f" {found.seeds:,} seeds as they were committed to",
         soft_wrap=True,
     )
-    for line in found.unfinished[:MAX_NAMED]:
-        out.print(f"       unfinished: {line}", style="yellow", soft_wrap=True)
-    if len(found.unfinished) > MAX_NAMED:
-        out.print(f"       and {len(found.unfinished) - MAX_NAMED:,} more blocks", style="yellow")
+    _name("unfinished", found.unfinished, "blocks")
+    _name("time", found.earlier, "entries")
+
+
+def _name(what: str, lines: Sequence[str], more: str) -> None:
+    for line in lines[:MAX_NAMED]:
+        out.print(f"       {what}: {line}", style="yellow", soft_wrap=True)
+    if len(lines) > MAX_NAMED:
+        out.print(f"       and {len(lines) - MAX_NAMED:,} more {more}", style="yellow")

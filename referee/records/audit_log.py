@@ -6,8 +6,10 @@ the time that a check takes grows with the length of the log, and nothing else. 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,13 @@ from referee.errors import DoganaError
 from referee.files import check_regular
 from referee.kit.chance import commitment, rotation_seed
 from referee.kit.document import parse_json
+from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link
 from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
 from referee.terminal import visible
 
-FORMAT = 1
-"""The version of the format of audit logs."""
+FORMAT = 2
+"""The version of the format of audit logs that is written and read."""
 MAX_LINE_BYTES = 256 * 1024
 """No line of an audit log is longer; a block with many seats has about 10 kB, any other entry less than 1 kB."""
 _CHECKPOINT = b'{"type":"checkpoint",'
@@ -31,15 +34,35 @@ _MAX_SEED = 1 << 63
 ENTRIES: dict[str, dict[str, type]] = {
     "begin": {"format": int, "dogana": str, "at": str, "before": dict},
     "key": {"at": str, "key": str, "signature": str},
-    "version": {"at": str, "bot": str, "number": int, "author": str, "content": str},
-    "block": {"at": str, "block": int, "game": str, "options": dict, "clock": str, "matches": list},
-    "result": {"at": str, "match": str, "record": str, "digest": str, "ranks": list},
+    "version": {"at": str, "bot": str, "number": int, "author": str, "content": str, "run": str, "games": list},
+    "block": {
+        "at": str,
+        "block": int,
+        "game": str,
+        "options": dict,
+        "clock": str,
+        "guests": bool,
+        "matches": list,
+    },
+    "result": {
+        "at": str,
+        "match": str,
+        "record": str,
+        "digest": str,
+        "ranks": list,
+        "scores": list,
+        "outcomes": list,
+    },
     "void": {"at": str, "match": str, "attempt": int, "given_up": bool, "reason": str},
     "seed": {"at": str, "block": int, "seed": int},
     "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
 }
 """What a line of each type has besides its type and its hash; `docs/audit_log.md` says what it means."""
-_OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
+OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
+"""What the entry of a block has of each of its matches."""
+_OUTCOMES = [outcome.value for outcome in Outcome]
+_TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})?\+00:00", re.ASCII)
+"""ISO 8601, UTC."""
 
 
 class AuditError(DoganaError):
@@ -70,14 +93,12 @@ class Standing:
 
     scheduled: int
     """The entry that scheduled it, before it was played."""
-    seed_commitment: str
-    """The commitment to its seed in that entry."""
-    seats: tuple[str, ...]
-    """Who was to sit where, in that entry."""
+    plan: Mapping[str, Any]
+    """What that entry says of it, and of its block."""
     counted: int = 0
     """The entry with its result; 0 if there is none."""
-    record: str = ""
-    """The hash of its record, as that entry has it."""
+    result: Mapping[str, Any] = field(default_factory=dict)
+    """What that entry says."""
 
 
 @dataclass(slots=True)
@@ -100,6 +121,8 @@ class Checked:
     """Blocks whose seed is revealed, and fits its commitments."""
     unfinished: list[str] = field(default_factory=list)
     """What the ladder owes, a line for each block: matches without an end, or a seed that is not revealed."""
+    earlier: list[str] = field(default_factory=list)
+    """Entries whose time is earlier than that of an entry before them, a line each: the clock was set back, or somebody lies."""
     standings: dict[str, Standing] = field(default_factory=dict)
     """Where the matches stand that were looked for, by match id."""
 
@@ -233,6 +256,22 @@ def _check_form(found: Any, form: dict[str, type], what: str) -> None:
         raise _Wrong(f"does not have what belongs to {what}: {wanted}")
 
 
+def _time(text: str) -> datetime:
+    """Return the time of an entry.
+
+    Raises:
+        _Wrong: if it is none in UTC.
+    """
+    try:
+        if _TIME.fullmatch(text):
+            return datetime.fromisoformat(text)
+    except ValueError:  # such as the thirtieth of February
+        pass
+    raise _Wrong(
+        f"its time is {visible(text, _MAX_TIME_CHARACTERS)!r}, which is no time in UTC such as 2026-01-31T12:00:00.000+00:00"
+    )
+
+
 _JSON = {int: "integer", str: "text", bool: "true or false", dict: "object", list: "list"}
 
 
@@ -243,10 +282,16 @@ class _Book:
         self.found = Checked()
         self._wanted = wanted
         self._versions: set[str] = set()
+        self._bots: dict[str, tuple[str, int]] = {}
+        """The author of each bot, and the number of its newest version."""
         self._blocks: dict[int, _Block] = {}
         self._block_of: dict[str, int] = {}
         """The block of each match of `_blocks`."""
         self._last_block = 0
+        self._began = self._latest = datetime.min.replace(tzinfo=UTC)
+        """When the log was begun, and the latest time so far."""
+        self._carries_over = False
+        """Whether there was something before the log began."""
         self._keys: list[tuple[PublicKey, bool]] = []
         """Each key, and whether the one before it has signed it."""
 
@@ -258,6 +303,7 @@ class _Book:
         """
         if (entry["type"] == "begin") != (number == 1):
             raise _Wrong("a log has one entry of type begin, and it is the first")
+        self._note_time(number, entry["at"])
         self.found.entries = number
         match entry["type"]:
             case "begin":
@@ -275,12 +321,28 @@ class _Book:
             case "seed":
                 self._seed(entry)
 
+    def _note_time(self, number: int, text: str) -> None:
+        """Read the time of an entry, and note it if it is earlier than that of the entry before it.
+
+        What an older ladder carries over into its log came before the log began.
+        """
+        at = _time(text)
+        if number == 1:
+            self._began = self._latest = at
+        elif at < self._latest and not (self._carries_over and at < self._began):
+            seconds = (self._latest - at).total_seconds()
+            self.found.earlier.append(f"entry {number}, at {text}, is {seconds:,.3f} s earlier than one before it")
+        self._latest = max(self._latest, at)
+
     def _begin(self, entry: dict[str, Any]) -> None:
         if entry["format"] != FORMAT:
-            raise _Wrong(f"is in format {entry['format']}, written by Dogana {entry['dogana']}; update this one")
+            older = entry["format"] < FORMAT
+            hint = "from before its first release, which no release reads" if older else "update this one"
+            raise _Wrong(f"is in format {entry['format']}, written by Dogana {entry['dogana']}; {hint}")
         before: dict[str, type] = {"versions": int, "blocks": int, "results": int, "voids": int, "hash": str}
         _check_form(entry["before"], before, "what was before the log")
         self.found.before = entry["before"]["results"]
+        self._carries_over = any(entry["before"][what] for what in before if what != "hash")
 
     def _key(self, entry: dict[str, Any]) -> None:
         try:
@@ -296,9 +358,16 @@ class _Book:
         self._keys.append((key, handed_over))
 
     def _version(self, entry: dict[str, Any]) -> None:
-        label = f"{entry['bot']} v{entry['number']}"
+        bot, number = entry["bot"], entry["number"]
+        label = f"{bot} v{number}"
         if label in self._versions:
             raise _Wrong(f"{label} is taken in a second time")
+        author, newest = self._bots.get(bot, (entry["author"], 0))
+        if number != newest + 1:
+            raise _Wrong(f"{label} is taken in, but v{newest + 1} of that bot comes next")
+        if author != entry["author"]:
+            raise _Wrong(f"{label} is of author {entry['author']!r}, but the versions before it are of {author!r}")
+        self._bots[bot] = (author, number)
         self._versions.add(label)
 
     def _block(self, number: int, entry: dict[str, Any]) -> None:
@@ -308,7 +377,7 @@ class _Book:
         commitments = {}
         seats = 0
         for match in entry["matches"]:
-            _check_form(match, _OF_MATCH, "a match")
+            _check_form(match, OF_MATCH, "a match")
             strangers = [seat for seat in match["seats"] if not isinstance(seat, str) or seat not in self._versions]
             if strangers:
                 raise _Wrong(f"match {match['match']} has {strangers[0]!r}, which was never taken in")
@@ -318,7 +387,7 @@ class _Book:
             self._block_of[match["match"]] = entry["block"]
             commitments[match["match"]] = match["seed_commitment"]
             if match["match"] in self._wanted:
-                self.found.standings[match["match"]] = Standing(number, match["seed_commitment"], tuple(match["seats"]))
+                self.found.standings[match["match"]] = Standing(number, {**entry, **match})
         self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
 
     def _open_block(self, match_id: str) -> _Block:
@@ -332,13 +401,19 @@ class _Book:
         ranks = entry["ranks"]
         if len(ranks) != block.seats or not all(type(rank) is int and 1 <= rank <= block.seats for rank in ranks):
             raise _Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a rank")
+        if ranks != [1 + sum(other < rank for other in ranks) for rank in ranks]:
+            raise _Wrong(f"match {entry['match']} has ranks that no match can have: {ranks}")
+        if [type(score) for score in entry["scores"]] != [int] * block.seats:
+            raise _Wrong(f"match {entry['match']} has {block.seats} seats, and each needs a score")
+        if len(entry["outcomes"]) != block.seats or not all(outcome in _OUTCOMES for outcome in entry["outcomes"]):
+            raise _Wrong(
+                f"match {entry['match']} has {block.seats} seats, and each needs an outcome: {', '.join(_OUTCOMES)}"
+            )
         del block.open[entry["match"]]
         self.found.results += 1
         known = self.found.standings.get(entry["match"])
         if known is not None:
-            self.found.standings[entry["match"]] = Standing(
-                known.scheduled, known.seed_commitment, known.seats, number, entry["record"]
-            )
+            self.found.standings[entry["match"]] = replace(known, counted=number, result=entry)
 
     def _void(self, entry: dict[str, Any]) -> None:
         block = self._open_block(entry["match"])
@@ -390,6 +465,7 @@ class _Book:
             assert trusted is not None  # noqa: S101 the last key is in the log
             raise _Wrong(f"is signed by ladder {last.fingerprint}, not by {trusted.fingerprint}")
         self.found.keys = chain
+        self._note_time(checkpoint["entries"] + 1, checkpoint["at"])
         self.found.at = visible(checkpoint["at"], _MAX_TIME_CHARACTERS)
         for number, block in self._blocks.items():
             at = visible(block.at, _MAX_TIME_CHARACTERS)

@@ -12,6 +12,7 @@ import stat
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from datetime import datetime, timedelta
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from ladder.sealing import seal_block
 from ladder.store import Store
 from referee.kit.chance import commitment
 from referee.records import audit_log as audit_logs
-from referee.records.audit_log import AuditError, check, checkpoint_text
+from referee.records.audit_log import ENTRIES, OF_MATCH, AuditError, check, checkpoint_text
 from referee.records.audit_log import compare as compare_logs
 from referee.records.chain import FIRST_HASH, link
 from referee.records.signature import PublicKey
@@ -45,6 +46,8 @@ from tests.ladder.told import play_really
 __all__ = ["dogana"]
 
 Entries = list[dict[str, Any]]
+AT = "2126-01-01T00:00:00.000+00:00"
+"""When a forged log is signed."""
 
 
 @pytest.fixture
@@ -98,9 +101,8 @@ def forge(path: Path, entries: Entries, key: LadderKey) -> Path:
     for entry in entries:
         line, previous = link(previous, entry)
         lines.append(line)
-    at = "2026-01-01T00:00:00.000+00:00"
-    signature = key.sign(checkpoint_text(len(entries), previous, at))
-    checkpoint = {"type": "checkpoint", "at": at, "entries": len(entries), "hash": previous, "signature": signature}
+    signature = key.sign(checkpoint_text(len(entries), previous, AT))
+    checkpoint = {"type": "checkpoint", "at": AT, "entries": len(entries), "hash": previous, "signature": signature}
     path.write_bytes(
         b"".join(line + b"\n" for line in [*lines, json.dumps(checkpoint, separators=(",", ":")).encode()])
     )
@@ -144,7 +146,7 @@ def test_a_log_tells_where_a_match_stands(home: Home, log: Path) -> None:
     entries = entries_of(log)
     number, entry = next((number, entry) for number, entry in enumerate(entries, 1) if entry["type"] == "result")
     standing = check(log, None, {entry["match"]}).standings[entry["match"]]
-    assert (standing.counted, standing.record) == (number, entry["record"])
+    assert (standing.counted, standing.result["record"]) == (number, entry["record"])
     assert entries[standing.scheduled - 1]["type"] == "block"
     assert standing.scheduled < standing.counted
     assert check(log, None, {"nothing"}).standings == {}
@@ -255,6 +257,10 @@ def seed_first(entries: Entries) -> None:
     entries.insert(entries.index(first(entries, "result")), seed)
 
 
+def at(time: str) -> Callable[[Entries], object]:
+    return lambda entries: first(entries, "result").update(at=time)
+
+
 CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
     "the seed is another one than was committed to": (other_seed, r"is not the seed that entry \d+ committed to"),
     "the commitment is another one": (other_commitment, r"is not the seed that entry \d+ committed to for match"),
@@ -284,7 +290,37 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
         "does not have what belongs to seed",
     ),
     "true for a number": (lambda entries: first(entries, "version").update(number=True), "what belongs to version"),
-    "a newer format": (lambda entries: first(entries, "begin").update(format=2), "is in format 2, written by Dogana"),
+    "a newer format": (lambda entries: first(entries, "begin").update(format=3), "is in format 3, written by Dogana .*; update this one"),
+    "the format from before the first release": (
+        lambda entries: first(entries, "begin").update(format=1),
+        "is in format 1, written by Dogana .*; from before its first release, which no release reads",
+    ),
+    "ranks that no match can have": (
+        lambda entries: first(entries, "result").update(ranks=[2] * len(first(entries, "result")["ranks"])),
+        "has ranks that no match can have",
+    ),
+    "a seat without a score": (lambda entries: first(entries, "result")["scores"].pop(), "each needs a score"),
+    "true for a score": (lambda entries: first(entries, "result")["scores"].__setitem__(0, True), "each needs a score"),
+    "an outcome that there is not": (
+        lambda entries: first(entries, "result")["outcomes"].__setitem__(0, "won"),
+        "each needs an outcome: played, illegal",
+    ),
+    "an outcome that is no text": (
+        lambda entries: first(entries, "result")["outcomes"].__setitem__(0, ["played"]),
+        "each needs an outcome: played, illegal",
+    ),
+    "a version is left out": (lambda entries: first(entries, "version").update(number=2), "bot0 v2 is taken in, but v1 of that bot"),
+    "a bot changes its author": (
+        lambda entries: entries.append({**first(entries, "version"), "number": 2, "author": "eve"}),
+        "bot0 v2 is of author 'eve', but the versions before it are of 'author0'",
+    ),
+    **{
+        f"the time {time[:40]!r}": (at(time), "is no time in UTC")
+        for time in (
+            "never", "", "2026-02-30T12:00:00.000+00:00", "2026-01-01T25:00:00+00:00", "2026-01-01", "2026-01-01T12:00:00",
+            "2026-01-01T12:00:00+02:00", "2026-01-01T12:00:00.000+00:00\n", "\u0662026-01-01T12:00:00+00:00", "9" * 5000,
+        )
+    },
     "escapes for the terminal": (
         lambda entries: first(entries, "version").update(type="\x1b[2J\n\u202e"),
         r"is of type '\\x1b\[2J\\n\\u202e'",
@@ -343,6 +379,42 @@ def test_an_earlier_log_is_a_beginning_of_every_later_one(home: Home, log: Path,
     assert compare_logs(log, log) == 0
 
 
+@pytest.mark.parametrize("seconds", [0, 0.002, 3600])
+def test_an_entry_with_a_time_before_that_of_an_earlier_one_is_named(home: Home, log: Path, seconds: float) -> None:
+    entries = entries_of(log)
+    result = first(entries, "result")
+    place = entries.index(result)
+    before = datetime.fromisoformat(entries[place - 1]["at"])
+    result["at"] = (before - timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
+    told = check(forge(log, entries, key_of(home)), None).earlier
+    assert told == [f"entry {place + 1}, at {result['at']}, is {seconds:,.3f} s earlier than one before it"] * (
+        seconds > 0
+    )
+
+
+def test_a_signature_that_is_older_than_what_it_signs_is_named(home: Home, log: Path) -> None:
+    entries = entries_of(log)
+    entries[-1]["at"] = "2999-01-01T00:00:00.000+00:00"
+    [told] = check(forge(log, entries, key_of(home)), None).earlier
+    assert told.startswith(f"entry {len(entries) + 1}, at {AT}, is ")
+
+
+def test_a_clock_that_steps_back_is_shown_by_the_command(
+    home: Home, tmp_path: Path, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ladder.evidence.now", lambda: "2001-01-01T00:00:00.000+00:00")
+    with Store(home.database, create=False) as store:
+        play_block(store, 5)
+        assert store.log_disagreement() == ""
+    written(home, tmp_path / "log.jsonl")
+    said = dogana("verify-log", "log.jsonl", "--key", key_of(home).public.text).stdout
+    assert re.search(
+        r"time: entry \d+, at 2001-01-01T00:00:00.000\+00:00, is [0-9,.]+ s earlier than one before it", said
+    )
+    document = json.loads(dogana("verify-log", "log.jsonl", "--key", key_of(home).public.text, "--json").stdout)
+    assert len(document["earlier"]) == 1
+
+
 def test_a_block_that_is_played_and_never_told_is_named(home: Home, log: Path) -> None:
     entries = entries_of(log)
     seeds = [entry for entry in entries if entry["type"] == "seed"]
@@ -389,20 +461,39 @@ def test_a_folder_or_a_device_is_no_log(tmp_path: Path) -> None:
 def long_log(path: Path, blocks: int, key: LadderKey) -> None:
     """A log of four entries for each block, two of which are results."""
     entries: Entries = [
-        {"type": "begin", "at": "", "format": 1, "dogana": "", "before": {"versions": 0, "blocks": 0, "results": 0, "voids": 0, "hash": ""}},
-        {"type": "key", "at": "", "key": key.public.text, "signature": ""},
-        {"type": "version", "at": "", "bot": "a", "number": 1, "author": "a", "content": ""},
+        {"type": "begin", "at": AT, "format": 2, "dogana": "", "before": {"versions": 0, "blocks": 0, "results": 0, "voids": 0, "hash": ""}},
+        {"type": "key", "at": AT, "key": key.public.text, "signature": ""},
+        {"type": "version", "at": AT, "bot": "a", "number": 1, "author": "a", "content": "", "run": "", "games": []},
     ]  # fmt: skip
     for block in range(1, blocks + 1):
         ids = [f"{block}a", f"{block}b"]
         matches = [{"match": one, "seed_commitment": commitment(one, block), "seats": ["a v1"]} for one in ids]
         entries.append(
-            {"type": "block", "at": "", "block": block, "game": "", "options": {}, "clock": "", "matches": matches}
+            {
+                "type": "block",
+                "at": AT,
+                "block": block,
+                "game": "",
+                "options": {},
+                "clock": "",
+                "guests": False,
+                "matches": matches,
+            }
         )
         entries += [
-            {"type": "result", "at": "", "match": one, "record": one, "digest": "", "ranks": [1]} for one in ids
+            {
+                "type": "result",
+                "at": AT,
+                "match": one,
+                "record": one,
+                "digest": "",
+                "ranks": [1],
+                "scores": [7],
+                "outcomes": ["played"],
+            }
+            for one in ids
         ]
-        entries.append({"type": "seed", "at": "", "block": block, "seed": block})
+        entries.append({"type": "seed", "at": AT, "block": block, "seed": block})
     forge(path, entries, key)
 
 
@@ -524,7 +615,7 @@ def test_the_log_of_an_older_ladder_begins_with_a_hash_of_what_was_before(tmp_pa
         log = tmp_path / "log.jsonl"
         write(home, store, log)
         found = check(log, None)
-        assert (found.before, found.voids) == (before, 1)
+        assert (found.before, found.voids, found.earlier) == (before, 1, [])  # what came before is carried over
         assert any(line.startswith("block 2,") for line in found.unfinished)
         with sqlite3.connect(home.database) as database:
             database.execute("update results set record_hash = 'x' where number = 1")
@@ -748,6 +839,60 @@ def test_a_record_is_checked_against_the_key_and_the_log_of_its_ladder(
         assert ended.stdout.startswith("not proved ")
         assert reason in ended.stdout
     assert "--log needs --key" in dogana("verify", record, "--log", "later.jsonl", status=1).stderr
+
+
+COMMON = (set(ENTRIES["block"]) | set(OF_MATCH) | set(ENTRIES["result"])) - {"at", "block", "guests", "matches"}
+"""What the entries of a match have that its record has, too; it has no times of day, and knows of no other matches."""
+FORGED: dict[str, Callable[[Any], Any]] = {
+    "match": lambda match: match[::-1],
+    "game": lambda game: "yunnan",
+    "options": lambda options: {"anything": 7},
+    "clock": lambda clock: "3600+60/3600",
+    "seats": lambda seats: seats[::-1],
+    "seed_commitment": lambda committed: committed[::-1],
+    "record": lambda record: record[::-1],
+    "digest": lambda digest: digest[::-1],
+    "ranks": lambda ranks: [1] * len(ranks),
+    "scores": lambda scores: [score + 1 for score in scores],
+    "outcomes": lambda outcomes: ["crash", *outcomes[1:]],
+}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Entries, LadderKey]:
+    """A sealed record, the entries of its ladder up to its result, and the key."""
+    home = Home(tmp_path_factory.mktemp("recorded"))
+    with ladder(home.folder), Chronicle(home.database, create=False) as store:
+        key = ladder_key(home, store)
+        [one, *_] = proved(home, store, 5)
+    entries = entries_of(written(home, home.folder / "log.jsonl"))
+    end = next(place for place, entry in enumerate(entries) if entry.get("match") == one.match_id)
+    return home.sealed_record(one.match_id), entries[: end + 1], key
+
+
+@pytest.mark.parametrize("field", sorted(COMMON))
+def test_a_log_that_says_anything_else_than_the_record_does_not_prove_it(
+    dogana: Dogana, recorded: tuple[Path, Entries, LadderKey], tmp_path: Path, field: str
+) -> None:
+    """The organiser, who has the key, writes a log that holds by itself; who has the record is not deceived."""
+    record, told, key = recorded
+    log = tmp_path / "log.jsonl"
+    words = ("verify", record, "--key", key.public.text, "--log", log)
+    forge(log, told, key)
+    assert f"its result is entry {len(told)} of" in dogana(*words).stdout
+    entries = json.loads(json.dumps(told))
+    result, block = entries[-1], next(entry for entry in entries if entry["type"] == "block")
+    planned = next(match for match in block["matches"] if match["match"] == result["match"])
+    has_it = [place for place in (result, planned, block) if field in place]
+    for place in has_it:
+        place[field] = FORGED[field](place[field])
+    assert has_it
+    forge(log, entries, key)
+    check(log, key.public)
+    ended = dogana(*words, status=1)
+    assert ended.stdout.startswith("not proved ")
+    assert len(ended.stdout.splitlines()) == 1
+    assert {"match": "was never scheduled by the log", "record": "has another record"}.get(field, field) in ended.stdout
 
 
 def test_signing_and_logging_are_a_small_part_of_a_match(home: Home) -> None:
