@@ -83,6 +83,7 @@ def test_the_projects_own_messages_are_in_order(check: ModuleType) -> None:
     present = check.load(check.PROTO)
     assert check.style_problems(check.PROTO) == []
     assert check.breaking_changes(check.PROTO, check.RELEASED) == []
+    assert check.unguarded(present, check.RELEASED) == []
     assert check.collisions(present) == []
     for name, made in check.PAGES.items():
         assert made.path.read_text() == check.page(present, name)
@@ -154,27 +155,54 @@ def test_growth_is_no_breaking_change(check: ModuleType, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", RELEASED)
 def test_each_released_file_is_guarded(check: ModuleType, tmp_path: Path, name: str) -> None:
-    """In each file, an enum value that is 1 is made another number."""
+    """In each file, the first field or enum value that is 1 is made another number."""
+    [problem] = changed(check, tmp_path, name, r"^( +[A-Za-z0-9_. ]+) = 1;", r"\1 = 7777;")
+    assert f"{name}:" in problem
+    assert re.search(r'(field|enum value) "1"', problem)
+
+
+@pytest.mark.parametrize("name", ["dogana/v1/referee.proto", "dogana/v1/ladder.proto"])
+def test_the_calls_of_each_service_are_guarded(check: ModuleType, tmp_path: Path, name: str) -> None:
+    [problem] = changed(check, tmp_path, name, r"^( +rpc )(\w+)\(", r"\1Other\2(")
+    assert f"{name}:" in problem
+    assert "RPC" in problem
+
+
+def changed(check: ModuleType, tmp_path: Path, name: str, old: str, new: str) -> list[str]:
+    """The breaking changes if the first thing in a file that is like this becomes something else."""
     copy = tmp_path / "proto"
     shutil.copytree(check.PROTO, copy)
     text = (copy / name).read_text()
-    changed = re.sub(r"^( +[A-Z0-9_]+) = 1;", r"\1 = 7777;", text, count=1, flags=re.MULTILINE)
-    assert changed != text
-    (copy / name).write_text(changed)
-    [problem] = check.breaking_changes(copy, check.RELEASED)
-    assert f"{name}:" in problem
-    assert 'enum value "1"' in problem
+    other = re.sub(old, new, text, count=1, flags=re.MULTILINE)
+    assert other != text
+    (copy / name).write_text(other)
+    found: list[str] = check.breaking_changes(copy, check.RELEASED)
+    return found
 
 
-def test_the_envelope_and_the_games_are_released() -> None:
-    assert len(RELEASED) >= 5
+def test_all_of_the_projects_own_messages_are_released(check: ModuleType) -> None:
+    assert sorted(RELEASED) == sorted(path.relative_to(check.PROTO).as_posix() for path in check.PROTO.rglob("*.proto"))
 
 
-def test_a_file_that_is_not_released_is_named(check: ModuleType, tmp_path: Path) -> None:
-    folder, released = written(tmp_path / "new", GOOD), tmp_path / "released.binpb"
-    assert check.unreleased(check.load(folder), check.RELEASED) == ["dogana/v9/thing.proto"]
-    check.release(folder, released)
-    assert check.unreleased(check.load(folder), released) == []
+def test_a_file_that_is_not_released_is_a_problem(
+    check: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy, released = tmp_path / "proto", tmp_path / "released.binpb"
+    shutil.copytree(check.PROTO, copy)
+    written(copy, GOOD)
+    shutil.copy(check.RELEASED, released)
+    monkeypatch.setattr(check, "PROTO", copy)
+    monkeypatch.setattr(check, "RELEASED", released)
+    monkeypatch.setattr(sys, "argv", ["check.py"])
+    with pytest.raises(SystemExit, match="1"):
+        check.main()
+    told = "proto/dogana/v9/thing.proto: not guarded against breaking changes: run `python proto/check.py --release`\n"
+    assert capsys.readouterr().out == told
+    monkeypatch.setattr(sys, "argv", ["check.py", "--release"])
+    check.main()
+    monkeypatch.setattr(sys, "argv", ["check.py"])
+    with pytest.raises(SystemExit, match="0"):
+        check.main()
 
 
 # --- names that collide -----------------------------------------------------------------------------------------
