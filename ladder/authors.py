@@ -19,6 +19,7 @@ from ladder.entries import now
 from ladder.errors import LadderError, NotFound, Unauthenticated
 from ladder.intake import ORGANISER_NAME, check_author
 from ladder.match import HOUSE
+from ladder.names import looks_like
 
 DEFAULT_DAYS = 90
 _ALPHABET = string.ascii_letters + string.digits
@@ -61,7 +62,7 @@ class Authors(Budgets):
         """Add an author; return a token.
 
         Raises:
-            LadderError: if the name is not allowed, or there is such an author.
+            LadderError: if the name is not allowed, or there is such an author, or one for whom this one could be taken.
         """
         check_author(author)
         with self.writing():
@@ -70,6 +71,8 @@ class Authors(Budgets):
                     raise LadderError(
                         f"there is an author {name} already; for another token: dogana ladder author token {name}"
                     )
+            if other := looks_like(author, self.names()):
+                raise LadderError(f"{author} could be taken for the author {other}; choose another name")
             self._write("insert into authors (name, created_at) values (?, ?)", [author, _now()])
             self.note_act(ORGANISER_NAME, "author add", author)
             return self._new_token(author, days)

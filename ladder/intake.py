@@ -31,6 +31,7 @@ from ladder.home import Home
 from ladder.key import ladder_key
 from ladder.manifest import RUNNERS, read_manifest
 from ladder.match import HOUSE, Version
+from ladder.names import looks_like, without_version
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
 from referee.registry import house_bots
@@ -122,9 +123,12 @@ def check_names(bot: str, author: str) -> None:
     """Check the names of a submitted bot and of its author.
 
     Raises:
-        LadderError: if one has characters that are not allowed, or could be mistaken for a house bot or their author.
+        LadderError: if one has characters that are not allowed, or could be mistaken for a house bot or their author, or that
+            of the bot for a version.
     """
     _check_name(bot, "a bot's name")
+    if not without_version(bot):
+        raise LadderError(f"a bot cannot be called {bot}, which reads like the version of another; choose another name")
     check_author(author)
 
 
@@ -140,9 +144,10 @@ def check_author(author: str) -> None:
 def _check_name(name: str, what: str) -> None:
     if not _NAME.fullmatch(name):
         raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
-    taken = {HOUSE, ORGANISER_NAME, *house_bots()}
-    if name.lower() in taken:
-        raise LadderError(f"the names of house bots and of their author ({', '.join(sorted(taken))}) are reserved")
+    taken = sorted({HOUSE, ORGANISER_NAME, *house_bots()})
+    if other := looks_like(name, taken):
+        like = "" if name.lower() == other else f", and {name} could be taken for {other}"
+        raise LadderError(f"the names of house bots and of their author ({', '.join(taken)}) are reserved{like}")
 
 
 def check_path(path: Path) -> None:

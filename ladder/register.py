@@ -11,7 +11,8 @@ from ladder.condition import Condition
 from ladder.database import among_ids
 from ladder.entries import note, now
 from ladder.errors import LadderError
-from ladder.match import Version
+from ladder.match import HOUSE, Version
+from ladder.names import looks_like
 from referee.game import OptionValue
 
 
@@ -47,9 +48,7 @@ class Register(Budgets):
             LadderError: if the bot belongs to another author, or another bot could be taken for it.
         """
         with self.writing():
-            alike = {row["name"] for row in self._rows("select name from bots where lower(name) = lower(?)", [bot])}
-            if alike and bot not in alike:  # an older ladder may have both
-                raise LadderError(f"there is a bot {min(alike)} already; a name must differ in more than capitals")
+            self._check_is_like_no_other(bot, author)
             self._write("insert or ignore into bots (name, author, created_at) values (?, ?, ?)", [bot, author, now()])
             [owner] = self._rows("select * from bots where name = ?", [bot])
             if owner["author"] != author:
@@ -68,6 +67,20 @@ class Register(Budgets):
             if not known:
                 note(self._db, "version", row["id"])
             return self.versions([row["id"]])[row["id"]], not known
+
+    def _check_is_like_no_other(self, bot: str, author: str) -> None:
+        """Check that a bot that is new, and its author, cannot be taken for others. House bots were there before."""
+        known = {row["name"]: row["author"] for row in self._rows("select name, author from bots order by id")}
+        if bot in known or author == HOUSE:  # an older ladder may have both
+            return
+        capitals = next((other for other in known if other.lower() == bot.lower()), "")
+        if capitals:
+            raise LadderError(f"there is a bot {capitals} already; a name must differ in more than capitals")
+        if other := looks_like(bot, (name for name, its_author in known.items() if its_author != author)):
+            raise LadderError(f"{bot} could be taken for {other}, a bot of {known[other]}; choose another name")
+        authors = set(known.values())
+        if author not in authors and (other := looks_like(author, sorted(authors))):
+            raise LadderError(f"author {author} could be taken for {other}, who has bots here; choose another name")
 
     def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
         """Return all versions by id, or some and all others of their bots."""

@@ -19,10 +19,12 @@ from pathlib import Path
 import pytest
 
 from ladder import intake
+from ladder.authors import Authors
 from ladder.errors import BadBot, CannotPlay, LadderError
 from ladder.home import Home
 from ladder.intake import Inspector, hash_of, submit, take_in
 from ladder.match import Version
+from ladder.names import skeleton
 from referee.sandbox import runtimes
 
 PROGRAM = "#!/bin/sh\nexit 0\n"
@@ -634,8 +636,13 @@ def test_a_path_that_is_a_link_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "author"),
-    [("house", "me"), ("House", "me"), ("GREEDY", "me"), ("random", "me"), ("mybot", "house"), ("mybot", "HOUSE")],
-)
+    [
+        ("house", "me"), ("House", "me"), ("GREEDY", "me"), ("random", "me"), ("mybot", "house"), ("mybot", "HOUSE"),
+        ("greedy.", "me"), ("g-r.e_edy", "me"), ("greedy-v1", "me"), ("Greedy_V12", "me"), ("greedyv2", "me"),
+        ("greedy-vl", "me"), ("gr33dy", "me"), ("9reedy", "me"), ("rand0m", "me"), ("randorn", "me"), ("ranclom", "me"),
+        ("h0u5e", "me"), ("mybot", "organ1ser"), ("mybot", "0rganlser."), ("mybot", "house-v2"),
+    ],
+)  # fmt: skip
 def test_names_that_could_be_mistaken_for_the_house_are_refused(tmp_path: Path, name: str, author: str) -> None:
     with pytest.raises(LadderError, match="are reserved"):
         submit(Home(tmp_path / "home"), bot_folder(tmp_path / "bot"), name, author)
@@ -649,7 +656,64 @@ def test_a_name_that_differs_from_another_bots_in_capitals_alone_is_refused(tmp_
         with pytest.raises(LadderError, match=r"there is a bot Deep\.Bot already"):
             submit(home, folder, "deep.bot", author)
     submit(home, folder, "Deep.Bot", "me")
-    submit(home, folder, "deep-bot", "me")
+    submit(home, folder, "deep-bot", "me")  # her own are her affair
+
+
+@pytest.mark.parametrize("name", ["v1", "V2", "v01", "v1."])
+def test_a_name_that_reads_like_a_version_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(
+        LadderError, match=f"a bot cannot be called {re.escape(name)}, which reads like the version"
+    ) as told:
+        submit(Home(tmp_path / "home"), bot_folder(tmp_path / "bot"), name, "me")
+    assert len(str(told.value).splitlines()) == 1
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "champi0n", "cham.pion", "champion.", "Champion-", "champion-v1", "champion_v3", "championv2", "CHAMPION-V1",
+        "charnpion", "champlon", "champ1on", "champion-vl", "charnpi0n.v2",
+    ],
+)  # fmt: skip
+def test_a_bot_that_could_be_taken_for_that_of_another_author_is_refused(tmp_path: Path, name: str) -> None:
+    home, folder = Home(tmp_path / "home"), bot_folder(tmp_path / "bot")
+    submit(home, folder, "champion", "ann")
+    with pytest.raises(LadderError, match=f"{re.escape(name)} could be taken for champion, a bot of ann") as told:
+        submit(home, folder, name, "eve")
+    assert len(str(told.value).splitlines()) == 1
+    submit(home, folder, name, "ann")  # her own are her affair
+    with pytest.raises(LadderError, match="could be taken for champion"):
+        submit(home, folder, f"{name}_", "eve")
+
+
+@pytest.mark.parametrize(
+    "name", ["champ", "champions", "champion2", "v1per", "dev1", "val", "evil", "rev0lver", "bot1", "bot11"]
+)
+def test_names_that_are_only_similar_are_allowed(tmp_path: Path, name: str) -> None:
+    home, folder = Home(tmp_path / "home"), bot_folder(tmp_path / "bot")
+    for other, author in {"champion": "ann", "bot2": "bob", "v2per": "cat", "bot6": "dan", "bot8": "fay"}.items():
+        submit(home, folder, other, author)
+    assert submit(home, folder, name, "eve")[1]
+
+
+@pytest.mark.parametrize("author", ["ann.1ee", "annlee", "Ann.Lee", "ann-lee-v2"])
+def test_an_author_who_could_be_taken_for_another_is_refused(tmp_path: Path, author: str) -> None:
+    home, folder = Home(tmp_path / "home"), bot_folder(tmp_path / "bot")
+    submit(home, folder, "mybot", "ann.lee")
+    with pytest.raises(LadderError, match=f"author {author} could be taken for ann.lee, who has bots here"):
+        submit(home, folder, "another", author)
+    with Authors(home.database, create=False) as authors:
+        authors.add("ann.lee")
+        with pytest.raises(LadderError, match=r"author ann\.lee|the author ann\.lee|an author ann\.lee"):
+            authors.add(author)
+        authors.add("bob")
+    submit(home, folder, "another", "bob")
+
+
+def test_numbers_are_never_taken_for_one_another() -> None:
+    """All numbers of three digits have other skeletons."""
+    assert len({skeleton(f"bot{number:03}") for number in range(1000)}) == 1000
 
 
 @pytest.mark.parametrize("name", ["../../[red]x\n y", "me\x1b[2J", "", "x" * 41, "-x", "ü", "a b"])
