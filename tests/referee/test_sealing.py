@@ -139,6 +139,26 @@ def test_a_good_copy_is_left_whenever_sealing_is_interrupted(
     assert verify(sealed(unsealed), find).is_sealed
 
 
+def test_a_record_is_on_the_disk_before_it_takes_its_name_and_so_is_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when it is sealed, before the earlier one is removed. Each wait is noted with the names in the folder at that moment."""
+    waits: list[tuple[str, list[str]]] = []
+    fsync = os.fsync
+
+    def noting(descriptor: int) -> None:
+        waited_for = Path(f"/proc/self/fd/{descriptor}").readlink()
+        fsync(descriptor)
+        waits.append((waited_for.suffix or "folder", sorted(path.suffix for path in tmp_path.iterdir())))
+
+    monkeypatch.setattr(os, "fsync", noting)
+    play(tmp_path / "match.jsonl")
+    assert waits == [(".part", [".part"]), ("folder", [".jsonl"])]
+    waits.clear()
+    sealed(tmp_path / "match.jsonl")
+    assert waits == [(".part", [".jsonl", ".part"]), ("folder", [".jsonl", ".zst"]), ("folder", [".zst"])]
+
+
 def test_records_are_for_their_owner_only_whatever_the_umask(tmp_path: Path) -> None:
     umask = os.umask(0)
     try:

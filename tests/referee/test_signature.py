@@ -50,6 +50,12 @@ def replayed(path: Path) -> Replay:
     return replay
 
 
+def test_the_fingerprint_of_a_key_is_written_as_people_have_noted_it() -> None:
+    """Five groups of four digits; who has compared it once must see the same in every later release."""
+    key = "ed25519:3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29"
+    assert parse_key(key).fingerprint == "a478-54ac-cb06-d9dd-c14a"
+
+
 def test_a_record_that_is_signed_holds_without_a_key_and_stands_for_the_same(record: Path) -> None:
     lines = read_lines(record)
     found = verify(record, find)
