@@ -31,8 +31,9 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from ladder.rated_again import rate_what_was_mixed, rated_again
+from referee.records.audit_log import MAX_ATTEMPTS
 
-MAX_VOIDS = 3
+MAX_VOIDS = MAX_ATTEMPTS
 """A match that was void this often is given up: it is not played again, and does not count."""
 
 migrations = Migrations("ladder")

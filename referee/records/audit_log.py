@@ -27,6 +27,8 @@ FORMAT = 2
 """The version of the format of audit logs that is written and read."""
 MAX_LINE_BYTES = 256 * 1024
 """No line of an audit log is longer; a block with many seats has about 10 kB, any other entry less than 1 kB."""
+MAX_ATTEMPTS = 3
+"""A match that was void this often is given up, and no sooner: who could give up a match could undo a loss."""
 _CHECKPOINT = b'{"type":"checkpoint",'
 _MAX_REASON_CHARACTERS = 300
 _MAX_TIME_CHARACTERS = 40
@@ -386,6 +388,8 @@ class _Book:
                 raise _Wrong(f"match {match['match']} is scheduled twice, or not with the seats of its block")
             self._block_of[match["match"]] = entry["block"]
             commitments[match["match"]] = match["seed_commitment"]
+            if match["match"] in self.found.standings:
+                raise _Wrong(f"match {match['match']} is scheduled a second time")
             if match["match"] in self._wanted:
                 self.found.standings[match["match"]] = Standing(number, {**entry, **match})
         self._blocks[entry["block"]] = _Block(number, entry["at"], commitments, seats, dict.fromkeys(commitments, 0))
@@ -409,6 +413,11 @@ class _Book:
             raise _Wrong(
                 f"match {entry['match']} has {block.seats} seats, and each needs an outcome: {', '.join(_OUTCOMES)}"
             )
+        stayed = [
+            rank for rank, outcome in zip(ranks, entry["outcomes"], strict=True) if outcome == Outcome.PLAYED.value
+        ]
+        if stayed and max(stayed) > len(stayed):
+            raise _Wrong(f"match {entry['match']} ranks a seat that was out before one that played to the end")
         del block.open[entry["match"]]
         self.found.results += 1
         known = self.found.standings.get(entry["match"])
@@ -420,6 +429,10 @@ class _Book:
         block.open[entry["match"]] += 1
         if entry["attempt"] != block.open[entry["match"]]:
             raise _Wrong(f"is attempt {entry['attempt']}, but attempt {block.open[entry['match']]} comes here")
+        if entry["given_up"] != (entry["attempt"] >= MAX_ATTEMPTS):
+            raise _Wrong(
+                f"match {entry['match']} is given up after {MAX_ATTEMPTS} attempts that were void, no sooner and no later"
+            )
         self.found.voids += 1
         if entry["given_up"]:
             del block.open[entry["match"]]

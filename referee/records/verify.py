@@ -119,6 +119,7 @@ class Replay:
         last_hash: the hash of the last line before the signature, which stands for the whole record.
         signature: the signature at the end, which has not been checked; None until the iteration has come to it, or if there is none.
         is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
+        dogana: the version of Dogana that claims to have written it.
         actions_in_all: how many actions the record claims to have.
         troubles: the strikes of the match so far, and which seats went out.
     """
@@ -154,6 +155,7 @@ class Replay:
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
+        self.dogana = str(self.lines[0].data.get("dogana"))
         self._digest = MatchDigest(self.plan)
         self._seats = [_SeatRecord(SeatClock(self.plan.control)) for _ in range(self.plan.setup.seats)]
         self._actions = 0
@@ -537,6 +539,8 @@ class Verified:
     """The hash of the last line before the signature: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
     """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
+    dogana: str
+    """The version of Dogana that claims to have written it."""
 
 
 def verify(
@@ -557,4 +561,4 @@ def verify(
     for _ in replay:
         pass
     assert replay.result is not None  # noqa: S101 the iteration came to its end
-    return Verified(replay.plan, replay.result, replay.result_hash, replay.last_hash, replay.is_sealed)
+    return Verified(replay.plan, replay.result, replay.result_hash, replay.last_hash, replay.is_sealed, replay.dogana)
