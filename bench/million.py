@@ -2,7 +2,7 @@
 
 Ladders are made with SQL in FOLDER, which takes some minutes and 2 GB, and stay there; those that are there are used. All steps
 are measured in turn, in seconds of CPU. With 1,000 matches most of the 1,000 versions have played three or four, so what lists
-their last ones is not full yet; with 100,000 it is.
+their last ones is not full yet, and such a question is short of its aim; with 100,000 it is, as the column "since full" shows.
 
 With --recompute it is measured instead what a comparison takes for each match, to the end: a quarter of an hour with a million.
 There are no records, so only one is looked for. All ratings differ from those that follow, which is the worst case.
@@ -91,10 +91,7 @@ def ladders(folder: Path) -> list[Home]:
 
 
 def add_rows(report: Report, folder: Path) -> None:
-    """Measure it for `make bench`, with the ladders that are in a folder, or are made there.
-
-    What is level only since its lists are full is compared with the ladder before the longest, and says so.
-    """
+    """Measure it for `make bench`, with the ladders that are in a folder, or are made there: the longest beside the shortest."""
     report.section(f"A ladder of {SIZES[-1]:,} matches, {VERSIONS:,} versions")
     folder.mkdir(parents=True, exist_ok=True)
     homes = ladders(folder)
@@ -111,11 +108,8 @@ def add_rows(report: Report, folder: Path) -> None:
 
 
 def _add_row(report: Report, what: str, figures: Sequence[float], unit: str, aim: float) -> None:
-    only_since_full = figures[-1] / figures[0] > aim >= figures[-1] / figures[1]
-    other = 1 if only_since_full else 0
-    title = f"{what} (its lists are full)" if only_since_full else what
-    beside = f"at {SIZES[other]:,} {figures[other]:.3g} {unit}"
-    report.ratio(title, f"{figures[-1]:.3g} {unit}", beside, figures[-1] / figures[other], most=aim)
+    beside = f"at {SIZES[0]:,} {figures[0]:.3g} {unit}"
+    report.ratio(what, f"{figures[-1]:.3g} {unit}", beside, figures[-1] / figures[0], most=aim)
 
 
 def compare(homes: list[Home]) -> Iterator[tuple[str, list[float]]]:
@@ -174,9 +168,9 @@ ALONE = {"--ask-all": _ask_all, "--recompute-all": _recompute}
 
 
 def _add(table: Table, what: str, unit: str, figures: Sequence[float], aim: float, digits: int = 0) -> None:
-    """Add a row, judged by what the longest history takes, beside the shortest and the one before it."""
+    """Add a row, judged by what the longest history takes beside the shortest; beside the one before it is only told."""
     ratio, since_full = figures[-1] / figures[0], figures[-1] / figures[-2]
-    judged = "OK" if ratio <= aim else "OK since full" if since_full <= aim else "SHORT"
+    judged = "OK" if ratio <= aim else "SHORT"
     shown = (f"{figure:.{digits}f} {unit}" for figure in figures)
     table.add_row(what, *shown, f"{ratio:.2f}", f"{since_full:.2f}", f"<= {aim}", judged)
 
