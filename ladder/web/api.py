@@ -21,13 +21,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ladder.asker import ANYBODY, Asker
-from ladder.authors import Authors
 from ladder.desk import Desk
 from ladder.document import document
 from ladder.errors import TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.service.meter import SECONDS_OF_REQUEST
 from ladder.service.threads import Threads
+from ladder.service.tokens import Tokens
 from ladder.web.asked import BadQuestion
 from ladder.web.kept import Kept
 from ladder.web.limits import Limits, address_of, name_of
@@ -76,10 +76,11 @@ _MAX_UINT32 = 2**32 - 1
 class Api:
     """What answers the questions of programs about one ladder."""
 
-    def __init__(self, home: Home, limits: Limits, shelf: Shelf) -> None:
+    def __init__(self, home: Home, limits: Limits, tokens: Tokens, shelf: Shelf) -> None:
         """Keep what anybody may know on the shelf."""
         self._home = home
         self._limits = limits
+        self._tokens = tokens
         self._shelf = shelf
         self._threads = Threads(MAX_ANSWERS)
 
@@ -140,15 +141,7 @@ class Api:
         scheme, _, token = shown.partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
-        address = address_of(request)
-        self._limits.guesses.take(address)  # before it is looked up, which costs more than to show one
-        asker = await self._threads.run(self._author_of, token.strip())
-        self._limits.guesses.change(address, 1)
-        return asker
-
-    def _author_of(self, token: str) -> Asker:
-        with Authors(self._home.database, create=False) as authors:
-            return Asker(authors.author_of(token))
+        return Asker(await self._threads.run(self._tokens.author_of, token.strip(), address_of(request)))
 
 
 def _asked(desk: Desk, rpc: str, question: Message) -> tuple[Kept, str]:

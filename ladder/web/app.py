@@ -23,6 +23,7 @@ from ladder.home import Home
 from ladder.journal import of_this_call
 from ladder.service.refusals import Refusals
 from ladder.service.threads import Threads
+from ladder.service.tokens import Tokens
 from ladder.web import author
 from ladder.web.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api
 from ladder.web.api import failed as api_failed
@@ -112,6 +113,7 @@ class Pages:
         self._turns = Turns(MAX_PAGES - 1)
         self._refusals = Refusals()
         self.limits = Limits()
+        self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers requests for a page."""
@@ -156,7 +158,7 @@ class Pages:
 
     def asked(self, request: Request, chronicle: Chronicle | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
-        asker = visitor(self.home, self.site, request)
+        asker = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
         desk = Desk(self.home, asker, chronicle)
         return Asked(desk, asker, self.site, _path(request), names, dict(request.query_params))
@@ -223,8 +225,8 @@ def application(home: Home, site: Site) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application."""
     pages = Pages(home, site)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
-    routes += Api(home, pages.limits, pages.shelf).routes()
-    routes += author.routes(home, site, pages.limits, pages.answer_privately)
+    routes += Api(home, pages.limits, pages.tokens, pages.shelf).routes()
+    routes += author.routes(home, site, pages.limits, pages.tokens, pages.answer_privately)
     play = Play(home, site, pages.show)
     if site.has_tables:
         routes += play.routes()
