@@ -96,6 +96,7 @@ _TITLES = {
     403: "This cannot be seen",
     404: "There is no such page",
     405: "This cannot be done here",
+    408: "This took too long",
     429: "Too much at a time",
     500: "The ladder failed",
     503: "The ladder is busy",
@@ -176,6 +177,8 @@ class Pages:
         shown = visible(reason, MAX_REASON_CHARACTERS)
         html = rendered(Page("error.html", {"title": title, "reason": shown}), asked)
         response = sent(Kept.of(html.encode(), status), request, is_private=True)
+        if status == 408:
+            response.headers["connection"] = "close"  # the rest of the form may never come
         if status in (429, 503):
             response.headers["retry-after"] = str(error.seconds if isinstance(error, TooMuch) else 60)
         return response

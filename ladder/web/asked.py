@@ -16,6 +16,10 @@ class BadQuestion(LadderError):
     """The address says something that cannot be; the text names what it may be."""
 
 
+class TooSlow(LadderError):
+    """The rest of a request did not come in time."""
+
+
 class NoPage(LadderError):
     """There is no such page."""
 

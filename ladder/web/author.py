@@ -29,6 +29,7 @@ from ladder.service.threads import Threads
 from ladder.service.tokens import Tokens
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from ladder.web.asked import Asked, BadQuestion, NoPage, Page, PageFunction, Site
+from ladder.web.connections import UNHURRIED
 from ladder.web.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
 from ladder.web.limits import Limits, address_of, name_of
 from ladder.web.links import link
@@ -181,6 +182,7 @@ class Author:
     async def _submit(self, request: Request) -> Response:
         asker = await self._asker(request)
         length = _length(request)
+        request.scope[UNHURRIED] = True
         sent: dict[str, str] = {}
         stream = _prompt(request)
         try:

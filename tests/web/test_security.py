@@ -93,8 +93,9 @@ def is_let_go(connection: socket.socket, data: bytes) -> bool:
         return True
 
 
-def get(path: str, *headers: str, method: str = "GET", host: str = "x") -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *headers, "", ""]
+def get(path: str, *headers: str, method: str = "GET", host: str = "x", close: bool = True) -> bytes:
+    ending = ["Connection: close"] if close else []
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", *ending, *headers, "", ""]
     return "\r\n".join(lines).encode("latin-1")
 
 
@@ -219,7 +220,7 @@ def test_what_is_no_request_or_too_long_is_refused_and_the_next_one_is_served(cl
         get("/", "Transfer-Encoding: chunked, identity"),
         get("/login", "Transfer-Encoding: chunked", method="POST") + b"zz\r\n",
     ):
-        with connected(client) as connection, contextlib.suppress(ConnectionError):
+        with connected(client) as connection, contextlib.suppress(OSError):
             connection.sendall(head)
             connection.shutdown(socket.SHUT_WR)
             answer = read_all(connection)
@@ -367,8 +368,100 @@ def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, mon
     monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
     client = browse(home, SITE)
     with connected(client) as connection:
-        connection.sendall(get("/login", "Content-Length: 100", method="POST") + b"token=")
-        assert status(read_all(connection)) == 400
+        connection.sendall(get("/login", "Content-Length: 100", method="POST", close=False) + b"token=")
+        answer = read_all(connection)  # to its end: the connection is closed
+        assert status(answer) == 408
+        assert b"did not arrive within" in answer
+
+
+def test_the_rest_of_a_request_that_nobody_else_limits_has_to_come_in_time(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
+    client = browse(home, SITE)
+    with connected(client) as connection:
+        connection.sendall(get("/login", "Content-Length: 100000", method="POST"))
+        assert is_let_go(connection, b"x")
+
+
+def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
+    client = browse(home, SITE)
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    files = {"file": ("bot.py", b"print('not run')\n")}
+    request = client.build_request("POST", "/submit", data={"bot": "slow"}, files=files)
+    body = request.read()
+    head = get(
+        "/submit",
+        f"Cookie: dogana={token}",
+        f"Content-Type: {request.headers['content-type']}",
+        f"Content-Length: {len(body)}",
+        method="POST",
+    )
+    with connected(client) as connection:
+        connection.sendall(head)
+        for at in range(0, len(body), len(body) // 4):
+            time.sleep(0.3)
+            connection.sendall(body[at : at + len(body) // 4])
+        assert status(read_all(connection)) == 303
+
+
+@contextlib.contextmanager
+def crowd(client: httpx.Client, count: int, addresses: tuple[str, ...], sends: bytes) -> Iterator[list[socket.socket]]:
+    """Connections from each of some addresses, which have said something and say nothing more."""
+    url = client.base_url
+    with contextlib.ExitStack() as stack:
+        opened = []
+        for number in range(count * len(addresses)):
+            one = stack.enter_context(socket.socket())
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.settimeout(60)
+            one.bind((addresses[number % len(addresses)], 0))
+            one.connect((url.host, url.port))
+            with contextlib.suppress(ConnectionError):
+                one.sendall(sends)
+            opened.append(one)
+        yield opened
+
+
+TWO = ("127.0.0.2", "127.0.0.3")
+
+
+def test_unfinished_forms_of_two_addresses_keep_nobody_out(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither people elsewhere, nor those at the same address."""
+    for module, name, value in (
+        (form, "FORM_SECONDS", 600.0),
+        (connections, "BODY_SECONDS", 600.0),
+        (connections, "MAX_CONNECTIONS_OF_ONE", 12),
+        (connections, "MAX_CONNECTIONS", 20),
+    ):
+        monkeypatch.setattr(module, name, value)
+    client = browse(home, SITE)
+    unfinished = get("/login", "Content-Length: 100", method="POST") + b"tok"
+    with crowd(client, 15, TWO, unfinished):
+        for source in (*TWO, "127.0.0.1") * 2:
+            transport = httpx.HTTPTransport(local_address=source)
+            with httpx.Client(base_url=client.base_url, transport=transport, timeout=60) as person:
+                for page in ("/", "/login", "/enter"):
+                    assert person.get(page).status_code == 200, source
+
+
+def test_two_addresses_that_do_not_read_keep_nobody_out(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
+    monkeypatch.setattr("ladder.web.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    client = browse(home, SITE)
+    with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
+        for _ in range(3):
+            with httpx.Client(base_url=client.base_url, timeout=60) as person:
+                assert person.get("/enter").status_code == 200
 
 
 def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(
