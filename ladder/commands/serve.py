@@ -21,7 +21,9 @@ from ladder import journal
 from ladder.authors import Authors
 from ladder.commands.options import (
     DEFAULT_WORKERS,
+    CorsOption,
     HomeOption,
+    HostNameOption,
     JoinOption,
     ProxyOption,
     SameAuthorOption,
@@ -107,6 +109,8 @@ def serve(
         typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
     ] = "",
     proxy: ProxyOption = "",
+    host_name: HostNameOption = None,
+    cors_origin: CorsOption = None,
     metrics: Annotated[
         str | None, typer.Option(help="Show figures for Prometheus there, at /metrics by HTTP.", metavar="HOST:PORT")
     ] = None,
@@ -187,7 +191,20 @@ def serve(
             for text, is_warning in walls_of(limits, sandbox):
                 note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
             at_tables = confine(place, limits) if ray is not None and web is not None else sandbox
-            pages = None if web is None else Pages(web, public_url, proxy, tls_cert, tls_key, at_tables)
+            pages = (
+                None
+                if web is None
+                else Pages(
+                    web,
+                    public_url,
+                    proxy,
+                    host_name or [],
+                    cors_origin or [],
+                    tls_cert,
+                    tls_key,
+                    at_tables,
+                )
+            )
             with _listening(place, address, None if metrics is None else Listen(metrics), called, pages):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
@@ -213,6 +230,8 @@ class Pages:
     address: str
     public_url: str
     proxy: str
+    host_names: list[str]
+    cors_origins: list[str]
     certificate: Path | None
     key: Path | None
     sandbox: Sandbox | None
@@ -232,6 +251,7 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
         PortInUse: if that is not possible.
     """
     from ladder.web.asked import Site  # no other command needs a web server
+    from ladder.web.hosts import names_of
     from ladder.web.serving import Certificate, pages_beside
 
     host, _, port = address.rpartition(":")
@@ -243,6 +263,8 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
         address=f"{urlsplit(public).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
         public_url=public,
         proxy=pages.proxy,
+        host_names=names_of([pages.address], pages.host_names),
+        cors_origins=frozenset(pages.cors_origins),
     )
     certificate = None
     if pages.certificate is not None and pages.key is not None:

@@ -42,6 +42,10 @@ class Site:
     """Where the pages are for the world, without a slash at the end; empty if nobody has said."""
     proxy: str = ""
     """The address of a proxy before the pages, whose word is taken for who asks, and by TLS or not; empty without one."""
+    host_names: frozenset[str] = frozenset()
+    """The names with dots by which browsers may ask, besides that of `public_url`; `*` for any (`hosts.py`)."""
+    cors_origins: frozenset[str] = frozenset()
+    """The other sites whose pages may read what programs can ask, such as https://charts.example; `*` for any."""
     matches: frozenset[str] | None = None
     """The matches that have a page; None for all."""
 

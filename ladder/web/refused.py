@@ -6,6 +6,7 @@ from starlette.exceptions import HTTPException
 
 from ladder.errors import BadHome, Busy, Forbidden, NotFound, TooMuch, Unauthenticated
 from ladder.web.asked import BadQuestion, NoPage, TooSlow
+from ladder.web.hosts import WrongHost
 from referee.errors import DoganaError
 from referee.registry import UnknownGame
 
@@ -21,6 +22,7 @@ _STATUS: dict[type[Exception], int] = {
     Busy: 503,
     OSError: 503,
     BadHome: 500,
+    WrongHost: 421,
     DoganaError: 400,
 }
 

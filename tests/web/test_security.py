@@ -27,6 +27,7 @@ from ladder.web import connections, form
 from ladder.web.api import PREFIX
 from ladder.web.app import HEADERS, PAGES, application
 from ladder.web.asked import Site
+from ladder.web.hosts import names_of
 from ladder.web.kept import Kept
 from ladder.web.serving import Certificate, config_of, listening
 from referee.registry import games
@@ -160,6 +161,74 @@ def test_the_host_that_a_stranger_names_is_never_believed(client: httpx.Client, 
         assert status(answer) < 500
         if host and host not in ("[", "a b"):
             assert host.encode() not in answer.replace(b'"x"', b"")
+
+
+OURS = ["127.0.0.1:8780", "[::1]:8780", "localhost", "LOCALHOST.:99", "desk.localhost", "classroom-pc", "192.0.2.7", ""]
+
+
+@pytest.mark.parametrize("host", OURS)
+def test_pages_answer_to_addresses_and_to_names_that_nobody_can_own(client: httpx.Client, host: str) -> None:
+    for path in ("/", f"{PREFIX}/info", "/login"):
+        assert status(raw(client, get(path, host=host))) == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8780", "127.0.0.1.evil.example", "localhost.evil.example."]
+)
+def test_a_site_that_lets_its_name_lead_here_reads_nothing(client: httpx.Client, host: str) -> None:
+    """DNS rebinding: for the browser our pages would be of the same origin as those of the other site, also for its forms."""
+    same_origin = (f"Origin: http://{host}", "Sec-Fetch-Site: same-origin")
+    for path in (
+        "/",
+        "/bots",
+        f"{PREFIX}/standings",
+        f"{PREFIX}/openapi.json",
+        "/static/dogana.css",
+        "/nothing",
+        "/feed.xml",
+    ):
+        answer = raw(client, get(path, *same_origin, host=host))
+        assert status(answer) == 421, path
+        assert b"--host-name" in answer
+        assert b"greedy" not in answer
+    assert (
+        status(raw(client, get("/login", *same_origin, "Content-Length: 7", method="POST", host=host), b"token=x"))
+        == 421
+    )
+
+
+@pytest.mark.parametrize(
+    ("site", "host"),
+    [
+        (Site(public_url="https://ladder.example/below"), "Ladder.example."),
+        (Site(host_names=names_of(["desk.lan:8780"], [])), "desk.lan"),
+        (Site(host_names=names_of(["0.0.0.0:8780"], ["Ladder.Example"])), "ladder.example:443"),
+        (Site(host_names=names_of(["0.0.0.0:8780"], ["*"])), "evil.example"),
+    ],
+)
+def test_pages_answer_to_the_names_that_their_organiser_has_said(
+    home: Home, browse: Browse, site: Site, host: str
+) -> None:
+    client = browse(home, site)
+    assert status(raw(client, get("/", host=host))) == 200
+    assert status(raw(client, get("/", host="evil.example.example"))) == (200 if "*" in site.host_names else 421)
+
+
+def test_what_cannot_be_done_says_what_can_in_the_form_that_is_wanted(client: httpx.Client) -> None:
+    for path, methods in (
+        ("/", "GET, HEAD"),
+        ("/login", "GET, HEAD, POST"),
+        ("/me/retire", "POST"),
+        ("/no", "GET, HEAD"),
+    ):
+        for method in ("DELETE", "TRACE", "WHATEVER"):
+            page = client.request(method, path)
+            assert (page.status_code, page.headers["allow"]) == (405, methods), path
+            assert page.headers["content-type"].startswith("text/html")
+            plain = client.request(method, path, headers={"accept": "application/json"})
+            assert (plain.status_code, plain.headers["allow"]) == (405, methods)
+            assert plain.headers["content-type"].startswith("text/plain")
+            assert len(plain.text.splitlines()) == 1
 
 
 # --- addresses ----------------------------------------------------------------------------------------------
@@ -456,7 +525,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
     monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
-    monkeypatch.setattr("ladder.web.api._described", lambda *_: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.web.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
@@ -490,7 +559,7 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
 
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
-    monkeypatch.setattr("ladder.web.api._described", lambda: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.web.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))
