@@ -18,8 +18,10 @@ from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.at_home.bot import Bot, play_match
 from ladder.at_home.relay import LOST, pauses, told_to_wait
 from ladder.errors import LadderError
+from ladder.service.client import NO_PROXY
 from ladder.service.login import Login
 from referee.errors import DoganaError
+from referee.files import in_words
 from referee.live.door import SERVICE as REFEREE
 from referee.terminal import visible
 
@@ -206,7 +208,7 @@ class Offering:
         try:
             await play_match(self._offer.bot, invitation, play, self._offer.logs, self._say)
         except (DoganaError, OSError) as error:
-            self._say(f"match {invitation.match}: {error}")
+            self._say(f"match {invitation.match}: {in_words(error)}")
         finally:
             self._playing.discard(invitation.match)
 
@@ -246,5 +248,5 @@ class Offering:
 def _channel(server: str, login: Login) -> grpc.aio.Channel:
     options = [*_OPTIONS, ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
     if login.authority is None:
-        return grpc.aio.insecure_channel(server, options)
+        return grpc.aio.insecure_channel(server, [*options, NO_PROXY])
     return grpc.aio.secure_channel(server, grpc.ssl_channel_credentials(login.certificate()), options)

@@ -90,5 +90,26 @@ CorsOption = Annotated[
         show_default=False,
     ),
 ]
+TablesOption = Annotated[
+    int,
+    typer.Option("--tables", help="How many matches people may play there at a time.", min=1, max=256, metavar="N"),
+]
+TablesPerAddressOption = Annotated[
+    int | None,
+    typer.Option(
+        "--tables-per-address",
+        help="How many of them from one address; a class may have one.",
+        show_default="all",
+        min=1,
+        max=256,
+        metavar="N",
+    ),
+]
+InsecureOption = Annotated[
+    bool,
+    typer.Option(
+        "--insecure", help="Send the token also where nothing encrypts it: whoever is on the way can read it."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BotArgument = Annotated[str, typer.Argument(help="A bot, such as mybot, or one version of it, such as 'mybot v2'.")]

@@ -27,6 +27,8 @@ from ladder.commands.options import (
     JoinOption,
     ProxyOption,
     SameAuthorOption,
+    TablesOption,
+    TablesPerAddressOption,
     UnconfinedOption,
     WorkersOption,
 )
@@ -42,6 +44,7 @@ from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
 from ladder.store import Store
+from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
 from ladder.upload import sweep_uploads
 from referee.commands.options import (
@@ -58,6 +61,7 @@ from referee.commands.options import (
     read_tls,
 )
 from referee.errors import DoganaError
+from referee.files import in_words
 from referee.live.server import Listen
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
@@ -108,6 +112,8 @@ def serve(
         str,
         typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
     ] = "",
+    tables: TablesOption = TABLES,
+    tables_per_address: TablesPerAddressOption = None,
     proxy: ProxyOption = "",
     host_name: HostNameOption = None,
     cors_origin: CorsOption = None,
@@ -197,6 +203,8 @@ def serve(
                 else Pages(
                     web,
                     public_url,
+                    tables,
+                    tables_per_address,
                     proxy,
                     host_name or [],
                     cors_origin or [],
@@ -211,7 +219,7 @@ def serve(
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
         raise typer.Exit(INTERRUPTED) from None
     except (DoganaError, OSError) as error:
-        _note_stop(began, logging.ERROR, str(error))
+        _note_stop(began, logging.ERROR, in_words(error))
         raise typer.Exit(1) from None
 
 
@@ -229,6 +237,8 @@ class Pages:
 
     address: str
     public_url: str
+    tables: int
+    tables_per_address: int | None
     proxy: str
     host_names: list[str]
     cors_origins: list[str]
@@ -259,6 +269,8 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
     site = Site(
         takes_bots=True,
         has_tables=True,
+        tables=pages.tables,
+        tables_per_address=pages.tables_per_address,
         walls=Walls(pages.sandbox),
         address=f"{urlsplit(public).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
         public_url=public,

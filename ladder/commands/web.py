@@ -9,9 +9,16 @@ import typer
 
 from ladder import journal
 from ladder.chronicle import Chronicle
-from ladder.commands.options import CorsOption, HomeOption, HostNameOption, ProxyOption
+from ladder.commands.options import (
+    CorsOption,
+    HomeOption,
+    HostNameOption,
+    ProxyOption,
+    TablesOption,
+    TablesPerAddressOption,
+)
 from ladder.home import Home
-from ladder.tables.hall import check_free
+from ladder.tables.hall import TABLES, check_free
 from ladder.web.asked import Site
 from referee.commands.output import out
 
@@ -28,6 +35,8 @@ def web(
             "--play", help="Let people play against house bots there; their matches are kept in the ladder's folder."
         ),
     ] = False,
+    tables: TablesOption = TABLES,
+    tables_per_address: TablesPerAddressOption = None,
     proxy: ProxyOption = "",
     host_name: HostNameOption = None,
     cors_origin: CorsOption = None,
@@ -54,11 +63,13 @@ def web(
         chronicle.count_of_matches()
     if play:
         check_free(place.tables)
-    with listening(web) as bound:
+    with listening(web, tables if play else 0) as bound:
         journal.begin(journal.Form.TEXT)
         out.print(f"the ladder is at {url_of(web, bound)} (Ctrl-C ends it)", soft_wrap=True)
         site = Site(
             has_tables=play,
+            tables=tables,
+            tables_per_address=tables_per_address,
             proxy=proxy,
             host_names=names_of([web], host_name or ()),
             cors_origins=frozenset(cors_origin or ()),

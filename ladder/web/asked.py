@@ -9,6 +9,7 @@ from typing import Any
 from ladder.asker import Asker
 from ladder.desk import Desk
 from ladder.errors import LadderError
+from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
 
 
@@ -32,6 +33,10 @@ class Site:
     """Whether authors can log in and submit here."""
     has_tables: bool = False
     """Whether people can play here."""
+    tables: int = TABLES
+    """How many matches people may play at a time."""
+    tables_per_address: int | None = None
+    """How many of them from one address; None for all."""
     walls: Walls | None = None
     """What surrounds bots of authors at tables; None if people play against house bots alone."""
     is_static: bool = False

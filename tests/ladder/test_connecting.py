@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import threading
@@ -111,6 +112,7 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
     assert "is connected again" in text
     assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
     assert len(list(logs.iterdir())) >= len(before)
+    assert {stat.S_IMODE(log.stat().st_mode) for log in logs.iterdir()} == {0o600}
     with Chronicle(home.database, create=False) as chronicle:
         after = [match.match_id for match in chronicle.all_played()]
         assert len(after) == len(set(after))
