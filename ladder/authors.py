@@ -94,7 +94,7 @@ class Authors(Budgets):
         expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
         self._write(
             "insert into tokens (id, author, sha256, created_at, expires_at) values (?, ?, ?, ?, ?)",
-            [name, author, _hash(token), _now(), expires],
+            [name, author, hash_of(token), _now(), expires],
         )
         return token
 
@@ -160,7 +160,7 @@ class Authors(Budgets):
         """
         match = _TOKEN.fullmatch(token)
         rows = self._rows("select * from tokens where id = ?", [match[1]]) if match else []
-        if not rows or not hmac.compare_digest(rows[0]["sha256"], _hash(token)):
+        if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
             raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you: dogana login")
         [row] = rows
         if row["revoked_at"] is not None:
@@ -171,6 +171,11 @@ class Authors(Budgets):
         if row["used_on"] != today:  # once a day, so that asking hardly ever writes, and never waits for who does
             self._write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
         return str(row["author"])
+
+    def hashes_of_valid_tokens(self) -> frozenset[str]:
+        """Return what is kept of all tokens that are worth something now."""
+        rows = self._rows("select sha256 from tokens where revoked_at is null and expires_at > ?", [_now()])
+        return frozenset(row["sha256"] for row in rows)
 
     def acts(self, limit: int) -> list[Act]:
         """Return the last changes that somebody has made, newest first."""
@@ -183,7 +188,8 @@ class Authors(Budgets):
         return [Act(**row) for row in rows]
 
 
-def _hash(token: str) -> str:
+def hash_of(token: str) -> str:
+    """Return what a ladder keeps of a token."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 

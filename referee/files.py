@@ -21,6 +21,13 @@ def check_regular(path: Path) -> None:
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
 
 
+def in_words(error: Exception) -> str:
+    """Return what went wrong, without the number that the system has for it."""
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+
+
 def read_file(path: Path, max_bytes: int) -> bytes:
     """Read a regular file of at most `max_bytes` bytes.
 

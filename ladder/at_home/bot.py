@@ -14,7 +14,7 @@ from ladder.at_home.relay import Relay
 from ladder.errors import BadBot
 from ladder.intake import ARCHIVES, check_path, taken_in
 from ladder.manifest import read_manifest
-from referee.files import write_file
+from referee.files import in_words, write_private
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
 from referee.live.play import EXIT_SECONDS
 from referee.terminal import visible
@@ -86,9 +86,9 @@ async def play_match(
             await process.stop(GRACE_SECONDS if relay.over is not None else 0)
             if logs is not None:
                 try:
-                    write_file(logs / f"{invitation.match}.log", process.log.text())
+                    write_private(logs / f"{invitation.match}.log", process.log.text().encode())
                 except OSError as error:  # how the match went is told all the same
-                    say(f"{about}: what the bot wrote is not kept: {error}")
+                    say(f"{about}: what the bot wrote is not kept: {in_words(error)}")
         if relay.over is not None:
             say(f"{about}: {_told(relay.over, invitation)}")
             return

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 import signal
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,12 @@ import grpc
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.at_home.bot import Bot, play_match
-from ladder.at_home.relay import LOST, pauses
+from ladder.at_home.relay import LOST, pauses, told_to_wait
 from ladder.errors import LadderError
+from ladder.service.client import NO_PROXY
 from ladder.service.login import Login
 from referee.errors import DoganaError
+from referee.files import in_words
 from referee.live.door import SERVICE as REFEREE
 from referee.terminal import visible
 
@@ -52,7 +54,11 @@ class Offer:
 
 
 class _Lost(Exception):
-    """The connection is lost; it can be made again."""
+    """The connection is lost; it can be made again, after so many seconds if the ladder has said that."""
+
+    def __init__(self, why: str, seconds: float = 0.0) -> None:
+        super().__init__(why)
+        self.seconds = seconds
 
 
 class Offering:
@@ -120,7 +126,7 @@ class Offering:
                 if not self._was_connected:
                     raise LadderError(f"no ladder answers at {self._offer.server}: {lost}") from lost
                 if not (self._leaving.is_set() and not self._matches):
-                    pause = next(self._pauses)
+                    pause = max(next(self._pauses), lost.seconds)
                     self._say(f"the connection to the ladder is lost ({lost}); trying again in {pause:.1f} s")
                     await self._pause(pause)
                     continue
@@ -162,13 +168,13 @@ class Offering:
                 await self._hear(answer, call, channel)
             code, details = await call.code(), await call.details()
             if code is not grpc.StatusCode.OK:
-                raise self._explained(code, details)
+                raise self._explained(code, details, await call.trailing_metadata())
         except TimeoutError:
             raise _Lost(f"nothing was heard for {SILENT_SECONDS:g} s") from None
         except asyncio.InvalidStateError:  # it has ended before all was said
-            raise self._explained(await call.code(), await call.details()) from None
+            raise self._explained(await call.code(), await call.details(), await call.trailing_metadata()) from None
         except grpc.aio.AioRpcError as error:
-            raise self._explained(error.code(), error.details()) from error
+            raise self._explained(error.code(), error.details(), error.trailing_metadata()) from error
         finally:
             self._call = None
             call.cancel()
@@ -202,7 +208,7 @@ class Offering:
         try:
             await play_match(self._offer.bot, invitation, play, self._offer.logs, self._say)
         except (DoganaError, OSError) as error:
-            self._say(f"match {invitation.match}: {error}")
+            self._say(f"match {invitation.match}: {in_words(error)}")
         finally:
             self._playing.discard(invitation.match)
 
@@ -227,11 +233,13 @@ class Offering:
             why = f"{one.status} for {one.game} ({one.terms}): {one.reason}".rstrip(": ")
             self._say(f"it is {visible(why, 300)}; to try again: dogana ladder requalify {label!r}")
 
-    def _explained(self, code: grpc.StatusCode, details: str | None) -> Exception:
+    def _explained(
+        self, code: grpc.StatusCode, details: str | None, metadata: Iterable[tuple[str, str | bytes]] | None
+    ) -> Exception:
         """Return why a stream has ended: a connection that is lost, or what the user must be told."""
         said = visible((details or code.name).partition(";")[0], 1000)  # gRPC goes on about each address
         if code in LOST or (code is grpc.StatusCode.RESOURCE_EXHAUSTED and self._was_connected):
-            return _Lost(said)
+            return _Lost(said, told_to_wait(code, metadata) or 0.0)
         if code is grpc.StatusCode.UNIMPLEMENTED:
             return LadderError(f"the ladder at {self._offer.server} is of an older version, without bots at home")
         return LadderError(said)
@@ -240,5 +248,5 @@ class Offering:
 def _channel(server: str, login: Login) -> grpc.aio.Channel:
     options = [*_OPTIONS, ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES)]
     if login.authority is None:
-        return grpc.aio.insecure_channel(server, options)
+        return grpc.aio.insecure_channel(server, [*options, NO_PROXY])
     return grpc.aio.secure_channel(server, grpc.ssl_channel_credentials(login.certificate()), options)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from dogana.v1 import referee_pb2 as pb
+from ladder.service.meter import RETRY_AFTER
 from referee.live.call import Call
 from referee.live.door import Door
 
@@ -27,6 +29,7 @@ LOST = (
 )
 """How streams end whose connection is lost."""
 LONGEST_PAUSE = 60.0
+_SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
 Stream = Any
 """A call of Play at the ladder."""
 
@@ -40,6 +43,19 @@ def pauses() -> Iterator[float]:
     while True:
         yield longest * random.uniform(0.5, 1.0)  # noqa: S311 spreads attempts, hides nothing
         longest = min(2 * longest, LONGEST_PAUSE)
+
+
+def told_to_wait(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
+    """Return after how many seconds a ladder wants us back that has refused a call for a limit; None if it does not say.
+
+    Args:
+        code: how the call ended.
+        metadata: what came with that.
+    """
+    if code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return None
+    told = next((str(value) for name, value in metadata or () if name == RETRY_AFTER), "")
+    return float(told) if _SECONDS.fullmatch(told) else None
 
 
 class Relay:
@@ -104,6 +120,7 @@ class Relay:
     async def _carry(self, join: bytes, call: Call) -> None:
         """Carry what the ladder says to the bot, to the end of the match; come back whenever the connection is lost."""
         while True:
+            wait: float | None = None
             up = self._up = self._play()
             try:
                 await up.write(join)
@@ -113,7 +130,8 @@ class Relay:
                     self.refusal = "the ladder ended the match without its result"
                 return
             except grpc.aio.AioRpcError as error:
-                if error.code() not in LOST:
+                wait = told_to_wait(error.code(), error.trailing_metadata())
+                if error.code() not in LOST and wait is None:
                     self.refusal = error.details() or error.code().name
                     return
             except DecodeError:
@@ -122,7 +140,7 @@ class Relay:
             finally:
                 self._up = None
                 up.cancel()
-            await asyncio.sleep(next(self._pauses))
+            await asyncio.sleep(max(next(self._pauses), min(wait or 0.0, LONGEST_PAUSE)))
 
     async def _hand_down(self, data: bytes, call: Call, up: Stream) -> None:
         message = pb.RefereeMessage.FromString(data)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 
 from ladder.at_home.bot import look_at
 from ladder.at_home.offering import Offer, Offering
-from ladder.commands.options import SERVER_VARIABLE
+from ladder.commands.options import SERVER_VARIABLE, InsecureOption
 from ladder.errors import LadderError
 from ladder.offer import MAX_MATCHES_AT_HOME
 from ladder.service.login import login_of
@@ -40,6 +41,7 @@ def connect(
         Path | None,
         typer.Option(help="Keep what the bot writes, a file for each match.", metavar="DIR", parser=target),
     ] = None,
+    insecure: InsecureOption = False,
 ) -> None:
     """Offer a bot that runs on this machine to a ladder elsewhere, as long as this command runs.
 
@@ -61,6 +63,8 @@ def connect(
     login = login_of(place)
     if not login.token:
         raise LadderError(f"you are not logged in at {place}; dogana login {place}")
+    login = replace(login, insecure=login.insecure or insecure)
+    login.check_private(place)
     bot = look_at(path, version)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)

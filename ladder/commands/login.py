@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import getpass
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.options import InsecureOption
 from ladder.errors import LadderError
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, logins_file, remember
@@ -31,11 +33,12 @@ def login(
             help="The certificate by which the ladder is known (PEM); the connection is encrypted then.", metavar="FILE"
         ),
     ] = None,
+    insecure: InsecureOption = False,
 ) -> None:
     """Log in at a ladder with the token that its organiser has given you.
 
     The token is asked for, or read from standard input, and never stands in a command line. It is kept in a file that only you
-    can read.
+    can read. To another machine it is sent only if the connection is encrypted, unless you say --insecure.
 
     Examples:
 
@@ -43,11 +46,13 @@ def login(
 
       dogana login 127.0.0.1:7800 < token.txt
     """
+    authority = None if ca is None else str(ca.absolute())
+    Login(token="?", authority=authority, insecure=insecure).check_private(server)  # noqa: S106 before anybody types theirs
     token = _token(token_file)
-    known = Login(token=token, authority=None if ca is None else str(ca.absolute()))
+    known = Login(token=token, authority=authority, insecure=insecure)
     with RemoteDesk(server, known) as desk:
         answer = desk.info(pb.InfoRequest())
-    remember(server, Login(answer.author, token, known.authority))
+    remember(server, replace(known, author=answer.author))
     out.print(f"logged in at {server} as {answer.author}; the token is kept in {logins_file()}", soft_wrap=True)
 
 

@@ -71,5 +71,45 @@ ProxyOption = Annotated[
         help="The address of a proxy before the pages: who asks is whom its X-Forwarded-For names.", metavar="ADDRESS"
     ),
 ]
+HostNameOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--host-name",
+        help="A name by which browsers find the pages, besides that of this machine; several, if it is given several times;"
+        " * for any.",
+        metavar="NAME",
+        show_default=False,
+    ),
+]
+CorsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--cors-origin",
+        help="Another site whose pages may read /api/v1, such as https://charts.example; * for any.",
+        metavar="ORIGIN",
+        show_default=False,
+    ),
+]
+TablesOption = Annotated[
+    int,
+    typer.Option("--tables", help="How many matches people may play there at a time.", min=1, max=256, metavar="N"),
+]
+TablesPerAddressOption = Annotated[
+    int | None,
+    typer.Option(
+        "--tables-per-address",
+        help="How many of them from one address; a class may have one.",
+        show_default="all",
+        min=1,
+        max=256,
+        metavar="N",
+    ),
+]
+InsecureOption = Annotated[
+    bool,
+    typer.Option(
+        "--insecure", help="Send the token also where nothing encrypts it: whoever is on the way can read it."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BotArgument = Annotated[str, typer.Argument(help="A bot, such as mybot, or one version of it, such as 'mybot v2'.")]

@@ -21,10 +21,14 @@ from ladder import journal
 from ladder.authors import Authors
 from ladder.commands.options import (
     DEFAULT_WORKERS,
+    CorsOption,
     HomeOption,
+    HostNameOption,
     JoinOption,
     ProxyOption,
     SameAuthorOption,
+    TablesOption,
+    TablesPerAddressOption,
     UnconfinedOption,
     WorkersOption,
 )
@@ -40,6 +44,7 @@ from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
 from ladder.store import Store
+from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
 from ladder.upload import sweep_uploads
 from referee.commands.options import (
@@ -56,6 +61,7 @@ from referee.commands.options import (
     read_tls,
 )
 from referee.errors import DoganaError
+from referee.files import in_words
 from referee.live.server import Listen
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
@@ -106,7 +112,11 @@ def serve(
         str,
         typer.Option(help="Where the pages are for the world, such as https://ladder.example.org.", metavar="URL"),
     ] = "",
+    tables: TablesOption = TABLES,
+    tables_per_address: TablesPerAddressOption = None,
     proxy: ProxyOption = "",
+    host_name: HostNameOption = None,
+    cors_origin: CorsOption = None,
     metrics: Annotated[
         str | None, typer.Option(help="Show figures for Prometheus there, at /metrics by HTTP.", metavar="HOST:PORT")
     ] = None,
@@ -187,14 +197,29 @@ def serve(
             for text, is_warning in walls_of(limits, sandbox):
                 note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
             at_tables = confine(place, limits) if ray is not None and web is not None else sandbox
-            pages = None if web is None else Pages(web, public_url, proxy, tls_cert, tls_key, at_tables)
+            pages = (
+                None
+                if web is None
+                else Pages(
+                    web,
+                    public_url,
+                    tables,
+                    tables_per_address,
+                    proxy,
+                    host_name or [],
+                    cors_origin or [],
+                    tls_cert,
+                    tls_key,
+                    at_tables,
+                )
+            )
             with _listening(place, address, None if metrics is None else Listen(metrics), called, pages):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
         raise typer.Exit(INTERRUPTED) from None
     except (DoganaError, OSError) as error:
-        _note_stop(began, logging.ERROR, str(error))
+        _note_stop(began, logging.ERROR, in_words(error))
         raise typer.Exit(1) from None
 
 
@@ -212,7 +237,11 @@ class Pages:
 
     address: str
     public_url: str
+    tables: int
+    tables_per_address: int | None
     proxy: str
+    host_names: list[str]
+    cors_origins: list[str]
     certificate: Path | None
     key: Path | None
     sandbox: Sandbox | None
@@ -232,6 +261,7 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
         PortInUse: if that is not possible.
     """
     from ladder.web.asked import Site  # no other command needs a web server
+    from ladder.web.hosts import names_of
     from ladder.web.serving import Certificate, pages_beside
 
     host, _, port = address.rpartition(":")
@@ -239,10 +269,14 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
     site = Site(
         takes_bots=True,
         has_tables=True,
+        tables=pages.tables,
+        tables_per_address=pages.tables_per_address,
         walls=Walls(pages.sandbox),
         address=f"{urlsplit(public).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
         public_url=public,
         proxy=pages.proxy,
+        host_names=names_of([pages.address], pages.host_names),
+        cors_origins=frozenset(pages.cors_origins),
     )
     certificate = None
     if pages.certificate is not None and pages.key is not None:

@@ -9,9 +9,16 @@ import typer
 
 from ladder import journal
 from ladder.chronicle import Chronicle
-from ladder.commands.options import HomeOption, ProxyOption
+from ladder.commands.options import (
+    CorsOption,
+    HomeOption,
+    HostNameOption,
+    ProxyOption,
+    TablesOption,
+    TablesPerAddressOption,
+)
 from ladder.home import Home
-from ladder.tables.hall import check_free
+from ladder.tables.hall import TABLES, check_free
 from ladder.web.asked import Site
 from referee.commands.output import out
 
@@ -28,7 +35,11 @@ def web(
             "--play", help="Let people play against house bots there; their matches are kept in the ladder's folder."
         ),
     ] = False,
+    tables: TablesOption = TABLES,
+    tables_per_address: TablesPerAddressOption = None,
     proxy: ProxyOption = "",
+    host_name: HostNameOption = None,
+    cors_origin: CorsOption = None,
 ) -> None:
     """Show the pages of a ladder to browsers: standings, bots, matches, what is being played.
 
@@ -44,15 +55,24 @@ def web(
 
       dogana ladder web --home ./ladder --play
     """
-    from ladder.web.serving import listening, serve_pages, url_of  # no other command needs a web server
+    from ladder.web.hosts import names_of  # no other command needs a web server
+    from ladder.web.serving import listening, serve_pages, url_of
 
     place = Home(home)
     with Chronicle(place.database, create=False) as chronicle:
         chronicle.count_of_matches()
     if play:
         check_free(place.tables)
-    with listening(web) as bound:
+    with listening(web, tables if play else 0) as bound:
         journal.begin(journal.Form.TEXT)
         out.print(f"the ladder is at {url_of(web, bound)} (Ctrl-C ends it)", soft_wrap=True)
-        serve_pages(place, Site(has_tables=play, proxy=proxy), bound)
+        site = Site(
+            has_tables=play,
+            tables=tables,
+            tables_per_address=tables_per_address,
+            proxy=proxy,
+            host_names=names_of([web], host_name or ()),
+            cors_origins=frozenset(cors_origin or ()),
+        )
+        serve_pages(place, site, bound)
     raise typer.Exit(INTERRUPTED)

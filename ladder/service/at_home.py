@@ -20,11 +20,11 @@ from ladder.condition import Condition
 from ladder.errors import BadBot, Forbidden, Replaced, Silent, TooMuch
 from ladder.match import Version
 from ladder.pool import Invitation
-from ladder.service.meter import AtATime
+from ladder.service.meter import RETRY_AFTER, AtATime, Meter
 from ladder.service.sending import send
 from referee.live import wire
 from referee.live.door import SERVICE as REFEREE
-from referee.live.lobby import Lobby
+from referee.live.lobby import Lobby, host_of
 
 BEAT_SECONDS = 15.0
 """How often a client is asked whether it is still there."""
@@ -245,14 +245,29 @@ class AtHome:
         if client is not None:
             client.tell(_told(invitation, invitation.join_seconds))
 
-    async def play(self, context: Context) -> None:
-        """Hand on the stream of a bot that shows the token of an invitation."""
+    async def play(self, context: Context, requests: Meter) -> None:
+        """Hand on the stream of a bot that shows the token of an invitation.
+
+        Args:
+            context: the call.
+            requests: counts streams: by their tokens, so that no neighbour at the same address can use up what a bot needs;
+                streams without the token of a seat by their address.
+
+        Raises:
+            BadBot: if the first message is no Join.
+            TooMuch: if there were too many.
+        """
+        address = host_of(context.peer())
+        context.set_trailing_metadata(((RETRY_AFTER, "1"),))  # for one that has to make room to others
         data = await self._lobby.first_message(context)
+        context.set_trailing_metadata(())
         try:
             token = wire.read_agent_message(data).join.token
         except wire.MalformedMessage as error:
+            requests.take(address)
             raise BadBot(f"the first message must be Join; it was {error}") from error
         seat = self._seats.get(token)
+        requests.take(address if seat is None else f"seat {token}")
         if seat is None:
             await context.abort(grpc.StatusCode.UNAUTHENTICATED, "the token is unknown, or its match is over")
             return

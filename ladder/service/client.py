@@ -25,6 +25,8 @@ INTAKE_SECONDS = 600.0
 _MAX_VERSION = 100
 """How many characters of the server's version are shown; ours has about ten."""
 MAX_ANSWER_BYTES = 64 * 1024 * 1024
+NO_PROXY = ("grpc.enable_http_proxy", 0)
+"""For connections that are not encrypted: gRPC would send all of them to a proxy that the environment names, also those to this machine."""
 Answer = TypeVar("Answer")
 
 
@@ -35,10 +37,11 @@ class RemoteDesk:
         """Prepare to ask `host:port` or `unix:path`, by the token that is kept for it unless another is given.
 
         Raises:
-            LadderError: if the certificate that is kept with it cannot be read.
+            LadderError: if the certificate that is kept with it cannot be read, or the token would be sent in plain text.
         """
         self._server = server
         self._login = login or login_of(server)
+        self._login.check_private(server)
         self._channel = _channel(server, self._login)
         self._stub = LadderStub(self._channel)
 
@@ -185,7 +188,7 @@ class RemoteDesk:
 def _channel(server: str, login: Login) -> grpc.Channel:
     options = [("grpc.max_receive_message_length", MAX_ANSWER_BYTES)]
     if login.authority is None:
-        return grpc.insecure_channel(server, options)
+        return grpc.insecure_channel(server, [*options, NO_PROXY])
     return grpc.secure_channel(server, grpc.ssl_channel_credentials(login.certificate()), options)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 import platformdirs
@@ -22,11 +23,25 @@ class Login:
         author: the name that belongs to the token; empty for nobody.
         token: what is shown; empty for none.
         authority: the file with the certificate by which the server is known; None for a connection that is not encrypted.
+        insecure: whether the token may be sent over such a connection to another machine.
     """
 
     author: str = ""
     token: str = ""
     authority: str | None = None
+    insecure: bool = False
+
+    def check_private(self, server: str) -> None:
+        """Check that nobody on the way can read the token: the connection is encrypted, or leads to this machine.
+
+        Raises:
+            LadderError: if somebody can, and the user has not said that they may.
+        """
+        if self.token and self.authority is None and not self.insecure and not is_here(server):
+            raise LadderError(
+                f"the connection to {server} is not encrypted, so others could read your token on its way;"
+                f" dogana login {server} --ca FILE encrypts, --insecure sends it all the same"
+            )
 
     def certificate(self) -> bytes:
         """Return the certificate by which the server is known.
@@ -38,6 +53,17 @@ class Login:
             return Path(self.authority or "").read_bytes()
         except OSError as error:
             raise LadderError(f"cannot read the certificate {self.authority}: {error.strerror}") from error
+
+
+def is_here(server: str) -> bool:
+    """Tell whether a server is reached without leaving this machine, as its address says."""
+    if server.startswith(("unix:", "unix-abstract:")):
+        return True
+    host = server.rpartition(":")[0].strip("[]").lower()
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def logins_file() -> Path:

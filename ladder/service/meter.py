@@ -13,6 +13,8 @@ from ladder.errors import TooMuch
 
 MAX_KNOWN = 10_000
 """How many of those who ask are remembered; the ones that were seen longest ago are forgotten first."""
+RETRY_AFTER = "retry-after"
+"""The metadata at the end of a call that was refused for a limit: after how many seconds to come back, as in HTTP."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
 from ladder.asker import ANYBODY, Asker
-from ladder.authors import Authors
 from ladder.desk import Desk
 from ladder.entries import now
 from ladder.errors import BadBot, BadHome, Busy, Forbidden, NotFound, Replaced, Silent, TooMuch, Unauthenticated
@@ -31,6 +30,7 @@ from ladder.service.at_home import AtHome, Client
 from ladder.service.meter import (
     GUESSES,
     REQUESTS,
+    RETRY_AFTER,
     SECONDS_OF_REQUEST,
     SUBMISSIONS,
     UPLOADED,
@@ -43,6 +43,7 @@ from ladder.service.prompt import PromptRequests
 from ladder.service.refusals import CHANGES, Refusals
 from ladder.service.sending import send
 from ladder.service.threads import Threads
+from ladder.service.tokens import Tokens
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from referee.errors import DoganaError
 from referee.live.door import OPTIONS, Calls, allow_files
@@ -134,7 +135,7 @@ class LadderServer(LadderServicer):
         self._open: Counter[str] = Counter()
         """How many calls of each who asks have not ended."""
         self._requests = Meter(REQUESTS)
-        self._guesses = Meter(GUESSES)
+        self._tokens = Tokens(home.database, Meter(GUESSES))
         self._watchers = Places(MAX_WATCHERS, "spectators", MAX_WATCHERS_OF_ONE)
         self._readers = Places(MAX_READERS, "files that are being sent", MAX_READERS_OF_ONE)
         self._log_readers = Places(MAX_LOG_READERS, "audit logs that are being sent", MAX_LOG_READERS_OF_ONE)
@@ -196,9 +197,7 @@ class LadderServer(LadderServicer):
         asker, address = ANYBODY, host_of(context.peer())
         token = _token(context)
         if token:
-            self._guesses.take(address)  # before it is looked up, which costs more than to show one
-            asker = Asker(await self._questions.run(self._author_of, token))
-            self._guesses.change(address, 1)
+            asker = Asker(await self._questions.run(self._tokens.author_of, token, address))
         if asker.author:
             of_this_call(author=asker.author)
         who = _name_of(asker, context)
@@ -224,10 +223,6 @@ class LadderServer(LadderServicer):
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 this is a coroutine
         task.add_done_callback(has_ended)
-
-    def _author_of(self, token: str) -> str:
-        with Authors(self._home.database, create=False) as authors:
-            return authors.author_of(token)
 
     async def _work(
         self, threads: Threads, who: str, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments
@@ -282,6 +277,7 @@ class LadderServer(LadderServicer):
         """Measure a call, and end it with a status and a reason if something goes wrong."""
         address, began = host_of(context.peer()), time.monotonic()
         of_this_call(address=address)
+        come_back = 0
         with self._metrics.call(method) as ending:
             try:
                 yield
@@ -302,6 +298,7 @@ class LadderServer(LadderServicer):
             except DoganaError as error:
                 code = next(code for kind, code in _STATUS.items() if isinstance(error, kind))
                 said = why = str(error)
+                come_back = error.seconds if isinstance(error, TooMuch) else 0
             except OSError as error:
                 code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
                 why = str(error)
@@ -309,7 +306,8 @@ class LadderServer(LadderServicer):
                 code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, traceback_of(error)
             self._refusals.note(address, method, code, why, time.monotonic() - began)
             ending.status = code.name
-            await context.abort(code, visible(said, MAX_STATUS_CHARACTERS))
+            when = ((RETRY_AFTER, str(come_back)),) if come_back else ()
+            await context.abort(code, visible(said, MAX_STATUS_CHARACTERS), when)
 
     # calls
 
@@ -487,7 +485,8 @@ class LadderServer(LadderServicer):
 
         async def stays() -> bool:
             with contextlib.suppress(TooMuch):  # if others ask too much now, it is asked at the next beat
-                await self._questions.run(self._author_of, _token(context))  # it may have been revoked meanwhile
+                shown = _token(context), host_of(context.peer())
+                await self._questions.run(self._tokens.author_of, *shown)  # it may have been revoked meanwhile
                 return not client.is_leaving or await self._questions.run(
                     is_in_match, self._home, client.version, self._at_home.plays
                 )
@@ -515,8 +514,7 @@ class LadderServer(LadderServicer):
     async def _play(self, _: object, context: Context) -> None:
         """Hand on the stream of a bot at home."""
         async with self._explained(context, "play"):
-            self._requests.take(host_of(context.peer()))
-            await self._at_home.play(context)
+            await self._at_home.play(context, self._requests)
 
     async def _watch(self, data: bytes, context: Context) -> None:
         """Hand on what the referee of a match shows to spectators."""

@@ -32,21 +32,20 @@ from ladder.tables.hosts import Hosts
 from ladder.tables.process import VIEW
 from ladder.tables.view import Stage, View
 from ladder.tables.wish import Wish
-from referee.files import private_folder, read_file
+from referee.files import in_words, private_folder, read_file
 from referee.live.orphans import kill_below
 
-MAX_TABLES = 8
-"""How many matches people may play at a time."""
+TABLES = 32
+"""How many matches people may play at a time, unless the organiser says another number: a class. Each takes 40 MB."""
 MAX_HOSTED = 4
 """How many bots of authors may sit at them: each may use as much memory as on the ladder."""
 MAX_OF_ONE = 2
-"""How many of them one person may play,"""
-MAX_OF_ADDRESS = 4
-"""and how many may be played from one address: a class room has one."""
-LAID = Allowance("tables", 30, 600)
+"""How many of them one person may play. From one address all may be played, unless the organiser says otherwise: a class has one."""
+LAID = Allowance("tables", 120, 600)
 """How many may be laid for one address: each takes a processor for some time, also if it is left at once."""
-IDLE_SECONDS = 1800.0
-"""A table that its person has not looked at for so long is cleared."""
+GONE_SECONDS = 180.0
+"""A table is cleared of whose page nothing was heard for so long: it was closed. Browsers let a page that nobody sees speak once a
+minute."""
 KEPT_SECONDS = 7 * 86_400.0
 """How long a finished match is kept,"""
 MAX_KEPT = 200
@@ -85,7 +84,7 @@ class Table:
         key_hash: what is known of its key.
         address: from where the table was asked for.
         process: plays the match; it ends when nothing more will come of it.
-        looked_at: when the person was there last, by `time.monotonic`.
+        awaited: until when the page of the person need not say anything, by `time.monotonic`.
     """
 
     def __init__(
@@ -101,7 +100,9 @@ class Table:
         self._last: Answer | None = None
         self._changed = asyncio.Condition()
         self._revision = 0
-        self.looked_at = time.monotonic()
+        self._speaks = False
+        """Whether the page asks for news all the time, which it does by its script."""
+        self.awaited = time.monotonic()
 
     @property
     def revision(self) -> str:
@@ -119,7 +120,11 @@ class Table:
 
     def look(self) -> View:
         """Return what the person sees, who is there."""
-        self.looked_at = time.monotonic()
+        self.awaited = time.monotonic()
+        if (
+            self.view.asking is not None and not self._speaks
+        ):  # without its script, the page looks again when that is over
+            self.awaited = max(self.awaited, self.view.asking.deadline)
         return self.view
 
     async def show(self, view: View) -> None:
@@ -130,8 +135,10 @@ class Table:
             self._changed.notify_all()
 
     async def until(self, seen: str, seconds: float) -> None:
-        """Wait until the view is another one than `seen`, at most so long."""
+        """Wait until the view is another one than `seen`, at most so long; by this the page of the person says that it is open."""
+        self._speaks, self.awaited = True, time.monotonic()
         await self._until(lambda: self.revision != seen, seconds)
+        self.awaited = time.monotonic()
 
     async def settled(self, seconds: float) -> None:
         """Wait until the person is asked or the match is over, at most so long."""
@@ -148,7 +155,7 @@ class Table:
         Raises:
             Stale: if that decision is not open any more, or offers nothing of that number.
         """
-        self.looked_at = time.monotonic()
+        self.awaited = time.monotonic()
         if answer == self._last:
             return
         asking = self.view.asking
@@ -170,13 +177,19 @@ class Table:
 class Hall:
     """The tables of one ladder; use it as an asynchronous context manager."""
 
-    def __init__(self, folder: Path, hosts: Hosts | None = None) -> None:
+    def __init__(
+        self, folder: Path, hosts: Hosts | None = None, *, tables: int = TABLES, of_address: int | None = None
+    ) -> None:
         """Prepare.
 
         Args:
             folder: where finished matches are kept.
             hosts: lets bots of authors sit at the tables; None if there are only house bots.
+            tables: how many matches may be played at a time.
+            of_address: how many of them from one address; None for all.
         """
+        self._most = tables
+        self._of_address = tables if of_address is None else of_address
         self._folder = folder.absolute()
         self._hosts = hosts
         self._tables: dict[str, Table] = {}
@@ -236,10 +249,10 @@ class Hall:
             taken = [table for table in self._tables.values() if not table.has_ended]
             if sum(table.is_of(keys.get(table.id, "")) for table in taken) >= MAX_OF_ONE:
                 raise TooMuch(f"you are playing {MAX_OF_ONE} matches already; end one of them first")
-            if sum(table.address == address for table in taken) >= MAX_OF_ADDRESS:
-                raise TooMuch(f"{MAX_OF_ADDRESS} matches are being played from your address; come back later")
-            if len(taken) >= MAX_TABLES:
-                raise TooMuch(f"all {MAX_TABLES} tables are taken; come back later")
+            if len(taken) >= self._most:
+                raise TooMuch(f"all {self._most} tables are taken; come back later")
+            if sum(table.address == address for table in taken) >= self._of_address:
+                raise TooMuch(f"{self._of_address} matches are being played from your address; come back later")
             if hosted and sum(table.hosted for table in taken) + hosted > MAX_HOSTED:
                 raise TooMuch(
                     f"at most {MAX_HOSTED} of authors' bots play at a time; come back later, or play against house bots"
@@ -348,7 +361,7 @@ class Hall:
             try:
                 self._sweep()
             except OSError as error:
-                note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {error}")
+                note("tables", logging.WARNING, text=f"old matches of people cannot be removed: {in_words(error)}")
 
     def _is_ours(self) -> bool:
         """Tell whether the folder is the one that was taken: somebody may have put another one there."""
@@ -374,7 +387,7 @@ class Hall:
 
 def is_idle(table: Table, now: float) -> bool:
     """Tell whether a table is to be cleared: its person has gone, or its match is over and its process has ended."""
-    return now - table.looked_at > (SWEEP_SECONDS if table.has_ended else IDLE_SECONDS)
+    return now - table.awaited > (SWEEP_SECONDS if table.has_ended else GONE_SECONDS)
 
 
 def check_free(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """The desk for programs, as JSON: `GET /api/v1/...` answers with the messages that the commands print.
 
-A token is shown as `Authorization: Bearer TOKEN`. Cookies mean nothing here, and nothing can be changed, so pages of other sites may
-ask as well as any other program.
+A token is shown as `Authorization: Bearer TOKEN`. Cookies mean nothing here, and nothing can be changed. Pages of other sites may ask
+where the organiser lets them.
 """
 
 from __future__ import annotations
@@ -9,26 +9,25 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ladder.asker import ANYBODY, Asker
-from ladder.authors import Authors
 from ladder.desk import Desk
 from ladder.document import document
 from ladder.errors import TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.service.meter import SECONDS_OF_REQUEST
 from ladder.service.threads import Threads
-from ladder.web.asked import BadQuestion
+from ladder.service.tokens import Tokens
+from ladder.web.asked import BadQuestion, Site
 from ladder.web.kept import Kept
 from ladder.web.limits import Limits, address_of, name_of
 from ladder.web.openapi import ERRORS, MAX_TEXT, is_file, is_map, names_in, openapi, question_of
@@ -61,9 +60,7 @@ FILE_REQUESTS = 5
 MAX_REASON_CHARACTERS = 1000
 
 _JSON = "application/json"
-_HEADERS = {"access-control-allow-origin": "*", "access-control-expose-headers": "ETag, Retry-After"}
 _PREFLIGHT = {
-    **_HEADERS,
     "access-control-allow-methods": "GET, HEAD",
     "access-control-allow-headers": "Authorization, If-None-Match",
     "access-control-max-age": "86400",
@@ -76,25 +73,49 @@ _MAX_UINT32 = 2**32 - 1
 class Api:
     """What answers the questions of programs about one ladder."""
 
-    def __init__(self, home: Home, limits: Limits, shelf: Shelf) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, tokens: Tokens, shelf: Shelf) -> None:
         """Keep what anybody may know on the shelf."""
         self._home = home
+        self._site = site
         self._limits = limits
+        self._tokens = tokens
         self._shelf = shelf
         self._threads = Threads(MAX_ANSWERS)
 
     def routes(self) -> list[Route]:
         """Return what is answered where."""
         routes = [Route(PREFIX + path, self._endpoint(path, rpc), methods=_METHODS) for path, rpc in PATHS.items()]
-        return [*routes, Route(f"{PREFIX}/openapi.json", _description, methods=_METHODS)]
+        return [*routes, Route(f"{PREFIX}/openapi.json", self._description, methods=_METHODS)]
 
     def _endpoint(self, path: str, rpc: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             if request.method == "OPTIONS":
-                return Response(status_code=204, headers=_PREFLIGHT)
+                return self._options(request)
             return await self._answer(request, path, rpc)
 
         return answer
+
+    def _options(self, request: Request) -> Response:
+        """Return what may be asked, and for a page of another site whether it may."""
+        their = shared(self._site, request)
+        return Response(
+            status_code=204, headers={"allow": "GET, HEAD, OPTIONS", **their, **(_PREFLIGHT if their else {})}
+        )
+
+    async def _description(self, request: Request) -> Response:
+        if request.method == "OPTIONS":
+            return self._options(request)
+        described = _described(f"{self._site.public_url}{PREFIX}")
+        return self._sent(described, request, _JSON, is_private=False)
+
+    def _sent(self, kept: Kept, request: Request, media_type: str, *, is_private: bool) -> Response:
+        headers = {
+            **shared(self._site, request),
+            "cache-control": "no-store" if is_private else "no-cache",
+            "vary": "Accept-Encoding, Authorization" + (", Origin" if self._site.cors_origins else ""),
+            "etag": kept.tag,
+        }
+        return kept.sent(request, headers, media_type)
 
     async def _answer(self, request: Request, path: str, rpc: str) -> Response:
         asker = await self._asker(request)
@@ -105,7 +126,7 @@ class Api:
         is_private = bool(asker.author)
         is_kept = not is_private and not is_file(rpc)  # a file is read as fast as it is found, and larger
         if is_kept and (found := self._shelf.find(key, match)) is not None:
-            return _sent(found, request, _JSON, is_private=False)
+            return self._sent(found, request, _JSON, is_private=False)
         question = _question(request, path, rpc)
         spent = 0.0
 
@@ -125,7 +146,7 @@ class Api:
             kept, media_type = await self._threads.run(ask)
         finally:
             self._limits.requests.change(who, min(0.0, 1 - spent / SECONDS_OF_REQUEST))
-        return _sent(kept, request, media_type, is_private=is_private)
+        return self._sent(kept, request, media_type, is_private=is_private)
 
     async def _asker(self, request: Request) -> Asker:
         """Return who asks.
@@ -140,15 +161,7 @@ class Api:
         scheme, _, token = shown.partition(" ")
         if scheme.lower() != "bearer":
             raise Unauthenticated("show a token as: Authorization: Bearer TOKEN")
-        address = address_of(request)
-        self._limits.guesses.take(address)  # before it is looked up, which costs more than to show one
-        asker = await self._threads.run(self._author_of, token.strip())
-        self._limits.guesses.change(address, 1)
-        return asker
-
-    def _author_of(self, token: str) -> Asker:
-        with Authors(self._home.database, create=False) as authors:
-            return Asker(authors.author_of(token))
+        return Asker(await self._threads.run(self._tokens.author_of, token.strip(), address_of(request)))
 
 
 def _asked(desk: Desk, rpc: str, question: Message) -> tuple[Kept, str]:
@@ -214,22 +227,19 @@ def is_api(request: Request) -> bool:
     return str(request.scope["path"]).startswith(f"{PREFIX}/")
 
 
-def _sent(kept: Kept, request: Request, media_type: str, *, is_private: bool) -> Response:
-    headers = {
-        **_HEADERS,
-        "cache-control": "no-store" if is_private else "no-cache",
-        "vary": "Accept-Encoding, Authorization",
-        "etag": kept.tag,
-    }
-    return kept.sent(request, headers, media_type)
+def shared(site: Site, request: Request) -> dict[str, str]:
+    """Return the headers by which a browser lets a page of another site read the answer; none if that may not."""
+    origin = request.headers.get("origin", "")
+    allowed = next((one for one in ("*", origin) if one in site.cors_origins), "")
+    if not allowed:
+        return {}
+    return {"access-control-allow-origin": allowed, "access-control-expose-headers": "ETag, Retry-After"}
 
 
-def failed(error: Exception) -> Response:
-    """Return an answer that says what was wrong."""
+def failed(error: Exception, more: Mapping[str, str]) -> Response:
+    """Return an answer that says what was wrong, with some more headers."""
     status, reason = told(error)
-    headers = {**_HEADERS, "cache-control": "no-store", "vary": "Authorization"}
-    if isinstance(error, HTTPException) and error.headers:
-        headers.update(error.headers)
+    headers = {"cache-control": "no-store", "vary": "Authorization, Origin", **more}
     if status == 401:
         headers["www-authenticate"] = "Bearer"
     if isinstance(error, TooMuch):
@@ -241,11 +251,5 @@ def failed(error: Exception) -> Response:
 
 
 @cache
-def _described() -> Kept:
-    return Kept.of(json.dumps(openapi(PATHS, ".")).encode() + b"\n", 200)  # where this document is, the answers are
-
-
-async def _description(request: Request) -> Response:
-    if request.method == "OPTIONS":
-        return Response(status_code=204, headers=_PREFLIGHT)
-    return _sent(_described(), request, _JSON, is_private=False)
+def _described(servers: str) -> Kept:
+    return Kept.of(json.dumps(openapi(PATHS, servers)).encode() + b"\n", 200)

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ladder.asker import ANYBODY
@@ -23,12 +23,14 @@ from ladder.home import Home
 from ladder.journal import of_this_call
 from ladder.service.refusals import Refusals
 from ladder.service.threads import Threads
+from ladder.service.tokens import Tokens
 from ladder.web import author
-from ladder.web.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api
+from ladder.web.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api, shared
 from ladder.web.api import failed as api_failed
 from ladder.web.asked import Asked, NoPage, Page, PageFunction, Site
 from ladder.web.assets import assets_by_path
 from ladder.web.boards import Boards
+from ladder.web.hosts import WrongHost, check_host
 from ladder.web.kept import Kept
 from ladder.web.limits import Limits, Turns, address_of
 from ladder.web.matches import Matches
@@ -95,6 +97,8 @@ _TITLES = {
     403: "This cannot be seen",
     404: "There is no such page",
     405: "This cannot be done here",
+    408: "This took too long",
+    421: "This is another ladder",
     429: "Too much at a time",
     500: "The ladder failed",
     503: "The ladder is busy",
@@ -112,6 +116,7 @@ class Pages:
         self._turns = Turns(MAX_PAGES - 1)
         self._refusals = Refusals()
         self.limits = Limits()
+        self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers requests for a page."""
@@ -156,7 +161,7 @@ class Pages:
 
     def asked(self, request: Request, chronicle: Chronicle | None = None) -> Asked:
         """Return what a request asks for; a desk with this chronicle, if there is one."""
-        asker = visitor(self.home, self.site, request)
+        asker = visitor(self.tokens, self.site, request)
         names = {name: str(value) for name, value in request.path_params.items()}
         desk = Desk(self.home, asker, chronicle)
         return Asked(desk, asker, self.site, _path(request), names, dict(request.query_params))
@@ -167,13 +172,20 @@ class Pages:
         if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
             of_this_call(address=address_of(request))
             self._refusals.note(address_of(request), _path(request), grpc.StatusCode.INTERNAL, str(error), 0.0)
+        headers = {"allow": _methods(request)} if status == 405 else {}
         if is_api(request):
-            return api_failed(error)
+            return api_failed(error, {**shared(self.site, request), **headers})
         asked = Asked(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
         title = _TITLES.get(status, "This did not work")
         shown = visible(reason, MAX_REASON_CHARACTERS)
-        html = rendered(Page("error.html", {"title": title, "reason": shown}), asked)
-        response = sent(Kept.of(html.encode(), status), request, is_private=True)
+        if _wants_html(request):
+            html = rendered(Page("error.html", {"title": title, "reason": shown}), asked)
+            response = sent(Kept.of(html.encode(), status), request, is_private=True)
+        else:
+            response = Response(f"{title}: {shown}\n", status, {"cache-control": "no-store"}, "text/plain")
+        response.headers.update(headers)
+        if status == 408:
+            response.headers["connection"] = "close"  # the rest of the form may never come
         if status in (429, 503):
             response.headers["retry-after"] = str(error.seconds if isinstance(error, TooMuch) else 60)
         return response
@@ -190,6 +202,20 @@ def sent(kept: Kept, request: Request, *, is_private: bool) -> Response:
 def _match(request: Request) -> str:
     """Return the match from whose record a page is made, if it is the page of one."""
     return str(request.path_params.get("match", ""))
+
+
+def _methods(request: Request) -> str:
+    """Return which methods an address has."""
+    *its, any_path = (
+        one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not Match.NONE
+    )
+    return ", ".join(sorted({method for one in its or [any_path] for method in one.methods or ()}))
+
+
+def _wants_html(request: Request) -> bool:
+    """Tell whether somebody looks at pages, as far as they say: programs that fetch files may not."""
+    accepted = request.headers.get("accept", "*/*")
+    return any(kind in accepted for kind in ("text/html", "text/*", "*/*"))
 
 
 def _path(request: Request) -> str:
@@ -223,8 +249,8 @@ def application(home: Home, site: Site) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application."""
     pages = Pages(home, site)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
-    routes += Api(home, pages.limits, pages.shelf).routes()
-    routes += author.routes(home, site, pages.limits, pages.answer_privately)
+    routes += Api(home, site, pages.limits, pages.tokens, pages.shelf).routes()
+    routes += author.routes(home, site, pages.limits, pages.tokens, pages.answer_privately)
     play = Play(home, site, pages.show)
     if site.has_tables:
         routes += play.routes()
@@ -240,7 +266,27 @@ def application(home: Home, site: Site) -> ASGIApp:
     failed = dict.fromkeys((Exception, HTTPException, DoganaError, OSError), pages.failed)
     answers = Starlette(routes=routes, lifespan=lifespan, exception_handlers=failed)
     answers.router.redirect_slashes = False  # it would lead to whatever host the request names
-    return _Headers(answers)  # around it all: what Starlette calls middleware does not see our failures
+    return _Headers(
+        _OurHosts(answers, pages)
+    )  # around it all: what Starlette calls middleware does not see our failures
+
+
+class _OurHosts:
+    """Refuses whoever asks for another site."""
+
+    def __init__(self, app: ASGIApp, pages: Pages) -> None:
+        self._app = app
+        self._pages = pages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http":
+            request = Request(scope)
+            try:
+                check_host(self._pages.site, request)
+            except WrongHost as error:
+                app = await self._pages.failed(request, error)
+        await app(scope, receive, send)
 
 
 class _Headers:

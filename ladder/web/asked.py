@@ -9,11 +9,16 @@ from typing import Any
 from ladder.asker import Asker
 from ladder.desk import Desk
 from ladder.errors import LadderError
+from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
 
 
 class BadQuestion(LadderError):
     """The address says something that cannot be; the text names what it may be."""
+
+
+class TooSlow(LadderError):
+    """The rest of a request did not come in time."""
 
 
 class NoPage(LadderError):
@@ -28,6 +33,10 @@ class Site:
     """Whether authors can log in and submit here."""
     has_tables: bool = False
     """Whether people can play here."""
+    tables: int = TABLES
+    """How many matches people may play at a time."""
+    tables_per_address: int | None = None
+    """How many of them from one address; None for all."""
     walls: Walls | None = None
     """What surrounds bots of authors at tables; None if people play against house bots alone."""
     is_static: bool = False
@@ -38,6 +47,10 @@ class Site:
     """Where the pages are for the world, without a slash at the end; empty if nobody has said."""
     proxy: str = ""
     """The address of a proxy before the pages, whose word is taken for who asks, and by TLS or not; empty without one."""
+    host_names: frozenset[str] = frozenset()
+    """The names with dots by which browsers may ask, besides that of `public_url`; `*` for any (`hosts.py`)."""
+    cors_origins: frozenset[str] = frozenset()
+    """The other sites whose pages may read what programs can ask, such as https://charts.example; `*` for any."""
     matches: frozenset[str] | None = None
     """The matches that have a page; None for all."""
 

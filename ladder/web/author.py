@@ -19,7 +19,6 @@ from starlette.routing import Route
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.asker import Asker
-from ladder.authors import Authors
 from ladder.desk import Desk
 from ladder.errors import BadBot, TooMuch, Unauthenticated
 from ladder.home import Home
@@ -27,8 +26,10 @@ from ladder.intake import MAX_BYTES
 from ladder.journal import note, of_this_call
 from ladder.service.refusals import Refusals
 from ladder.service.threads import Threads
+from ladder.service.tokens import Tokens
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from ladder.web.asked import Asked, BadQuestion, NoPage, Page, PageFunction, Site
+from ladder.web.connections import UNHURRIED
 from ladder.web.form import MAX_FORM_BYTES, Multipart, Part, drained, read_fields
 from ladder.web.limits import Limits, address_of, name_of
 from ladder.web.links import link
@@ -63,11 +64,12 @@ Show = Callable[[Request, PageFunction], Any]
 class Author:
     """Answers what authors ask for and do."""
 
-    def __init__(self, home: Home, site: Site, limits: Limits, show: Show) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits, tokens: Tokens, show: Show) -> None:
         """Prepare for one ladder; `show` makes an answer of a page for the one who asks."""
         self._home = home
         self._site = site
         self._limits = limits
+        self._tokens = tokens
         self._show = show
         self._changes = Threads(MAX_CHANGES)
         self._taking_in = asyncio.Semaphore(MAX_CHANGES - 1)
@@ -110,16 +112,14 @@ class Author:
         token = (await read_fields(request)).get("token", "").strip()
         address = address_of(request)
         of_this_call(address=address)
-        self._limits.guesses.take(address)
         try:
-            author = await self._lookups.run(self._author_of, token)
+            author = await self._lookups.run(self._tokens.author_of, token, address)
         except Unauthenticated as error:
             _, reason = self._refused(request, "login", error)
             shown: Response = await self._show(
                 request, lambda asked: login(asked, reason.removesuffix(": dogana login"))
             )
             return shown
-        self._limits.guesses.change(address, 1)
         note("logged_in", author=author)
         answer = _led_to(request, "me")
         answer.set_cookie(
@@ -131,10 +131,6 @@ class Author:
             samesite="lax",
         )
         return answer
-
-    def _author_of(self, token: str) -> str:
-        with Authors(self._home.database, create=False) as authors:
-            return authors.author_of(token)
 
     async def _log_out(self, request: Request) -> Response:
         check_same_origin(self._site, request)
@@ -151,7 +147,7 @@ class Author:
             Unauthenticated: if nobody is logged in.
         """
         check_same_origin(self._site, request)
-        asker = await self._lookups.run(visitor, self._home, self._site, request)
+        asker = await self._lookups.run(visitor, self._tokens, self._site, request)
         if not asker.author:
             raise Unauthenticated("log in first; if you were, your token was revoked or has expired")
         of_this_call(address=address_of(request), author=asker.author)
@@ -186,6 +182,7 @@ class Author:
     async def _submit(self, request: Request) -> Response:
         asker = await self._asker(request)
         length = _length(request)
+        request.scope[UNHURRIED] = True
         sent: dict[str, str] = {}
         stream = _prompt(request)
         try:
@@ -340,10 +337,10 @@ def _led_to(request: Request, path: str, query: dict[str, str] | None = None) ->
     return answer
 
 
-def routes(home: Home, site: Site, limits: Limits, show: Show) -> list[Route]:
+def routes(home: Home, site: Site, limits: Limits, tokens: Tokens, show: Show) -> list[Route]:
     """Return what is answered where; what authors do is not there for pages that only show."""
     if site.takes_bots:
-        return Author(home, site, limits, show).routes()
+        return Author(home, site, limits, tokens, show).routes()
 
     async def none(request: Request) -> Response:
         raise NoPage("these pages only show the ladder; send bots by dogana ladder submit")

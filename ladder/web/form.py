@@ -12,13 +12,13 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from ladder.web.asked import BadQuestion
+from ladder.web.asked import BadQuestion, TooSlow
 from referee.errors import DoganaError
 
 MAX_FORM_BYTES = 16 * 1024
 """The longest form without a file; of one with a file, all but the file."""
 MAX_FIELDS = 100
-FORM_SECONDS = 20.0
+FORM_SECONDS = 10.0
 """How long a form without a file may take to come."""
 DRAIN_SECONDS = 60.0
 """How long the rest of a form is read that was refused."""
@@ -29,7 +29,8 @@ async def read_fields(request: Request) -> dict[str, str]:
     """Read a form without a file; of a field that comes twice, the last counts.
 
     Raises:
-        BadQuestion: if it is none, too long, or too slow.
+        BadQuestion: if it is none, or too long.
+        TooSlow: if it does not come in time.
     """
     data = b""
     try:
@@ -39,7 +40,7 @@ async def read_fields(request: Request) -> dict[str, str]:
                 if len(data) > MAX_FORM_BYTES:
                     raise BadQuestion("that is more than the form has room for")
     except TimeoutError:
-        raise BadQuestion(f"the form did not arrive within {FORM_SECONDS:g} s; send it again") from None
+        raise TooSlow(f"the form did not arrive within {FORM_SECONDS:g} s; send it again") from None
     except ClientDisconnect:
         raise BadQuestion("the connection was lost") from None
     try:

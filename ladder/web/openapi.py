@@ -26,6 +26,8 @@ ERRORS = {
     403: "forbidden",
     404: "not_found",
     405: "not_allowed",
+    408: "too_slow",
+    421: "misdirected",
     429: "too_much",
     500: "failed",
     503: "busy",
@@ -41,6 +43,8 @@ _SCALARS: dict[int, dict[str, Any]] = {
     FieldDescriptor.TYPE_BOOL: {"type": "boolean"},
     FieldDescriptor.TYPE_STRING: {"type": "string"},
 }
+_NEEDED = {"CompareRequest": ("one", "other"), "CrosstableRequest": ("game",)}
+"""The fields of a question without which nothing is answered."""
 _MEDIA_TYPE = "application/json"
 _IN_PATH = re.compile(r"{(\w+)}")
 
@@ -127,14 +131,22 @@ def _parameters(path: str, question: Descriptor) -> Iterator[dict[str, Any]]:
                 **parameter,
                 "in": "path",
                 "required": True,
-                "schema": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
+                "schema": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT, "pattern": "^[^/]+$"},
             }
         elif is_map(field):
-            values = {"type": "object", "additionalProperties": {"type": "string", "maxLength": MAX_TEXT}}
+            values = {
+                "type": "object",
+                "propertyNames": {"minLength": 1, "maxLength": MAX_TEXT, "pattern": r"^[^\[\]]+$"},
+                "additionalProperties": {"type": "string", "maxLength": MAX_TEXT},
+            }
             yield {**parameter, "in": "query", "style": "deepObject", "explode": True, "schema": values}
         else:
             longest: dict[str, Any] = {"maxLength": MAX_TEXT} if field.type == FieldDescriptor.TYPE_STRING else {}
-            yield {**parameter, "in": "query", "schema": {**_SCALARS[field.type], **longest}}
+            needed: dict[str, Any] = {}
+            if field.name in _NEEDED.get(question.name, ()):
+                needed = {"required": True}
+                longest["minLength"] = 1
+            yield {**parameter, **needed, "in": "query", "schema": {**_SCALARS[field.type], **longest}}
 
 
 def _reference(message: Descriptor, schemas: dict[str, Any]) -> dict[str, Any]:

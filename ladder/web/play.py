@@ -25,6 +25,7 @@ from ladder.web.asked import BadQuestion, Page, Site
 from ladder.web.form import read_fields
 from ladder.web.limits import address_of
 from ladder.web.visitor import check_same_origin, is_encrypted
+from referee.files import in_words
 from referee.game import Game
 from referee.registry import find, games
 
@@ -63,14 +64,18 @@ class Play:
     async def hall(self, _: object = None) -> AsyncIterator[None]:
         """Keep tables meanwhile. If there can be none, their pages say why."""
         try:
-            async with Hall(self._home.tables, self._hosts) as self._hall:
+            async with self._new_hall() as self._hall:
                 yield
         except (LadderError, OSError) as error:
             if self._hall is not None:
                 raise
             self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
-            note("tables", 40, text=f"nobody can play: {error}")
+            note("tables", 40, text=f"nobody can play: {in_words(error)}")
             yield
+
+    def _new_hall(self) -> Hall:
+        site = self._site
+        return Hall(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
 
     def routes(self) -> list[Route]:
         """Return which address is answered by what."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from starlette.exceptions import HTTPException
 
 from ladder.errors import BadHome, Busy, Forbidden, NotFound, TooMuch, Unauthenticated
-from ladder.web.asked import BadQuestion, NoPage
+from ladder.web.asked import BadQuestion, NoPage, TooSlow
+from ladder.web.hosts import WrongHost
 from referee.errors import DoganaError
 from referee.registry import UnknownGame
 
@@ -17,9 +18,11 @@ _STATUS: dict[type[Exception], int] = {
     Unauthenticated: 401,
     TooMuch: 429,
     BadQuestion: 400,
+    TooSlow: 408,
     Busy: 503,
     OSError: 503,
     BadHome: 500,
+    WrongHost: 421,
     DoganaError: 400,
 }
 

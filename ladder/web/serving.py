@@ -45,8 +45,10 @@ KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
 """How many connections are taken up at once. With all connections there may be, these must leave files to open: otherwise
 asyncio tells of each that it could not take up, some megabytes a second."""
-FILES = MAX_CONNECTIONS + MAX_NEW + 92
-"""How many files must be allowed: besides connections, for the database, records, tables and what is drawn."""
+FILES = MAX_CONNECTIONS + MAX_NEW + 68
+"""How many files must be allowed: besides connections, for the database, records and what is drawn."""
+FILES_OF_TABLE = 3
+"""How many files each table takes: two pipes, and its process."""
 STOP_SECONDS = 3.0
 """How long answers that are under way may take when the pages are to stop."""
 AGAIN_SECONDS = 1.0
@@ -55,17 +57,18 @@ NICENESS = 5
 """Pages wait when there is not enough of the processor for them and for matches."""
 
 
-def listening(address: str) -> socket.socket:
-    """Return a socket that listens at `host:port`.
+def listening(address: str, tables: int = 0) -> socket.socket:
+    """Return a socket that listens at `host:port`, for pages with so many tables.
 
     Raises:
         PortInUse: if that is not possible.
         LadderError: if this process may not open enough files.
     """
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if 0 <= files < FILES:  # less than 0 is without a limit
+    needed = FILES + FILES_OF_TABLE * tables
+    if 0 <= files < needed:  # less than 0 is without a limit
         raise LadderError(
-            f"the pages need {FILES} open files at a time, and this process may have {files};"
+            f"the pages need {needed} open files at a time, and this process may have {files};"
             " raise its limit (ulimit -n, or LimitNOFILE= of its unit)"
         )
     host, _, port = Listen(address).address.rpartition(":")
@@ -140,7 +143,7 @@ def pages_beside(home: Home, site: Site, address: str, certificate: Certificate 
     Raises:
         PortInUse: if that is not possible.
     """
-    with listening(address) as bound:
+    with listening(address, site.tables if site.has_tables else 0) as bound:
         context = multiprocessing.get_context("spawn")
         form = journal.form_of_this_process()
         keeper = context.Process(target=_keep, args=(home, site, bound, certificate, form), name="pages")

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 
 from ladder.asker import ANYBODY, Asker
-from ladder.authors import Authors
-from ladder.errors import Forbidden, Unauthenticated
-from ladder.home import Home
+from ladder.errors import Forbidden, TooMuch, Unauthenticated
+from ladder.service.tokens import Tokens
 from ladder.web.asked import Site
+from ladder.web.limits import address_of
 
 COOKIE = "dogana"
 """The name of the cookie that holds an author's token."""
@@ -28,15 +28,14 @@ def cookie_of(site: Site, request: Request) -> str:
     return ENCRYPTED_COOKIE if is_encrypted(site, request) else COOKIE
 
 
-def visitor(home: Home, site: Site, request: Request) -> Asker:
-    """Return who asks; somebody whose token is worth nothing any more is anybody."""
+def visitor(tokens: Tokens, site: Site, request: Request) -> Asker:
+    """Return who asks; somebody whose token is worth nothing any more is anybody, and so is who has shown too many such tokens."""
     token = request.cookies.get(cookie_of(site, request), "")
     if not token:
         return ANYBODY
     try:
-        with Authors(home.database, create=False) as authors:
-            return Asker(authors.author_of(token))
-    except Unauthenticated:
+        return Asker(tokens.author_of(token, address_of(request)))
+    except (Unauthenticated, TooMuch):
         return ANYBODY
 
 

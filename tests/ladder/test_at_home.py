@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -21,6 +22,7 @@ from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.asker import Asker
 from ladder.at_home.bot import look_at
+from ladder.at_home.relay import told_to_wait
 from ladder.authors import Authors
 from ladder.blocks import Blocks
 from ladder.chronicle import Chronicle
@@ -33,8 +35,10 @@ from ladder.pool import Invitation
 from ladder.recompute import compare
 from ladder.running import count, enter_house_bots
 from ladder.service import at_home as service
+from ladder.service import server, threads
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
 from ladder.service.beside import serving
+from ladder.service.meter import Allowance
 from ladder.standings import Status, candidates, standings
 from ladder.store import Store
 from referee.errors import DoganaError
@@ -572,6 +576,74 @@ def match_with_remote(home: Home) -> Match:
         [version] = [one for one in store.versions().values() if one.is_at_home]
         store.qualify(version.id, CONDITION, passed=True, reason="")
         return next(blocks_with(store, version))[0]
+
+
+def test_a_stream_to_a_seat_is_counted_by_its_token_and_not_by_its_address(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever a neighbour asks, or tries at the door of the bots."""
+    monkeypatch.setattr(server, "REQUESTS", Allowance("requests", 2, 86_400))
+
+    async def go(address: str, called: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        match = match_with_remote(home)
+        called.invite(Invitation(match, match.seats.index(match.at_home[0]), "shown", "unix:/nowhere", 60.0))
+        await until(call, "invitation")
+
+        async def stream(token: str) -> tuple[Any, Any, Any]:
+            play: Any = channel.stream_stream("/dogana.v1.Referee/Play")()
+            join = referee_pb2.AgentMessage(join=referee_pb2.Join(token=token, protocol=1))
+            await play.write(join.SerializeToString())
+            code, details = await end_of(play)
+            return code, details, told_to_wait(code, await play.trailing_metadata())
+
+        for _ in range(2):
+            assert (await stream("another"))[0] is grpc.StatusCode.UNAUTHENTICATED
+        code, details, seconds = await stream("another")
+        assert code is grpc.StatusCode.RESOURCE_EXHAUSTED, details
+        assert seconds == 43_200
+        for _ in range(2):  # it gets to the worker, which is not there
+            assert (await stream("shown"))[:2] == (grpc.StatusCode.ABORTED, "the match was broken off")
+        assert (await stream("shown"))[2] == 43_200
+        await channel.close()
+
+    on_a_server(home, go)
+
+
+def test_overload_ends_no_connection_of_a_bot_at_home(
+    home: Home, tokens: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At each beat it is asked whether the token is still good; while nobody can tell, it is."""
+    monkeypatch.setattr(service, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(threads, "WAIT_SECONDS", 0.05)
+    monkeypatch.setattr(server, "MAX_QUESTIONS", 1)
+    is_busy, is_over = threading.Event(), threading.Event()
+
+    def info(*_: object) -> pb.InfoAnswer:
+        is_busy.set()
+        assert is_over.wait(60)
+        return pb.InfoAnswer()
+
+    monkeypatch.setattr(Desk, "info", info)
+
+    async def go(address: str, called: AtHome) -> None:
+        channel, call = await connect(address, tokens["ann"])
+        await until(call, "connected")
+        asking = asyncio.ensure_future(LadderStub(channel).Info(pb.InfoRequest()))
+        try:
+            await asyncio.to_thread(is_busy.wait, 60)
+            for _ in range(5):
+                await until(call, "beat")
+                await call.write(pb.OfferRequest(beat=pb.Beat()))
+            assert connections(home) == 1
+        finally:
+            is_over.set()
+        await asking
+        await until(call, "beat")
+        await channel.close()
+
+    on_a_server(home, go)
 
 
 def test_a_stream_without_an_invitation_is_refused(home: Home) -> None:

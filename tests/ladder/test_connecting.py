@@ -7,8 +7,10 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +24,7 @@ from ladder import running
 from ladder.blocks import Blocks
 from ladder.chronicle import Chronicle
 from ladder.condition import agree
+from ladder.errors import LadderError
 from ladder.home import Home
 from ladder.match import AT_HOME_PREFIX
 from ladder.pool import Invitation
@@ -31,6 +34,7 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from ladder.store import Store
 from referee.match.clock import TimeControl
+from referee.match.result import Outcome
 from referee.registry import find
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.test_serving import RANDOM, SECONDS, rated, served, token, wait_until
@@ -108,6 +112,7 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
     assert "is connected again" in text
     assert len(re.findall(r"place [1-5] of [2-5], score", text)) >= len(before)
     assert len(list(logs.iterdir())) >= len(before)
+    assert {stat.S_IMODE(log.stat().st_mode) for log in logs.iterdir()} == {0o600}
     with Chronicle(home.database, create=False) as chronicle:
         after = [match.match_id for match in chronicle.all_played()]
         assert len(after) == len(set(after))
@@ -115,6 +120,48 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
         assert compare(home, chronicle).differences.told == []
     dogana("ladder", "audit-log", tmp_path / "log.jsonl", "--home", home.folder)
     dogana("verify-log", tmp_path / "log.jsonl", "--key", home.public_key)
+
+
+def test_a_neighbour_who_asks_without_end_costs_a_bot_at_home_no_match(tmp_path: Path, token: str) -> None:
+    """Both are at one address, as behind the router of a lecture hall, and the neighbour has no token."""
+    (tmp_path / "bot.py").write_text(RANDOM)
+    home = Home(tmp_path / "home")
+    refused, over = threading.Event(), threading.Event()
+
+    def flood(address: str) -> None:
+        with RemoteDesk(address, Login()) as desk:
+            while not over.is_set():
+                try:
+                    desk.info(pb.InfoRequest())
+                except LadderError:
+                    refused.set()
+                    time.sleep(0.01)
+
+    with served(home.folder, "--at-home", "rated", "--wait", "60") as (_, address):
+        flooding = threading.Thread(target=flood, args=[address])
+        flooding.start()
+        try:
+            wait_until(refused.is_set)  # from now on the address has nothing left
+            with connected(tmp_path, address, token) as (_, said):
+                wait_until(lambda: rated_here(home, "remote") >= 4)
+        finally:
+            over.set()
+            flooding.join()
+    with Chronicle(home.database, create=False) as chronicle:
+        outcomes = [
+            seat.outcome
+            for match in chronicle.matches(100, versions=chronicle.find_versions("remote"))
+            for seat in match.seats
+            if seat.version.is_at_home
+        ]
+    assert set(outcomes) == {Outcome.PLAYED}, said.read_text()
+
+
+def rated_here(home: Home, bot: str) -> int:
+    """How many matches of a bot count, as the folder says."""
+    with Chronicle(home.database, create=False) as chronicle:
+        found = chronicle.versions_called(bot)
+        return len(chronicle.matches(100, versions=found)) if found else 0
 
 
 def test_a_client_that_is_killed_loses_its_match_and_keeps_nobody_waiting(

@@ -22,7 +22,7 @@ from ladder.authors import Authors
 from ladder.chronicle import Chronicle
 from ladder.database import LadderFile
 from ladder.desk import Desk
-from ladder.errors import Busy, LadderError
+from ladder.errors import Busy, LadderError, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.service import metrics, prompt, sending
 from ladder.service import server as service
@@ -32,6 +32,7 @@ from ladder.service.login import Login
 from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
 from ladder.service.threads import Threads
+from ladder.service.tokens import KNOWN_SECONDS, Tokens
 from ladder.store import Store
 from referee.live.lobby import host_of
 from referee.live.server import Listen
@@ -193,6 +194,62 @@ def test_wrong_tokens_are_looked_up_so_often_and_no_more(
         with RemoteDesk(f"127.0.0.1:{port}", Login()) as desk:
             desk.info(pb.InfoRequest())
     assert looked_up.count(wrong) == 3
+
+
+def test_a_good_token_is_never_refused_for_the_wrong_ones_of_a_neighbour(
+    home: Home, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All come from one address: that of a lecture hall."""
+    monkeypatch.setattr(service, "GUESSES", Allowance("wrong tokens", 3, 86_400))
+    wrong = f"dgn_{'0' * 8}_{'x' * 32}"
+    with (
+        serving(home, Listen("127.0.0.1:0")) as port,
+        RemoteDesk(f"127.0.0.1:{port}", Login("ann", token)) as ann,
+        RemoteDesk(f"127.0.0.1:{port}", Login("eve", wrong)) as eve,
+    ):
+        for number in range(20):
+            why = "the token is unknown" if number < 3 else "too many wrong tokens"
+            with pytest.raises(LadderError, match=why):
+                eve.info(pb.InfoRequest())
+            assert ann.info(pb.InfoRequest()).author == "ann"
+
+
+def test_who_guesses_tokens_costs_one_look_at_the_database_a_second(
+    home: Home, token: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    read: list[str] = []
+    hashes = Authors.hashes_of_valid_tokens
+    author_of = Authors.author_of
+
+    def spy(self: Authors, shown: str) -> str:
+        read.append(shown)
+        return author_of(self, shown)
+
+    def spy_on_all(self: Authors) -> frozenset[str]:
+        read.append("all")
+        return hashes(self)
+
+    monkeypatch.setattr(Authors, "hashes_of_valid_tokens", spy_on_all)
+    monkeypatch.setattr(Authors, "author_of", spy)
+    guesses = Meter(Allowance("wrong tokens", 2, 1e9), lambda: now[0])
+    tokens = Tokens(home.database, guesses, lambda: now[0])
+    for number in range(1000):
+        with pytest.raises(Unauthenticated if number < 2 else TooMuch):
+            tokens.author_of(f"dgn_{number:08x}_{'x' * 32}", "192.0.2.1")
+    assert len(read) == 3
+    now[0] = KNOWN_SECONDS
+    with Authors(home.database, create=False) as authors:
+        new = authors.new_token("ann")
+    for good in (token, new):
+        assert tokens.author_of(good, "192.0.2.1") == "ann"
+    with Authors(home.database, create=False) as authors:
+        authors.revoke("ann")
+    now[0] = 2 * KNOWN_SECONDS
+    with pytest.raises(TooMuch):
+        tokens.author_of(token, "192.0.2.1")
+    with pytest.raises(Unauthenticated):
+        tokens.author_of(token, "192.0.2.2")
 
 
 def test_what_takes_long_counts_for_several_requests(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,6 +131,7 @@ def test_a_language_is_what_the_manifest_names_or_what_the_command_shows(
         ('games = ["chess"]', "names 'chess'; the games are: cargo_noir"),
         ("colour = 1", "bot.toml.colour is not known here; known are: games, language, name, run"),
         ("a = " + "[" * 3000, "is not TOML"),
+        ("a = " + "1" * 5000, "is not TOML"),
         ("# " + "x" * 70_000, "has more than 65536 bytes"),
         ('run = ["../../bin/sh"]', "leads out of the bot's folder"),
         ('run = ["/bin/sh"]', "leads out of the bot's folder"),

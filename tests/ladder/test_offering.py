@@ -181,6 +181,43 @@ def test_a_bot_does_not_notice_that_the_connection_is_lost_while_it_thinks() -> 
     assert relayed(bot, first, second).over is not None
 
 
+def test_a_bot_that_is_refused_for_a_limit_comes_back_when_the_ladder_has_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waited: list[float] = []
+    sleep = asyncio.sleep
+
+    async def wait(seconds: float) -> None:
+        waited.append(seconds)
+        await sleep(0)
+
+    async def busy(_: Ladder, context: Any) -> None:
+        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests", (("retry-after", "7"),))
+
+    async def very_busy(_: Ladder, context: Any) -> None:
+        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests", (("retry-after", "99999"),))
+
+    async def bot(one: Bot) -> None:
+        assert (await one.heard()).WhichOneof("message") == "welcome"
+        assert (await one.heard()).WhichOneof("message") == "game_over"
+
+    monkeypatch.setattr("ladder.at_home.relay.asyncio.sleep", wait)
+    relay = relayed(bot, busy, very_busy, over)
+    assert relay.over is not None
+    assert waited == [7.0, LONGEST_PAUSE]
+
+
+@pytest.mark.parametrize("metadata", [(), (("retry-after", "soon"),), (("retry-after", "-1"),), (("x", "1"),)])
+def test_a_refusal_that_names_no_time_is_final(metadata: tuple[tuple[str, str], ...]) -> None:
+    async def refuses(_: Ladder, context: Any) -> None:
+        await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "the message is too large", metadata)
+
+    async def bot(one: Bot) -> None:
+        assert (await one.heard()).WhichOneof("message") == "welcome"
+
+    assert relayed(bot, refuses).refusal == "the message is too large"
+
+
 def test_an_answer_that_was_lost_is_sent_again() -> None:
     async def first(self: Ladder, context: Any) -> None:
         await self.say(context, decide=decide(4))
@@ -437,3 +474,36 @@ def test_a_ladder_cannot_fill_the_memory_of_an_author(tmp_path: Path, monkeypatc
 
 async def gives_up(_: Offering, seconds: float) -> None:
     raise LadderError("it would try again")
+
+
+def test_who_was_connected_comes_back_when_the_ladder_has_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Busy(LadderServicer):
+        @override
+        async def Offer(self, requests: Any, context: Any) -> Any:
+            await anext(requests)
+            yield pb.OfferAnswer(connected=pb.Connected(bot="remote", version=1, author="ann"))
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many requests", (("retry-after", "33"),))
+
+    class Waits(Exception):
+        pass
+
+    async def pause(_: Offering, seconds: float) -> None:
+        raise Waits(seconds)
+
+    async def go() -> None:
+        server = grpc.aio.server()
+        add_LadderServicer_to_server(Busy(), server)  # type: ignore[abstract]
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        (tmp_path / "bot.py").write_text("")
+        bot = look_at(tmp_path / "bot.py", CONTENT)
+        offered = Offer(bot, "remote", f"127.0.0.1:{port}", Login("ann", "t"), 1, None)
+        try:
+            await Offering(offered, lambda line: None).run()
+        finally:
+            await server.stop(None)
+
+    monkeypatch.setattr(Offering, "_pause", pause)
+    with pytest.raises(Waits) as caught:
+        asyncio.run(go())
+    assert caught.value.args == (33.0,)

@@ -17,6 +17,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from ladder.service import sending
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
-from ladder.service.login import Login, logins_file
+from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.meter import Allowance
 from ladder.service.metrics import Metrics
 from ladder.upload import sweep_uploads
@@ -874,3 +875,81 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
 def test_a_port_in_use_is_told(home: Home, address: str) -> None:
     with pytest.raises(PortInUse, match="no other program using it"), serving(home, Listen(address)):
         pass
+
+
+# --- tokens in plain text --------------------------------------------------------------------------------------
+
+
+SOMEWHERE = [
+    "ladder.example:7800",
+    "192.0.2.1:7800",
+    "[2001:db8::1]:7800",
+    "dns:///127.0.0.1:7800",
+    "localhost.evil.example:1",
+    "",
+]
+
+
+@pytest.mark.parametrize("server", SOMEWHERE)
+def test_a_token_leaves_the_machine_encrypted_or_not_at_all(server: str) -> None:
+    secret = Login("ann", "secret")
+    with pytest.raises(LadderError, match=r"is not encrypted.*--ca FILE") as caught:
+        RemoteDesk(server, secret)
+    assert "secret" not in str(caught.value)
+    RemoteDesk(server, Login()).__exit__()  # without a token there is nothing to hide
+    RemoteDesk(server, replace(secret, insecure=True)).__exit__()
+    replace(secret, authority="ca.pem").check_private(server)
+
+
+@pytest.mark.parametrize("server", ["127.0.0.1:1", "127.9.9.9:1", "localhost:1", "[::1]:1", "unix:/tmp/x", "unix:x"])
+def test_a_token_may_stay_on_the_machine_as_it_is(server: str) -> None:
+    Login("ann", "secret").check_private(server)
+
+
+def test_every_command_that_shows_a_token_refuses_in_a_line_and_login_remembers_the_consent(
+    dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = "ladder.example:7800"
+    (tmp_path / "token").write_text("dgn_00000000_" + "a" * 32)
+    (tmp_path / "bot.py").write_text(BOT)
+    refused = dogana("login", server, "--token-file", "token", status=1).stderr
+    logins_file().parent.mkdir(parents=True)
+    logins_file().write_text(json.dumps({server: {"author": "ann", "token": "secret", "authority": None}}))
+    said = [refused]
+    for words in (["ladder", "top"], ["ladder", "submit", "bot.py", "--name", "b"], ["ladder", "log", "b"]):
+        said.append(dogana(*words, "--server", server, status=1).stderr)
+    said.append(dogana("connect", "bot.py", "--name", "b", "--server", server, status=1).stderr)
+    monkeypatch.setenv("DOGANA_LADDER", server)
+    said.append(dogana("ladder", "show", "b", status=1).stderr)
+    for line in said:
+        assert line.startswith(f"dogana: the connection to {server} is not encrypted"), line
+        assert "--insecure" in line
+        assert len(line.splitlines()) == 1
+    remember(server, Login("ann", "secret", None, insecure=True))
+    assert login_of(server).insecure
+    login_of(server).check_private(server)
+
+
+def test_no_proxy_of_the_environment_is_shown_a_token(
+    home: Home, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("behind-a-proxy")
+    with socket.create_server(("127.0.0.1", 0)) as proxy:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{proxy.getsockname()[1]}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        with desk_of(address, token) as desk:
+            assert desk.info(pb.InfoRequest()).author == "behind-a-proxy"
+        proxy.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            proxy.accept()
+
+
+def test_a_home_that_cannot_be_made_is_told_in_words(dogana: Dogana, tmp_path: Path) -> None:
+    """As in a file system that is read-only; nobody can make a folder in /proc either."""
+    for words in (["serve", "--listen", "127.0.0.1:0"], ["submit", "bot.py", "--name", "b", "--author", "ann"]):
+        (tmp_path / "bot.py").write_text(BOT)
+        said = dogana("ladder", *words, "--home", "/proc/1/nothing", status=1).stderr
+        assert "/proc/1/nothing: " in said
+        assert "Errno" not in said
+        assert len(said.splitlines()) == 1

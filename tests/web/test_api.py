@@ -26,7 +26,8 @@ from ladder.home import Home
 from ladder.service.meter import Allowance
 from ladder.web import limits
 from ladder.web.api import PATHS, PREFIX
-from ladder.web.openapi import ERRORS, comment_on, openapi
+from ladder.web.asked import Site
+from ladder.web.openapi import ERRORS, MAX_TEXT, comment_on, openapi
 from tests.ladder.told import FAULTY, LONG, told_ladder
 from tests.web.conftest import Browse, browsing
 
@@ -54,7 +55,7 @@ def token(home: Home) -> str:
 
 def get(client: httpx.Client, path: str, **headers: str) -> Any:
     answer = client.get(PREFIX + path, headers={name.replace("_", "-"): value for name, value in headers.items()})
-    assert answer.headers["access-control-allow-origin"] == "*"
+    assert not [name for name in answer.headers if name.startswith("access-control")]
     assert answer.headers["content-type"].startswith("application/json")
     return answer
 
@@ -245,19 +246,45 @@ def test_nothing_can_be_changed(client: httpx.Client, method: str) -> None:
         answer = client.request(method, PREFIX + path, content=b"{}")
         assert answer.status_code == 405
         assert answer.json()["error"]["code"] == "not_allowed"
+        assert {"GET", "HEAD"} <= set(answer.headers["allow"].split(", "))
 
 
-def test_a_page_of_another_site_may_ask_with_a_token(client: httpx.Client) -> None:
-    headers = {
-        "Origin": "https://elsewhere.example",
-        "Access-Control-Request-Method": "GET",
-        "Access-Control-Request-Headers": "authorization",
-    }
-    answer = client.options(f"{PREFIX}/bots/best", headers=headers)
+PREFLIGHT = {
+    "Origin": "https://elsewhere.example",
+    "Access-Control-Request-Method": "GET",
+    "Access-Control-Request-Headers": "authorization",
+}
+
+
+def test_a_page_of_another_site_may_not_ask(client: httpx.Client) -> None:
+    for path in ("/info", "/nothing", "/openapi.json"):
+        for answer in (client.options(PREFIX + path, headers=PREFLIGHT), client.get(PREFIX + path, headers=PREFLIGHT)):
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize(
+    ("origins", "said"),
+    [
+        (["*"], "*"),
+        (["https://charts.example", "https://elsewhere.example"], "https://elsewhere.example"),
+        (["https://elsewhere.example:8443", "http://elsewhere.example"], None),
+    ],
+)
+def test_a_page_of_another_site_may_ask_with_a_token_where_the_organiser_lets_it(
+    home: Home, token: str, browse: Browse, origins: list[str], said: str | None
+) -> None:
+    client = browse(home, Site(cors_origins=frozenset(origins)))
+    answer = client.options(f"{PREFIX}/bots/best", headers=PREFLIGHT)
     assert answer.status_code == 204
-    assert answer.headers["access-control-allow-origin"] == "*"
-    assert "Authorization" in answer.headers["access-control-allow-headers"]
+    assert answer.headers["allow"] == "GET, HEAD, OPTIONS"
+    assert answer.headers.get("access-control-allow-origin") == said
+    assert ("Authorization" in answer.headers.get("access-control-allow-headers", "")) is (said is not None)
     assert "access-control-allow-credentials" not in answer.headers
+    for path in ("/info", "/nothing"):
+        shown = {"Origin": PREFLIGHT["Origin"], "Authorization": f"Bearer {token}"}
+        answer = client.get(PREFIX + path, headers=shown)
+        assert answer.headers.get("access-control-allow-origin") == said
+        assert "Origin" in answer.headers["vary"]
 
 
 def test_a_failure_of_ours_tells_nothing(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,7 +306,7 @@ def test_a_ladder_that_is_not_there_says_nothing_of_its_folder(tmp_path: Path, b
 
 # --- the description ----------------------------------------------------------------------------------------
 
-DESCRIPTION = openapi(PATHS, ".")
+DESCRIPTION = openapi(PATHS, PREFIX)
 
 
 def test_the_description_has_every_path_and_a_sentence_on_everything(client: httpx.Client) -> None:
@@ -294,6 +321,31 @@ def test_the_description_has_every_path_and_a_sentence_on_everything(client: htt
             assert schema["description"].endswith("."), name
             assert all(field["description"].endswith(".") for field in schema["properties"].values()), name
     assert comment_on("Standing", "mu").startswith("What TrueSkill")
+
+
+def test_the_description_names_what_has_to_be_given(client: httpx.Client) -> None:
+    """And a question without it is refused; without anything else it is answered."""
+    for path, operations in DESCRIPTION["paths"].items():
+        needed = [
+            one["name"] for one in operations["get"]["parameters"] if one.get("required") and one["in"] == "query"
+        ]
+        if "{" not in path and path != "/key":  # which is made when the organiser first looks
+            assert (get(client, path).status_code == 200) is (not needed), path
+        assert bool(needed) == (path in ("/compare", "/crosstable"))
+    for parameter in DESCRIPTION["paths"]["/standings"]["get"]["parameters"]:
+        if parameter["name"] == "options":
+            assert parameter["schema"]["propertyNames"]["maxLength"] == MAX_TEXT
+            long = f"/standings?game=cargo_noir&by_options=true&options[{'x' * (MAX_TEXT + 1)}]=1"
+            assert "200 characters" in get(client, long).json()["error"]["message"]
+
+
+def test_tools_find_the_answers_by_the_description(client: httpx.Client, home: Home, browse: Browse) -> None:
+    """Where the pages lie below another address, only their public one can tell."""
+    [server] = get(client, "/openapi.json").json()["servers"]
+    assert client.get(server["url"] + "/info").status_code == 200
+    public = browse(home, Site(public_url="https://ladder.example/below"))
+    [server] = get(public, "/openapi.json").json()["servers"]
+    assert server["url"] == "https://ladder.example/below/api/v1"
 
 
 def problems(value: Any, schema: dict[str, Any], where: str = "$") -> Iterator[str]:

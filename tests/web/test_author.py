@@ -156,9 +156,32 @@ def test_who_guesses_tokens_is_told_to_wait(
     monkeypatch.setattr(limits, "GUESSES", Allowance("wrong tokens", 2, 600))
     client = browse(home, SITE)
     assert [log_in(client, "x").status_code for _ in range(2)] == [401, 401]
-    answer = log_in(client, tokens["ann"])
+    answer = log_in(client, "x")
     assert answer.status_code == 429
     assert int(answer.headers["retry-after"]) > 0
+    assert log_in(client, tokens["ann"]).status_code == 303  # a neighbour who has the right one
+
+
+def test_cookies_with_wrong_tokens_are_looked_up_so_often_and_no_more(
+    home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond that a visitor is anybody; whose cookie is good is an author all the while."""
+    monkeypatch.setattr(limits, "GUESSES", Allowance("wrong tokens", 3, 86_400))
+    looked_up: list[str] = []
+    author_of = Authors.author_of
+
+    def spy(self: Authors, shown: str) -> str:
+        looked_up.append(shown)
+        return author_of(self, shown)
+
+    monkeypatch.setattr(Authors, "author_of", spy)
+    client = browse(home, SITE)
+    wrong, good = f"dgn_{'0' * 8}_{'x' * 32}", tokens["ann"]
+    for _ in range(10):
+        assert client.get("/", headers={"cookie": f"dogana={wrong}"}).status_code == 200
+        assert client.get("/me", headers={"cookie": f"dogana={wrong}"}).status_code == 401
+        assert client.get("/me", headers={"cookie": f"dogana={good}"}).status_code == 200
+    assert looked_up.count(wrong) == 3
 
 
 def test_wrong_tokens_are_in_the_journal_and_no_token_is(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -11,7 +12,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -19,6 +23,7 @@ import pytest
 from ladder.home import Home
 from ladder.service.meter import Allowance
 from ladder.tables import hall, wish
+from ladder.tables.view import Asking, Stage
 from ladder.tables.wish import PersonClock
 from ladder.web.asked import Site
 from ladder.web.play import COOKIE
@@ -399,14 +404,69 @@ def test_a_table_that_is_left_is_cleared(home: Home, person: httpx.Client) -> No
     assert list(home.tables.iterdir()) == []
 
 
-def test_a_table_at_which_nobody_looks_is_cleared(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hall, "IDLE_SECONDS", 2.0)
+def test_a_table_whose_page_was_closed_is_cleared(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)
     monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
     person = browse(home, TABLES)
-    sit_down(person, GAME)
+    table = sit_down(person, GAME)
+    assert person.get(f"{table.path}/news", params={"seen": ""}).status_code == 200  # its script has asked
     pids = children(os.getpid())
     assert pids
     until_gone(pids)
+
+
+class Clock:
+    """The time of tables, as a test sets it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        monkeypatch.setattr("ladder.tables.hall.time.monotonic", lambda: self.now)
+
+    def clears(self, table: hall.Table, later: float) -> bool:
+        """Let some seconds pass; tell whether the table is to be cleared then."""
+        self.now += later
+        return hall.is_idle(table, self.now)
+
+
+def asked_until(deadline: float) -> hall.Table:
+    """A table whose person has a decision to make."""
+    process: Any = SimpleNamespace(returncode=None)
+    laid = wish.Wish(GAME, (wish.PERSON, "greedy"), {}, "60+0/60")
+    table = hall.Table("0" * 20, laid, 0, "", "192.0.2.1", process)
+    table.view = replace(table.view, stage=Stage.ASKED, asking=Asking(1, "", [], deadline, 0.0, is_shared=False))
+    return table
+
+
+def test_a_table_stays_while_its_person_thinks_with_the_page_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page asks for news all the time; in a window that nobody sees, once a minute."""
+    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 0.0)
+    clock = Clock(monkeypatch)
+    table = asked_until(clock.now + 5000)
+    table.look()
+    for _ in range(60):
+        asyncio.run(table.until("", 0.0))
+        assert not clock.clears(table, 60)
+    assert not clock.clears(table, hall.GONE_SECONDS - 60)
+    assert clock.clears(table, 1)
+
+
+def test_without_javascript_a_table_stays_until_the_page_should_have_looked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    table = asked_until(clock.now + 1800)
+    table.look()
+    assert not clock.clears(table, 1800 + hall.GONE_SECONDS)
+    assert clock.clears(table, 1)
+    table.look()  # that decision is over by the clock, and the page says so
+    assert not clock.clears(table, hall.GONE_SECONDS)
+    assert clock.clears(table, 1)
+
+
+def test_a_table_at_which_nobody_ever_looks_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+    table = asked_until(clock.now + 1800)
+    assert clock.clears(table, hall.GONE_SECONDS + 1)
 
 
 def test_a_table_whose_process_dies_says_so(person: httpx.Client) -> None:
@@ -487,20 +547,27 @@ def test_who_leaves_one_table_after_the_other_has_to_wait(
     assert "retry-after" in answer.headers
 
 
-def test_there_are_no_more_tables_than_the_machine_bears(
-    person: httpx.Client, other: httpx.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_there_are_no_more_tables_than_the_machine_bears(home: Home, browse: Browse) -> None:
+    person = browse(home, Site(has_tables=True, tables=3, tables_per_address=2))
     for _ in range(hall.MAX_OF_ONE):
         sit_down(person, GAME)
     answer = person.post(f"/play/{GAME}", data={"seats": "2"})
     assert answer.status_code == 429
     assert f"you are playing {hall.MAX_OF_ONE} matches already" in answer.text
     assert sum("it is your turn" in item.text for item in soup(person.get("/play")).select("li")) == hall.MAX_OF_ONE
-    monkeypatch.setattr(hall, "MAX_OF_ADDRESS", 2)
-    assert "from your address" in other.post(f"/play/{GAME}", data={"seats": "2"}).text
-    monkeypatch.setattr(hall, "MAX_TABLES", 2)
-    monkeypatch.setattr(hall, "MAX_OF_ADDRESS", 4)
-    assert "all 2 tables are taken" in other.post(f"/play/{GAME}", data={"seats": "2"}).text
+    with httpx.Client(base_url=person.base_url, timeout=60) as other:
+        assert "2 matches are being played from your address" in other.post(f"/play/{GAME}", data={"seats": "2"}).text
+
+
+def test_a_class_behind_one_address_has_all_tables(home: Home, browse: Browse) -> None:
+    assert Site().tables >= 32
+    assert Site().tables_per_address is None
+    person = browse(home, Site(has_tables=True, tables=3))
+    for number in range(4):
+        with httpx.Client(base_url=person.base_url, timeout=60) as other:
+            answer = other.post(f"/play/{GAME}", data={"seats": "2"})
+        assert answer.status_code == (303 if number < 3 else 429)
+    assert "all 3 tables are taken" in answer.text
 
 
 def test_finished_matches_are_kept_for_some_days_and_not_too_many(

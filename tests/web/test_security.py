@@ -27,6 +27,7 @@ from ladder.web import connections, form
 from ladder.web.api import PREFIX
 from ladder.web.app import HEADERS, PAGES, application
 from ladder.web.asked import Site
+from ladder.web.hosts import names_of
 from ladder.web.kept import Kept
 from ladder.web.serving import Certificate, config_of, listening
 from referee.registry import games
@@ -93,8 +94,9 @@ def is_let_go(connection: socket.socket, data: bytes) -> bool:
         return True
 
 
-def get(path: str, *headers: str, method: str = "GET", host: str = "x") -> bytes:
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", "Connection: close", *headers, "", ""]
+def get(path: str, *headers: str, method: str = "GET", host: str = "x", close: bool = True) -> bytes:
+    ending = ["Connection: close"] if close else []
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}", *ending, *headers, "", ""]
     return "\r\n".join(lines).encode("latin-1")
 
 
@@ -161,6 +163,74 @@ def test_the_host_that_a_stranger_names_is_never_believed(client: httpx.Client, 
             assert host.encode() not in answer.replace(b'"x"', b"")
 
 
+OURS = ["127.0.0.1:8780", "[::1]:8780", "localhost", "LOCALHOST.:99", "desk.localhost", "classroom-pc", "192.0.2.7", ""]
+
+
+@pytest.mark.parametrize("host", OURS)
+def test_pages_answer_to_addresses_and_to_names_that_nobody_can_own(client: httpx.Client, host: str) -> None:
+    for path in ("/", f"{PREFIX}/info", "/login"):
+        assert status(raw(client, get(path, host=host))) == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8780", "127.0.0.1.evil.example", "localhost.evil.example."]
+)
+def test_a_site_that_lets_its_name_lead_here_reads_nothing(client: httpx.Client, host: str) -> None:
+    """DNS rebinding: for the browser our pages would be of the same origin as those of the other site, also for its forms."""
+    same_origin = (f"Origin: http://{host}", "Sec-Fetch-Site: same-origin")
+    for path in (
+        "/",
+        "/bots",
+        f"{PREFIX}/standings",
+        f"{PREFIX}/openapi.json",
+        "/static/dogana.css",
+        "/nothing",
+        "/feed.xml",
+    ):
+        answer = raw(client, get(path, *same_origin, host=host))
+        assert status(answer) == 421, path
+        assert b"--host-name" in answer
+        assert b"greedy" not in answer
+    assert (
+        status(raw(client, get("/login", *same_origin, "Content-Length: 7", method="POST", host=host), b"token=x"))
+        == 421
+    )
+
+
+@pytest.mark.parametrize(
+    ("site", "host"),
+    [
+        (Site(public_url="https://ladder.example/below"), "Ladder.example."),
+        (Site(host_names=names_of(["desk.lan:8780"], [])), "desk.lan"),
+        (Site(host_names=names_of(["0.0.0.0:8780"], ["Ladder.Example"])), "ladder.example:443"),
+        (Site(host_names=names_of(["0.0.0.0:8780"], ["*"])), "evil.example"),
+    ],
+)
+def test_pages_answer_to_the_names_that_their_organiser_has_said(
+    home: Home, browse: Browse, site: Site, host: str
+) -> None:
+    client = browse(home, site)
+    assert status(raw(client, get("/", host=host))) == 200
+    assert status(raw(client, get("/", host="evil.example.example"))) == (200 if "*" in site.host_names else 421)
+
+
+def test_what_cannot_be_done_says_what_can_in_the_form_that_is_wanted(client: httpx.Client) -> None:
+    for path, methods in (
+        ("/", "GET, HEAD"),
+        ("/login", "GET, HEAD, POST"),
+        ("/me/retire", "POST"),
+        ("/no", "GET, HEAD"),
+    ):
+        for method in ("DELETE", "TRACE", "WHATEVER"):
+            page = client.request(method, path)
+            assert (page.status_code, page.headers["allow"]) == (405, methods), path
+            assert page.headers["content-type"].startswith("text/html")
+            plain = client.request(method, path, headers={"accept": "application/json"})
+            assert (plain.status_code, plain.headers["allow"]) == (405, methods)
+            assert plain.headers["content-type"].startswith("text/plain")
+            assert len(plain.text.splitlines()) == 1
+
+
 # --- addresses ----------------------------------------------------------------------------------------------
 
 
@@ -219,7 +289,7 @@ def test_what_is_no_request_or_too_long_is_refused_and_the_next_one_is_served(cl
         get("/", "Transfer-Encoding: chunked, identity"),
         get("/login", "Transfer-Encoding: chunked", method="POST") + b"zz\r\n",
     ):
-        with connected(client) as connection, contextlib.suppress(ConnectionError):
+        with connected(client) as connection, contextlib.suppress(OSError):
             connection.sendall(head)
             connection.shutdown(socket.SHUT_WR)
             answer = read_all(connection)
@@ -367,8 +437,100 @@ def test_a_form_that_comes_too_slowly_is_refused(home: Home, browse: Browse, mon
     monkeypatch.setattr(form, "FORM_SECONDS", 0.3)
     client = browse(home, SITE)
     with connected(client) as connection:
-        connection.sendall(get("/login", "Content-Length: 100", method="POST") + b"token=")
-        assert status(read_all(connection)) == 400
+        connection.sendall(get("/login", "Content-Length: 100", method="POST", close=False) + b"token=")
+        answer = read_all(connection)  # to its end: the connection is closed
+        assert status(answer) == 408
+        assert b"did not arrive within" in answer
+
+
+def test_the_rest_of_a_request_that_nobody_else_limits_has_to_come_in_time(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(form, "FORM_SECONDS", 600.0)
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
+    client = browse(home, SITE)
+    with connected(client) as connection:
+        connection.sendall(get("/login", "Content-Length: 100000", method="POST"))
+        assert is_let_go(connection, b"x")
+
+
+def test_what_an_author_sends_may_take_longer(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "BODY_SECONDS", 0.3)
+    client = browse(home, SITE)
+    with Authors(home.database, create=False) as authors:
+        token = authors.add("ann")
+    files = {"file": ("bot.py", b"print('not run')\n")}
+    request = client.build_request("POST", "/submit", data={"bot": "slow"}, files=files)
+    body = request.read()
+    head = get(
+        "/submit",
+        f"Cookie: dogana={token}",
+        f"Content-Type: {request.headers['content-type']}",
+        f"Content-Length: {len(body)}",
+        method="POST",
+    )
+    with connected(client) as connection:
+        connection.sendall(head)
+        for at in range(0, len(body), len(body) // 4):
+            time.sleep(0.3)
+            connection.sendall(body[at : at + len(body) // 4])
+        assert status(read_all(connection)) == 303
+
+
+@contextlib.contextmanager
+def crowd(client: httpx.Client, count: int, addresses: tuple[str, ...], sends: bytes) -> Iterator[list[socket.socket]]:
+    """Connections from each of some addresses, which have said something and say nothing more."""
+    url = client.base_url
+    with contextlib.ExitStack() as stack:
+        opened = []
+        for number in range(count * len(addresses)):
+            one = stack.enter_context(socket.socket())
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            one.settimeout(60)
+            one.bind((addresses[number % len(addresses)], 0))
+            one.connect((url.host, url.port))
+            with contextlib.suppress(ConnectionError):
+                one.sendall(sends)
+            opened.append(one)
+        yield opened
+
+
+TWO = ("127.0.0.2", "127.0.0.3")
+
+
+def test_unfinished_forms_of_two_addresses_keep_nobody_out(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither people elsewhere, nor those at the same address."""
+    for module, name, value in (
+        (form, "FORM_SECONDS", 600.0),
+        (connections, "BODY_SECONDS", 600.0),
+        (connections, "MAX_CONNECTIONS_OF_ONE", 12),
+        (connections, "MAX_CONNECTIONS", 20),
+    ):
+        monkeypatch.setattr(module, name, value)
+    client = browse(home, SITE)
+    unfinished = get("/login", "Content-Length: 100", method="POST") + b"tok"
+    with crowd(client, 15, TWO, unfinished):
+        for source in (*TWO, "127.0.0.1") * 2:
+            transport = httpx.HTTPTransport(local_address=source)
+            with httpx.Client(base_url=client.base_url, transport=transport, timeout=60) as person:
+                for page in ("/", "/login", "/enter"):
+                    assert person.get(page).status_code == 200, source
+
+
+def test_two_addresses_that_do_not_read_keep_nobody_out(
+    home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
+    monkeypatch.setattr("ladder.web.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    client = browse(home, SITE)
+    with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
+        for _ in range(3):
+            with httpx.Client(base_url=client.base_url, timeout=60) as person:
+                assert person.get("/enter").status_code == 200
 
 
 def test_a_body_that_nobody_asked_for_does_not_keep_a_connection(
@@ -397,7 +559,7 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
 
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
-    monkeypatch.setattr("ladder.web.api._described", lambda: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.web.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))

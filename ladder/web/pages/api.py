@@ -13,7 +13,7 @@ from referee.registry import games
 
 def api(_: Asked) -> Page:
     """Return what can be asked, with the parameters and the fields of each answer."""
-    description = json.loads(json.dumps(openapi(PATHS, ".")).replace("`", ""))
+    description = json.loads(json.dumps(openapi(PATHS, PREFIX)).replace("`", ""))
     schemas = description["components"]["schemas"]
     calls = []
     for path, operations in description["paths"].items():
