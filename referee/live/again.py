@@ -170,7 +170,7 @@ class _Questions:
         if actions:
             seconds = self._heard_at - self._sent_at
             is_late = seconds > limit + (TRANSIT_SECONDS if asked.question.budget > 0 else 0.0)
-        await self._process.read_on()
+        self._process.read_on()
         log, self._process.log = self._process.log.text(), AgentLog()
         left = self._compare(asked, actions, refused)
         is_same = left is not None and not is_late and self._fault is None
