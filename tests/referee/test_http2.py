@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -296,6 +297,30 @@ def test_a_message_waits_while_the_peer_does_not_read() -> None:
     table.is_clear = True
     table.connection.cleared()
     assert call.is_free
+
+
+@pytest.mark.parametrize("ending", ["reset", "lost", "ended", "read"])
+def test_who_waits_for_a_slow_reader_wakes_when_it_reads_or_is_gone(ending: str) -> None:
+    async def scene() -> None:
+        table = Table()
+        call = table.call()
+        waiting = asyncio.create_task(call.write(b"x" * (WINDOW + 1)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        if ending == "reset":
+            table.connection.receive(frames.reset(1, 8))
+        elif ending == "lost":
+            table.close()
+        elif ending == "ended":
+            table.connection.end(frames.NO_ERROR, "")
+        else:
+            table.connection.receive(frames.window_update(0, 100) + frames.window_update(1, 100))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert waiting.done()
+
+    asyncio.run(scene())
 
 
 def test_what_is_not_read_takes_no_more_than_a_window() -> None:
