@@ -170,7 +170,7 @@ class _Questions:
         if actions:
             seconds = self._heard_at - self._sent_at
             is_late = seconds > limit + (TRANSIT_SECONDS if asked.question.budget > 0 else 0.0)
-        await self._process.read_on()
+        self._process.read_on()
         log, self._process.log = self._process.log.text(), AgentLog()
         left = self._compare(asked, actions, refused)
         is_same = left is not None and not is_late and self._fault is None
@@ -229,7 +229,7 @@ class _Questions:
     def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
         """Hear an answer."""
         question = self._open
-        if question is None or number != question.number or self._said.done():
+        if question is None or not self.is_open(seat, number):
             message = f"decision {number} is not open (any more)"
             self._place.reject(Reject(seat, number, Refusal.STALE, "", message, self._strikes, 0.0))
             self._place.flush()
@@ -254,6 +254,10 @@ class _Questions:
     def is_asked(self, seat: Seat) -> bool:
         """Tell whether a question is open."""
         return self._open is not None and not self._said.done()
+
+    def is_open(self, seat: Seat, number: int) -> bool:
+        """Tell whether this question is open."""
+        return self.is_asked(seat) and self._open is not None and self._open.number == number
 
     def is_out(self, seat: Seat) -> bool:
         """Tell whether the agent cannot go on."""

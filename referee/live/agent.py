@@ -111,6 +111,10 @@ class Driver(Protocol):
         """Tell whether a seat has an open decision."""
         ...
 
+    def is_open(self, seat: Seat, number: int) -> bool:
+        """Tell whether a seat is asked the decision of this number: answers to others are not even read."""
+        ...
+
     def is_out(self, seat: Seat) -> bool:
         """Tell whether a seat is out."""
         ...
@@ -277,10 +281,13 @@ class AgentSeat:
         if message.WhichOneof("message") == "join":
             self.break_off("it sent a second Join")
         elif driver is not None:
-            if message.choose.HasField("thought_ms") and driver.is_asked(self.seat):
-                self._note_network(message.choose.thought_ms)
-            choice = wire.read_choice(driver.codec, message.choose)
-            driver.answer(self.seat, message.choose.decision, choice)
+            number = message.choose.decision
+            choice: int | Sequence[Action] | str = "it answers no open decision"
+            if driver.is_open(self.seat, number):
+                if message.choose.HasField("thought_ms"):
+                    self._note_network(message.choose.thought_ms)
+                choice = wire.read_choice(driver.codec, message.choose)
+            driver.answer(self.seat, number, choice)
             self._rest_unless_asked()
 
     def _note_network(self, thought_ms: float) -> None:

@@ -70,6 +70,7 @@ class Call:
         self._window = window  # what we may send
         self._unsent = b""
         self._has_begun = False
+        self._has_spoken = False  # the peer, in a whole message
         self._is_half_closed = False  # by the peer
         self._trailers: bytes | None = None
         self.is_over = False
@@ -163,6 +164,8 @@ class Call:
             raise Broken(FLOW_CONTROL_ERROR, "more was sent than there is room for")
         is_heard = self._listener is not _drop
         is_useless = len(data) < WHOLE_BYTES or not is_heard
+        # One message in a frame is what clients send, and of what nobody listens to yet, one message in all: Join.
+        free = 0 if self._listener is None and self._has_spoken else 1
         if is_heard:
             self._partial += data
             while len(self._partial) >= 5:
@@ -180,6 +183,10 @@ class Call:
                 message = bytes(self._partial[5 : 5 + length])
                 del self._partial[: 5 + length]
                 is_useless = False
+                if free == 0:
+                    self._connection.spend()
+                free = 0
+                self._has_spoken = True
                 self._deliver(message)
         if is_useless and not flags & END_STREAM:
             self._connection.spend()

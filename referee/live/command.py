@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import select
 import shutil
 import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO
 
 from referee.errors import DoganaError
 from referee.live import orphans
+from referee.live.output import Output
 from referee.live.telemetry import Telemetry
 from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.supervise import descendants
@@ -29,11 +28,6 @@ _SUPERVISOR_SECONDS = 2.0
 """How long a supervisor may take to end what is below it; it takes longer only if an agent has stopped it."""
 _KILLED = 128
 """What bubblewrap, like a shell, adds to the number of a signal."""
-_DRAIN_SECONDS = 1.0
-"""How long output may still come in when everything has ended."""
-
-_READS = 64
-"""How many times `AgentProcess.read_on` looks for more; one read takes all that a pipe holds."""
 
 
 class CannotStart(DoganaError):
@@ -56,10 +50,10 @@ class AgentLog:
         self._tail_size = 0
         self._dropped = 0
 
-    def add(self, data: bytes) -> None:
-        """Add output; what is over the caps is counted and dropped."""
+    def add(self, data: bytes) -> int:
+        """Add output; what is over the caps is counted and dropped. Return in how many bytes telemetry was looked for."""
         self.written += len(data)
-        self.telemetry.add(data)
+        looked_at = self.telemetry.add(data)
         room = LOG_HEAD_BYTES - len(self._head)
         self._head += data[:room]
         if len(data) > room:
@@ -73,6 +67,7 @@ class AgentLog:
                 first = first[:surplus]
             self._tail_size -= len(first)
             self._dropped += len(first)
+        return looked_at
 
     def text(self) -> str:
         """Return everything that was kept."""
@@ -96,15 +91,13 @@ class AgentProcess:
     def __init__(
         self,
         process: asyncio.subprocess.Process,
-        output: asyncio.StreamReader,
-        pipe: asyncio.ReadTransport,
+        output: int,
         box: Box | None,
     ) -> None:
         self.log = AgentLog()
         self.box = box
         self._process = process
-        self._pipe = pipe
-        self._drain = asyncio.create_task(self._drain_output(output))
+        self._output = Output(output, lambda data: self.log.add(data))
 
     @property
     def agent(self) -> int | None:
@@ -182,25 +175,11 @@ class AgentProcess:
         finally:
             os.close(theirs)
         orphans.own_started(process.pid)
-        output = asyncio.StreamReader()
-        reading = os.fdopen(ours, "rb", buffering=0)
-        protocol = asyncio.StreamReaderProtocol(output)
-        pipe, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, reading)
-        return AgentProcess(process, output, pipe, box)
+        return AgentProcess(process, ours, box)
 
-    async def _drain_output(self, output: asyncio.StreamReader) -> None:
-        while data := await output.read(65536):
-            self.log.add(data)
-
-    async def read_on(self) -> None:
+    def read_on(self) -> None:
         """Read all that the agent has written until now into the log."""
-        pipe = self._pipe.get_extra_info("pipe")
-        for _ in range(_READS):  # no more: it may write faster than we read
-            if not _holds_something(pipe):
-                break
-            await asyncio.sleep(0)  # the loop looks at the pipe
-        for _ in range(2):  # the reader hears of it, and writes it down
-            await asyncio.sleep(0)
+        self._output.read_on()
 
     async def ended(self) -> str:
         """Wait for the end of the agent, and return it in words."""
@@ -219,6 +198,7 @@ class AgentProcess:
     async def stop(self, grace: float = 0.0) -> None:
         """End the agent and everything it has started; return when nothing of it is left."""
         if grace:
+            self._output.renew()  # for its last words
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace)
         assert self._process.stdin is not None  # noqa: S101 it is a pipe
@@ -230,17 +210,6 @@ class AgentProcess:
             await self._process.wait()
         orphans.own_ended(self._process.pid)
         orphans.kill_adopted()
-        await asyncio.wait([self._drain], timeout=_DRAIN_SECONDS)
-        self._drain.cancel()
-        self._pipe.close()
+        await self._output.finish()
         if self.box is not None:
             self.box.end()
-
-
-def _holds_something(pipe: IO[bytes]) -> bool:
-    """Tell whether something can be read from a pipe."""
-    if pipe.closed:
-        return False
-    poll = select.poll()
-    poll.register(pipe, select.POLLIN)
-    return bool(poll.poll(0))

@@ -201,6 +201,10 @@ class MatchDriver:
         """Tell whether a seat has an open decision."""
         return self._match.is_asked(seat)
 
+    def is_open(self, seat: Seat, number: int) -> bool:
+        """Tell whether a seat is asked the decision of this number."""
+        return self._match.is_asked(seat, number)
+
     def is_out(self, seat: Seat) -> bool:
         """Tell whether a seat is out."""
         return self._match.is_out(seat)

@@ -271,8 +271,7 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
         if process.box is not None and not process.box.sandbox.limits.ponders:
             place.no_pondering = NoPondering(process.box)
         return
-    starved = watched.starved
-    if ended.done():
+    if ended.done():  # by itself, and at fault: it did not wait for what others kept from it
         box = process.box
         its_own_fault = box is None or box.was_built() or bool(box.why_killed())
         await process.stop()
@@ -280,11 +279,12 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
             raise MatchVoid(f"the box of seat {place.seat} could not be built: {process.log.last_line()}")
         last = process.log.last_line()
         said = f"; the last it wrote: {last}" if last else ""
-        detail = f"{ended.result()} before it joined{said}"
-    else:
-        ended.cancel()
-        await process.stop()
-        detail = f"did not join within {player.join_seconds:g} s"
+        table.faults[place.seat] = Fault(Outcome.START, f"{ended.result()} before it joined{said}")
+        return
+    starved = watched.starved
+    ended.cancel()
+    await process.stop()
+    detail = f"did not join within {player.join_seconds:g} s"
     table.faults[place.seat] = Fault(Outcome.START, detail)
     if starved:
         table.starved.append(

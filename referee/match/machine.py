@@ -257,9 +257,10 @@ class Match:
         deadlines = [self._end(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
-    def is_asked(self, seat: Seat) -> bool:
-        """Tell whether a seat has an open decision."""
-        return self._seats[seat].open is not None
+    def is_asked(self, seat: Seat, number: int | None = None) -> bool:
+        """Tell whether a seat has an open decision: any, or that of a number."""
+        decision = self._seats[seat].open
+        return decision is not None and number in (None, decision.number)
 
     def is_out(self, seat: Seat) -> bool:
         """Tell whether a seat is out."""

@@ -156,7 +156,7 @@ def test_all_that_was_written_before_an_answer_is_read_with_it(tmp_path: Path) -
             while not (tmp_path / "written").exists():
                 time.sleep(0.01)  # without a turn of the event loop, as if an answer were read first
             assert process.log.text() == ""
-            await process.read_on()
+            process.read_on()
             assert len(process.log.text()) == 50_001
         finally:
             await process.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -298,6 +299,30 @@ def test_a_message_waits_while_the_peer_does_not_read() -> None:
     assert call.is_free
 
 
+@pytest.mark.parametrize("ending", ["reset", "lost", "ended", "read"])
+def test_who_waits_for_a_slow_reader_wakes_when_it_reads_or_is_gone(ending: str) -> None:
+    async def scene() -> None:
+        table = Table()
+        call = table.call()
+        waiting = asyncio.create_task(call.write(b"x" * (WINDOW + 1)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        if ending == "reset":
+            table.connection.receive(frames.reset(1, 8))
+        elif ending == "lost":
+            table.close()
+        elif ending == "ended":
+            table.connection.end(frames.NO_ERROR, "")
+        else:
+            table.connection.receive(frames.window_update(0, 100) + frames.window_update(1, 100))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert waiting.done()
+
+    asyncio.run(scene())
+
+
 def test_what_is_not_read_takes_no_more_than_a_window() -> None:
     table = Table()
     call = table.call()
@@ -487,6 +512,9 @@ FLOODS: dict[str, Callable[[Table], Iterator[bytes]]] = {
     "data of a call that has ended": lambda _: iter([frames.reset(1, 8)] + [frame(DATA, 0, 1, b"x" * 50)] * ALLOWANCE),
     "empty headers that go on": lambda _: iter([frame(HEADERS, 0, 3, b"")] + [frame(CONTINUATION, 0, 3, b"")] * (ALLOWANCE + 1)),
     "a frame in crumbs": lambda _: iter([b"\0\x40\0\0\0\0\0\0\1"] + [b"x"] * ALLOWANCE),
+    "messages of no bytes": lambda _: iter([frame(DATA, 0, 1, message(b"") * (ALLOWANCE + 2))]),
+    "messages of no bytes that somebody listens to": lambda table: _heard(table, message(b"") * (ALLOWANCE + 2)),
+    "messages before the first was read": lambda _: iter([frame(DATA, 0, 1, message(b"x"))] * (ALLOWANCE + 2)),
     "messages that nobody listens to any more": lambda table: _unheard(table),
     "calls that are reset": lambda table: (
         piece for number in range(3, 2 * ALLOWANCE, 2) for piece in _reset_call(table, number)
@@ -495,6 +523,11 @@ FLOODS: dict[str, Callable[[Table], Iterator[bytes]]] = {
         frame(HEADERS, END_HEADERS, number, b"\x20" * 8000) for number in range(3, 2 * ALLOWANCE, 2)
     ),
 }  # fmt: skip
+
+
+def _heard(table: Table, data: bytes) -> Iterator[bytes]:
+    heard(table.calls[0])
+    yield frame(DATA, 0, 1, data)
 
 
 def _unheard(table: Table) -> Iterator[bytes]:
@@ -528,6 +561,18 @@ def test_calls_cost_more_than_frames() -> None:
         if table.is_closed:
             break
     assert ALLOWANCE // (CALL_COST + 5) < len(table.calls) < ALLOWANCE // CALL_COST
+
+
+def test_a_call_after_a_call_full_of_messages_costs_as_much_as_its_messages() -> None:
+    """Nobody reads them: only how many there are counts."""
+    table = Table()
+    for number in range(1, 200, 2):
+        call = table.call(number)
+        table.connection.receive(frame(DATA, 0, number, message(b"") * 100) + frames.reset(number, 8))
+        call.forget()
+        if table.is_closed:
+            break
+    assert len(table.calls) < ALLOWANCE // 100 + 1
 
 
 def test_whole_messages_are_not_of_no_use() -> None:

@@ -21,6 +21,7 @@ from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
 from referee.live.driver import MatchVoid
 from referee.live.play import Command, House, MatchReport, Player, StartFailed, play_match
 from referee.live.server import RefereeServer
+from referee.live.starvation import Watched
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
@@ -127,6 +128,17 @@ def test_a_start_that_others_have_kept_from_a_processor_is_void_if_the_match_may
     ):
         play(starved, House(RandomBot), starved_is_void=True)
     assert play(starved, House(RandomBot)).result.seats[0].outcome is Outcome.START
+
+
+@pytest.mark.parametrize("sin", ["no-start", "leave"])
+def test_a_bot_that_ends_by_itself_at_its_start_is_at_fault_however_busy_the_machine_is(
+    sin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Watched, "starved", property(lambda _: True))
+    ends = hostile(sin) if sin == "no-start" else command("-c", "")
+    report = play(ends, House(RandomBot), starved_is_void=True)
+    assert report.result.seats[0].outcome is Outcome.START
+    assert "before it joined" in report.result.seats[0].detail
 
 
 def test_a_bot_that_sleeps_is_not_starved() -> None:

@@ -19,9 +19,10 @@ from house_bots.random_bot import RandomBot
 
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Seat
+from referee.game import Action, Seat
 from referee.kit.chance import commitment
 from referee.live import agent, lobby, wire
+from referee.live.codec import Codec
 from referee.live.door import MAX_FRAME_BYTES
 from referee.live.driver import MatchVoid
 from referee.live.grpc_call import GrpcCall
@@ -350,6 +351,38 @@ def test_a_stale_answer_and_a_second_answer_are_refused_by_name() -> None:
                 if message.WhichOneof("message") == "rejected":
                     assert message.rejected.reason == pb.Rejected.REASON_STALE
                     assert message.rejected.strikes == 0
+
+    run(scene())
+
+
+def test_actions_of_a_stale_answer_are_not_even_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = 0
+    read_actions = Codec.read_actions
+
+    def counting(codec: Codec, data: bytes) -> list[Action]:
+        nonlocal read
+        read += 1
+        return read_actions(codec, data)
+
+    monkeypatch.setattr(Codec, "read_actions", counting)
+
+    async def scene() -> None:
+        async with hall() as room:
+            bot = await room.agent()
+            await bot.join()
+            asked = await bot.decide()
+            one = cn.Action(stake=cn.Stake(coins=1))
+            many = AnyMessage(
+                type_url=asked.actions.type_url, value=cn.ActionList(actions=[one] * 8000).SerializeToString()
+            )
+            for number in (asked.decision - 1, asked.decision + 1, 2**31):
+                await bot.send(choose=pb.Choose(decision=number, actions=many, thought_ms=0.0))
+                rejected = (await bot.read("rejected")).rejected
+                assert (rejected.reason, rejected.strikes) == (pb.Rejected.REASON_STALE, 0)
+            assert read == 0
+            await bot.send(choose=pb.Choose(decision=asked.decision, actions=many))
+            assert (await bot.read("rejected")).rejected.reason == pb.Rejected.REASON_ILLEGAL
+            assert read == 1
 
     run(scene())
 

@@ -13,6 +13,7 @@ from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.names import Card, Destination, Kind, PendingStake, Phase, Port, Purpose
 from referee.games.cargo_noir.table import Table
+from referee.kit.named import named
 
 WILD = Kind.WILD
 P1, P2, P2_DIFF, P2_DISCARD, P3, STAKE, OVER = Phase
@@ -276,10 +277,7 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         raise IllegalAction("the match is over", "C8.1")
     if seat != table.seat:
         raise IllegalAction(f"it is the turn of seat {table.seat}, not of seat {seat}", "C1.2")
-    try:
-        play(table, action, chance)
-    except (ValueError, IndexError) as error:  # an action with numbers out of range; nothing has changed yet
-        raise IllegalAction(f"{action!r} names something that does not exist in cargo_noir") from error
+    play(table, action, chance)
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -320,7 +318,7 @@ def _play_bm_draw(table: Table, action: act.BmDraw, chance: Chance) -> None:
 def _play_bm_swap(table: Table, action: act.BmSwap, chance: Chance) -> None:
     _check_market_ship(table)
     goods = table.goods[table.seat]
-    give, take = Kind(action.give), Kind(action.take)
+    give, take = named(Kind, action.give), named(Kind, action.take)
     if give is take:
         raise IllegalAction("a good cannot be swapped for one of the same kind", "C2.5")
     if not goods[give]:
@@ -336,7 +334,7 @@ def _check_port_ship(table: Table, port: int) -> tuple[int, int, bool]:
     """Return the own stack, the highest stack, and whether the own one is alone, in a port that is to be resolved."""
     _check_phase(table, P1, "C2.1")
     if port not in table.todo_ports:
-        raise IllegalAction(f"there is no unresolved ship in {Port(port).name.lower()}", "C2.1")
+        raise IllegalAction(f"there is no unresolved ship in {named(Port, port).name.lower()}", "C2.1")
     row = table.stacks[port]
     own = row[table.seat]
     return own, max(row), sum(row) == own
@@ -423,7 +421,7 @@ def _hand_in(table: Table, kind: int, n: int) -> None:
 def _play_sell_same(table: Table, action: act.SellSame, chance: Chance) -> None:
     _check_phase(table, P2, "C4.1")
     goods = table.goods[table.seat]
-    kind, n, wilds = action.kind, action.n, action.wilds
+    kind, n, wilds = named(Kind, action.kind), action.n, action.wilds
     if n < 1 or wilds < 0:
         raise IllegalAction("a set of one kind has at least one token of it, and no negative number of wilds", "C4.2")
     if kind == WILD and wilds:
@@ -440,7 +438,7 @@ def _play_sell_same(table: Table, action: act.SellSame, chance: Chance) -> None:
 
 def _play_diff_start(table: Table, action: act.DiffStart, chance: Chance) -> None:
     _check_phase(table, P2, "C4.1")
-    goods, kind = table.goods[table.seat], action.kind
+    goods, kind = table.goods[table.seat], named(Kind, action.kind)
     if kind == WILD or not goods[kind]:
         raise IllegalAction("a set of different kinds begins with a kind that is held, not with a wild", "C4.2")
     if not any(goods[kind + 1 : 9]):
@@ -451,7 +449,7 @@ def _play_diff_start(table: Table, action: act.DiffStart, chance: Chance) -> Non
 
 def _play_diff_add(table: Table, action: act.DiffAdd, chance: Chance) -> None:
     _check_phase(table, P2_DIFF, "C4.2")
-    kind = action.kind
+    kind = named(Kind, action.kind)
     if kind == WILD or not table.goods[table.seat][kind]:
         raise IllegalAction("the next kind must be held, and not be a wild", "C4.2")
     if kind <= table.diff_kinds[-1]:
@@ -478,7 +476,7 @@ def _play_diff_close(table: Table, action: act.DiffClose, chance: Chance) -> Non
 
 def _play_buy(table: Table, action: act.Buy, chance: Chance) -> None:
     _check_phase(table, P2, "C4.5")
-    card, seat = Card(action.card), table.seat
+    card, seat = named(Card, action.card), table.seat
     cost = table.board.cost[card]
     name = card.name.lower()
     if not table.supply[card]:
@@ -507,21 +505,22 @@ def _play_end_smuggling(table: Table, action: act.EndSmuggling, chance: Chance) 
 
 def _play_discard(table: Table, action: act.Discard, chance: Chance) -> None:
     _check_phase(table, P2_DISCARD, "C4.9")
-    if not table.goods[table.seat][action.kind]:
+    kind = named(Kind, action.kind)
+    if not table.goods[table.seat][kind]:
         raise IllegalAction("there is no such good to discard", "C4.9")
-    _hand_in(table, action.kind, 1)
+    _hand_in(table, kind, 1)
     _go_on_discarding(table)
 
 
 def _play_send(table: Table, action: act.Send, chance: Chance) -> None:
     _check_phase(table, P3, "C6.1")
-    seat = table.seat
-    if action.dest == Destination.CASINO:  # C6.2
+    seat, dest = table.seat, named(Destination, action.dest)
+    if dest is Destination.CASINO:  # C6.2
         table.casino[seat] += 1
-    elif action.dest == Destination.BLACK_MARKET:
+    elif dest is Destination.BLACK_MARKET:
         table.black_market[seat] += 1
     else:
-        port = action.dest - 2
+        port = dest - 2
         row = table.stacks[port]
         name = Port(port).name.lower()
         if port not in table.open_ports:

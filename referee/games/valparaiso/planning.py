@@ -8,6 +8,7 @@ from referee.game import Action, IllegalAction, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.names import Card, Good, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
+from referee.kit.named import named
 
 
 def is_timed(table: Table) -> bool:
@@ -79,7 +80,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
             raise IllegalAction(f"the mayor's slot costs {table.board.mayor_price} pesos", "V2.3")
         table.plans[seat] = Plan(plan.cards, card, plan.sold)
     elif isinstance(action, act.Sell):
-        store, good = Store(action.store), Good(action.good)
+        store, good = named(Store, action.store), named(Good, action.good)
         if not _may_sell(table, seat):
             raise IllegalAction("goods are sold now only if pesos for the mayor's slot are missing", "V1.3")
         if not table.left_in_plan(seat, store, good):
@@ -98,7 +99,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
 
 
 def _check_unplanned(table: Table, seat: Seat, number: Card) -> Card:
-    card = Card(number)
+    card = named(Card, number)
     if card not in unplanned(table, seat):
         raise IllegalAction(f"{card.name} is planned already, or it is not a card of this seat", "V2.5")
     return card

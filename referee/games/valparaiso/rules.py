@@ -15,6 +15,7 @@ from referee.games.valparaiso import cards, flow, holdings, legal, moving, plann
 from referee.games.valparaiso.board import Amount
 from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Phase, Sector, Slot, Source, Store
 from referee.games.valparaiso.table import NONE, Table
+from referee.kit.named import named
 
 # Read where play passes through: a member of an enum is looked up each time that it is named.
 _PLAN: Final = Phase.PLAN
@@ -39,14 +40,11 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         raise IllegalAction("the match is over", "V7.1")
     if not legal.is_to_act(table, seat):
         raise IllegalAction(f"seat {seat} is not to act", "V2.4" if table.phase is _PLAN else "V3.1")
-    try:
-        if table.phase is _PLAN:
-            planning.play(table, seat, action)
-            flow.after_plan(table)
-        else:
-            play(table, action)
-    except (ValueError, IndexError) as error:  # only actions made of plain numbers do that; nothing has changed
-        raise IllegalAction(f"{action!r} names something that does not exist in valparaiso") from error
+    if table.phase is _PLAN:
+        planning.play(table, seat, action)
+        flow.after_plan(table)
+    else:
+        play(table, action)
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -65,14 +63,14 @@ def _play_goods(table: Table, action: act.Goods) -> None:
         raise IllegalAction(
             "another seat has taken these goods, or they are not in the order silver, copper, wheat", "S6"
         )
-    gain = holdings.goods_of(Good(action.first), Good(action.second), Good(action.third))
+    gain = holdings.goods_of(named(Good, action.first), named(Good, action.second), named(Good, action.third))
     holdings.exchange(table, table.seat, Amount(), gain)
     _next_in_setup(table, Phase.SETUP_PLACE)
 
 
 def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
     _check_phase(table, Phase.SETUP_PLACE, "S8")
-    village = Location(action.village)
+    village = named(Location, action.village)
     if village not in table.side.villages or not legal.is_empty(table, village):
         raise IllegalAction(f"{village.name} is not a village without a merchant", "S8")
     table.merchants[table.seat][village] += 1
@@ -92,7 +90,7 @@ def _play_plan(table: Table, action: Action) -> None:
 
 def _play_bonus(table: Table, action: act.Bonus) -> None:
     _check_phase(table, Phase.BONUS, "V2.8")
-    holdings.exchange(table, table.seat, Amount(), holdings.goods_of(Good(action.good)))
+    holdings.exchange(table, table.seat, Amount(), holdings.goods_of(named(Good, action.good)))
     flow.reveal(table)
 
 
@@ -101,7 +99,7 @@ def _play_use_mayor(table: Table, action: act.UseMayor) -> None:
     plan = table.plans[table.seat]
     if plan.mayor is None:
         raise IllegalAction("there is no card in the mayor's slot", "V3.2")
-    _use(table, plan.mayor, Mode(action.mode), 0)
+    _use(table, plan.mayor, named(Mode, action.mode), 0)
 
 
 def _play_use(table: Table, action: act.Use) -> None:
@@ -110,7 +108,7 @@ def _play_use(table: Table, action: act.Use) -> None:
     if not 1 <= action.slot <= len(plan.cards):
         raise IllegalAction(f"there is no card in slot #{action.slot}", "V3.2")
     place = action.slot - 1
-    _use(table, plan.cards[place], Mode(action.mode), table.board.surcharges[place])
+    _use(table, plan.cards[place], named(Mode, action.mode), table.board.surcharges[place])
 
 
 def _use(table: Table, card: Card, mode: Mode, surcharge: int) -> None:
@@ -156,12 +154,12 @@ def _exchange_and_end(table: Table, pay: Amount, gain: Amount, rule: str, times:
 
 def _play_sell_for(table: Table, action: act.SellFor) -> None:
     _check_phase(table, Phase.SELL_FOR, "V4.2")
-    _exchange_and_end(table, holdings.goods_of(Good(action.good)), legal.numbers_of(table).gain, "V4.2")
+    _exchange_and_end(table, holdings.goods_of(named(Good, action.good)), legal.numbers_of(table).gain, "V4.2")
 
 
 def _play_start(table: Table, action: act.Start) -> None:
     _check_phase(table, _MOVE, "V4.4")
-    start, end = Location(action.start), Location(action.end)
+    start, end = named(Location, action.start), named(Location, action.end)
     _check(moving.step_problem(table, (start,), 0, end, table.money[table.seat]))
     moving.take_from_unmoved(table, start)
     table.path, table.steps = (start,), 0
@@ -171,7 +169,7 @@ def _play_start(table: Table, action: act.Start) -> None:
 
 def _play_step(table: Table, action: act.Step) -> None:
     _check_phase(table, _STEP, "V4.4")
-    end = Location(action.end)
+    end = named(Location, action.end)
     _check(moving.step_problem(table, table.path, table.steps, end, table.money[table.seat]))
     moving.step(table, end)
 
@@ -196,7 +194,7 @@ def _end_if_all_moved(table: Table) -> None:
 
 def _play_river(table: Table, action: act.River) -> None:
     _check_phase(table, _RIVER, "V4.10")
-    start, end = Location(action.start), Location(action.end)
+    start, end = named(Location, action.start), named(Location, action.end)
     _check(moving.river_problem(table, start, end, table.money[table.seat]))
     moving.take_from_unmoved(table, start)
     moving.relocate(table, start, end)
@@ -227,7 +225,7 @@ def _play_build(table: Table, action: act.Build) -> None:
 
 
 def _check_site(table: Table, number: Location, space: int) -> Location:
-    location = Location(number)
+    location = named(Location, number)
     if (location, space) not in cards.sites(table):
         raise IllegalAction(f"space {space} in {location.name} is not free, or no own merchant is there", "V4.5")
     return location
@@ -235,7 +233,7 @@ def _check_site(table: Table, number: Location, space: int) -> Location:
 
 def _play_build_for_good(table: Table, action: act.BuildForGood) -> None:
     _check_phase(table, Phase.BUILD_GOOD, "V4.5")
-    location, good = _check_site(table, action.location, action.space), Good(action.good)
+    location, good = _check_site(table, action.location, action.space), named(Good, action.good)
     if not legal.can_give(table, good):
         raise IllegalAction(f"there is no {good.name.lower()} in the warehouse", "V4.5")
     cards.build(table, location, action.space)
@@ -251,7 +249,7 @@ def _play_hire(table: Table, action: act.Hire) -> None:
 
 
 def _check_village(table: Table, number: Location) -> Location:
-    village = Location(number)
+    village = named(Location, number)
     if village not in table.villages:
         raise IllegalAction(f"{village.name} is not a market to be resolved", "V4.7")
     return village
@@ -291,7 +289,7 @@ def _end_exchange(table: Table) -> None:
 
 
 def _play_take(table: Table, action: act.Take) -> None:
-    pair = (Good(action.first), Good(action.second))
+    pair = (named(Good, action.first), named(Good, action.second))
     if table.phase is not _EXCHANGE:
         _check_phase(table, Phase.TAKE, "V4.11")
         _check_choice(pair, legal.choice_of(table), "V4.11")
@@ -315,12 +313,12 @@ def _check_choice(pair: tuple[Good, Good], choose: str, rule: str) -> None:
 
 def _play_give(table: Table, action: act.Give) -> None:
     _check_phase(table, Phase.GIVE, "V4.11")
-    _give(table, Good(action.good))
+    _give(table, named(Good, action.good))
 
 
 def _play_give_two(table: Table, action: act.GiveTwo) -> None:
     _check_phase(table, Phase.GIVE_TWO, "V4.11")
-    pair = (Good(action.first), Good(action.second))
+    pair = (named(Good, action.first), named(Good, action.second))
     _check_choice(pair, "any", "V4.11")
     _give(table, *pair)
 
@@ -341,7 +339,7 @@ def _play_pay(table: Table, action: act.Pay) -> None:
 
 def _play_buy(table: Table, action: act.Buy) -> None:
     _check_phase(table, Phase.BUY, "V4.11")
-    gain, pay = holdings.goods_of(Good(action.good)), legal.numbers_of(table).pay
+    gain, pay = holdings.goods_of(named(Good, action.good)), legal.numbers_of(table).pay
     if not holdings.can_pay(table, table.seat, pay):
         raise IllegalAction(f"a good costs {pay.money} pesos", "V4.11")
     holdings.exchange(table, table.seat, pay, gain)
@@ -353,7 +351,7 @@ def _play_buy(table: Table, action: act.Buy) -> None:
 
 def _play_sail(table: Table, action: act.Sail) -> None:
     _check_phase(table, Phase.SAIL, "V4.8")
-    sector = Sector(action.sector)
+    sector = named(Sector, action.sector)
     if sector is table.ship[table.seat]:
         raise IllegalAction(f"the ship is in {sector.name} already", "V4.8")
     table.ship[table.seat] = sector
@@ -362,7 +360,7 @@ def _play_sail(table: Table, action: act.Sail) -> None:
 
 def _play_acquire(table: Table, action: act.Acquire) -> None:
     _check_phase(table, Phase.ACQUIRE, "V4.9")
-    choice = (Slot(action.slot), PayTo(action.pay_to))
+    choice = (named(Slot, action.slot), named(PayTo, action.pay_to))
     if choice not in cards.acquisitions(table, table.money[table.seat]):
         raise IllegalAction(f"{choice[0].name} cannot be acquired with {choice[1].name} as the compensation", "V4.9")
     cards.acquire(table, *choice)
@@ -371,7 +369,7 @@ def _play_acquire(table: Table, action: act.Acquire) -> None:
 
 def _play_scrap(table: Table, action: act.Scrap) -> None:
     _check_phase(table, Phase.SCRAP, "V6.3")
-    card, seat = Card(action.card), table.seat
+    card, seat = named(Card, action.card), table.seat
     if card not in table.owned[seat]:
         raise IllegalAction(f"{card.name} is not an achievement card of this seat", "V6.3")
     table.owned[seat] = tuple(other for other in table.owned[seat] if other is not card)
@@ -387,7 +385,7 @@ def _play_pass(table: Table, action: act.Pass) -> None:
 
 def _play_recall(table: Table, action: act.Recall) -> None:
     _check_phase(table, Phase.RETURN, "V6.5")
-    village, seat = Location(action.location), table.seat
+    village, seat = named(Location, action.location), table.seat
     if village is Location.V or not table.merchants[seat][village]:
         raise IllegalAction(f"{village.name} is not a village with an own merchant", "V6.5")
     table.merchants[seat][village] -= 1
@@ -400,7 +398,7 @@ _SELLING = frozenset((Phase.USE, Phase.MOVE, Phase.STEP, Phase.TRADE, Phase.EXCH
 
 
 def _play_sell(table: Table, action: act.Sell) -> None:
-    store, good = Store(action.store), Good(action.good)
+    store, good = named(Store, action.store), named(Good, action.good)
     if table.phase not in _SELLING and not (table.phase is _RIVER and table.setup.options["river_toll"]):
         raise IllegalAction(f"goods are not sold in phase {table.phase.name}", "V1.3")
     if not table.stores(table.seat)[store][good]:

@@ -8,6 +8,7 @@ from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.venezia import actions as act
 from referee.games.venezia.names import ActionCard, FirstCard, Place, Step
 from referee.games.venezia.table import Plan, Table
+from referee.kit.named import named
 
 # Read where play passes through: a member of an enum is looked up each time that it is named.
 _FIRST: Final = Step.FIRST
@@ -56,20 +57,20 @@ def play(table: Table, seat: Seat, action: Action) -> None:
     plan = table.plans[seat]
     if isinstance(action, act.First):
         _check_step(plan, _FIRST, "Z2.2")
-        card = FirstCard(action.card)
+        card = named(FirstCard, action.card)
         if card is _PIAZZA and room_on_piazza(table, seat) < 1:
             raise IllegalAction("the card Piazza needs a pigeon in the reserve, and room for it on the Piazza", "Z2.2")
         plays_action = table.round > 1 and table.hand(seat)  # Z2.3
         plan = plan._replace(first=card, step=_ACTION if plays_action else _DISTRICTS)
     elif isinstance(action, act.Card):
         _check_step(plan, _ACTION, "Z2.3")
-        chosen = ActionCard(action.card)
+        chosen = named(ActionCard, action.card)
         if chosen is not _NONE and chosen not in table.hand(seat):
             raise IllegalAction(f"{chosen.name} has been executed; it is not in the hand", "Z2.3")
         plan = plan._replace(action=chosen, step=_DISTRICTS)
     elif isinstance(action, act.District):
         _check_step(plan, _DISTRICTS, "Z2.4")
-        place = Place(action.place)
+        place = named(Place, action.place)
         if place in plan.chosen:
             raise IllegalAction(f"{place.name} is chosen already", "Z2.4")
         places = (*plan.chosen, place)

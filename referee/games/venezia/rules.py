@@ -14,6 +14,7 @@ from referee.games.venezia import actions as act
 from referee.games.venezia import flow, piazza, planning
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, Phase, Place, Square, Step
 from referee.games.venezia.table import NONE, Table
+from referee.kit.named import named
 
 # Read where play passes through: a member of an enum is looked up each time that it is named.
 _PLAN: Final = Phase.PLAN
@@ -190,14 +191,11 @@ def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
         raise IllegalAction("the match is over", "Z12.1")
     if not is_to_act(table, seat):
         raise IllegalAction(f"seat {seat} is not to act", "Z2.6" if table.phase is _PLAN else "Z0.1")
-    try:
-        if table.phase is _PLAN:
-            planning.play(table, seat, action)
-            flow.after_plan(table, chance)
-        else:
-            play(table, action, chance)
-    except (ValueError, IndexError) as error:  # only actions made of plain numbers get here; nothing has changed yet
-        raise IllegalAction(f"{action!r} names something that venezia does not have") from error
+    if table.phase is _PLAN:
+        planning.play(table, seat, action)
+        flow.after_plan(table, chance)
+    else:
+        play(table, action, chance)
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -212,7 +210,7 @@ def _check_number(number: int, low: int, high: int, rule: str) -> None:
 
 def _play_home(table: Table, action: act.Home, chance: Chance) -> None:
     _check_phase(table, Phase.HOME, "Z1.4")
-    place = Place(action.place)
+    place = named(Place, action.place)
     if place in table.home or place not in _homes(table):
         raise IllegalAction(f"{place.name} cannot be a home, or is already one", "Z1.4")
     table.home[table.seat] = int(place)
@@ -239,7 +237,7 @@ def _play_feint(table: Table, action: act.Feint, chance: Chance) -> None:
 
 def _play_place(table: Table, action: act.PlacePigeon, chance: Chance) -> None:
     _check_phase(table, Phase.PLACE, "Z3.3")
-    square = Square(action.square)
+    square = named(Square, action.square)
     if square not in table.grid.usable or table.piazza[square] != NONE:
         raise IllegalAction(f"{square.name} is not empty, or blocked by the Campanile", "Z3.3")
     table.piazza[square] = table.seat
@@ -271,7 +269,7 @@ def _check_start(table: Table, start: Square, rule: str) -> None:
 
 def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
     _check_phase(table, _MOVE, "Z5.2")
-    start, end = Square(action.start), Square(action.end)
+    start, end = named(Square, action.start), named(Square, action.end)
     _check_start(table, start, "Z5.1")
     if end not in table.grid.neighbours[start] or table.piazza[end] != NONE or table.danger >> end & 1:
         raise IllegalAction(f"{end.name} is not a free neighbour of {start.name} outside the danger zone", "Z5.2")
@@ -279,7 +277,7 @@ def _play_walk(table: Table, action: act.Walk, chance: Chance) -> None:
 
 
 def _play_jump(table: Table, action: act.Jump, chance: Chance) -> None:
-    start, end = Square(action.start), Square(action.end)
+    start, end = named(Square, action.start), named(Square, action.end)
     if table.phase is _CHAIN:
         if start != table.chain[-1]:
             raise IllegalAction(f"the pigeon on {Square(table.chain[-1]).name} is jumping", "Z5.6")
@@ -312,7 +310,7 @@ def _end_chain(table: Table) -> None:
 
 
 def _district(place: int, rule: str) -> Place:
-    district = Place(place)
+    district = named(Place, place)
     if district not in DISTRICTS:
         raise IllegalAction(f"{district.name} is not a district", rule)
     return district
@@ -393,7 +391,7 @@ def _replace(table: Table, from_reserve: int) -> None:
 
 def _play_poison(table: Table, action: act.Poison, chance: Chance) -> None:
     _check_phase(table, Phase.POISON, "Z8.4")
-    square = Square(action.square)
+    square = named(Square, action.square)
     if table.piazza[square] == NONE:
         raise IllegalAction(f"there is no pigeon on {square.name}", "Z8.4")
     piazza.bury(table, square)
@@ -404,7 +402,7 @@ def _play_poison(table: Table, action: act.Poison, chance: Chance) -> None:
 
 def _play_raptor(table: Table, action: act.Raptor, chance: Chance) -> None:
     _check_phase(table, Phase.RAPTOR, "Z8.5")
-    table.raptor = int(Place(action.place))
+    table.raptor = int(named(Place, action.place))
     flow.end_card(table)
 
 
@@ -419,7 +417,7 @@ def _play_purge(table: Table, action: act.Purge, chance: Chance) -> None:
 
 
 def _grey_place(table: Table, place: int) -> Place:
-    chosen = Place(place)
+    chosen = named(Place, place)
     if chosen not in flow.open_to_vatican_and_feud(table):
         raise IllegalAction(f"greys cannot go to or from {chosen.name}", "Z8.8")
     return chosen
@@ -457,7 +455,7 @@ def _end_grey_operation(table: Table) -> None:
 
 def _play_recover(table: Table, action: act.Recover, chance: Chance) -> None:
     _check_phase(table, Phase.RECOVER, "Z10.3")
-    card = ActionCard(action.card)
+    card = named(ActionCard, action.card)
     if card is not ActionCard.NONE:
         if card not in flow.recoverable(table, table.seat):
             raise IllegalAction(f"{card.name} was not executed in an earlier round", "Z10.3")

@@ -14,6 +14,7 @@ from referee.games.yunnan import actions as act
 from referee.games.yunnan import turns
 from referee.games.yunnan.names import OUTER, Building, Colour, Phase, Place, Province, Site, Space, Structure
 from referee.games.yunnan.table import NOBODY, Table
+from referee.kit.named import named
 
 AUCTION, YARD, TRAVEL, DISPLACE, CONVERT, OVER = Phase
 POST, BRIDGE, TEAHOUSE = Structure
@@ -196,10 +197,7 @@ def apply(table: Table, seat: Seat, action: Action) -> None:
         raise IllegalAction("the match is over", "Y11.1")
     if seat != table.owner[table.acting_colour]:
         raise IllegalAction(f"it is the turn of seat {table.owner[table.acting_colour]}, not of seat {seat}", "Y2.1")
-    try:
-        play(table, action)
-    except (ValueError, IndexError) as error:  # only actions made of plain numbers get here; nothing has changed yet
-        raise IllegalAction(f"{action!r} names something that yunnan does not have") from error
+    play(table, action)
 
 
 def _check_phase(table: Table, phase: Phase, rule: str) -> None:
@@ -209,7 +207,7 @@ def _check_phase(table: Table, phase: Phase, rule: str) -> None:
 
 def _check_source(table: Table, source: int) -> None:
     _check_phase(table, AUCTION, "Y2.1")
-    place = Place(source)
+    place = named(Place, source)
     if place in _sources(table, table.acting_colour):
         return
     if place is Place.RESERVE:
@@ -230,7 +228,7 @@ def _take_merchant(table: Table, source: int) -> None:
 def _play_bid(table: Table, action: act.Bid) -> None:
     colour = table.acting_colour
     _check_source(table, action.source)
-    building = Building(action.building)
+    building = named(Building, action.building)
     row = table.bids[building]
     if action.value not in table.board.bid_spaces:
         raise IllegalAction(f"there is no space of value {action.value}", "Y2.3")
@@ -261,7 +259,7 @@ def _play_bid(table: Table, action: act.Bid) -> None:
 def _play_bank(table: Table, action: act.Bank) -> None:
     colour = table.acting_colour
     _check_source(table, action.source)
-    space = Space(action.space)
+    space = named(Space, action.space)
     if table.banked >> colour & 1:
         raise IllegalAction("a colour cannot use the bank twice in an auction", "Y2.6")
     if table.bank[space] != NOBODY:
@@ -293,7 +291,7 @@ def _play_pass(table: Table, action: act.Pass) -> None:
 def _play_take(table: Table, action: act.Take) -> None:
     _check_phase(table, YARD, "Y4.5")
     colour = table.acting_colour
-    structure, place = Structure(action.structure), Place(action.to)
+    structure, place = named(Structure, action.structure), named(Place, action.to)
     if not table.struct_general[colour][structure]:
         raise IllegalAction(f"there is no {structure.name.lower()} left in the general supply", "Y4.5")
     if place is Place.RESERVE:
@@ -323,7 +321,7 @@ def _check_teahouse_site(table: Table, province: int, rule: str) -> None:
 def _play_move(table: Table, action: act.Move) -> None:
     _check_phase(table, TRAVEL, "Y5.2")
     colour = table.acting_colour
-    start, end = Province(action.start), Province(action.end)
+    start, end = named(Province, action.start), named(Province, action.end)
     if not table.unmoved[start]:
         raise IllegalAction(f"there is no Merchant in {start.name} that has not journeyed yet", "Y5.3")
     if start is end:
@@ -349,7 +347,7 @@ def _check_in_reserve(table: Table, structure: Structure, rule: str) -> None:
 
 def _play_build_post(table: Table, action: act.BuildPost) -> None:
     _check_in_reserve(table, POST, "Y5.6")
-    province = Province(action.province)
+    province = named(Province, action.province)
     _check_access(table, province, "Y5.6")
     table.struct_reserve[table.acting_colour][POST] -= 1
     table.posts[table.acting_colour][province] += 1
@@ -357,7 +355,7 @@ def _play_build_post(table: Table, action: act.BuildPost) -> None:
 
 def _play_build_bridge(table: Table, action: act.BuildBridge) -> None:
     _check_in_reserve(table, BRIDGE, "Y5.7")
-    colour, site = table.acting_colour, Site(action.site)
+    colour, site = table.acting_colour, named(Site, action.site)
     _check_access(table, table.routes.site_needs[site], "Y5.7")
     if table.bridges[colour] >> site & 1:
         raise IllegalAction(f"this colour has a bridge at {site.name.lower()} already", "Y5.7")
@@ -367,7 +365,7 @@ def _play_build_bridge(table: Table, action: act.BuildBridge) -> None:
 
 def _play_build_teahouse(table: Table, action: act.BuildTeahouse) -> None:
     _check_in_reserve(table, TEAHOUSE, "Y5.8")
-    province = Province(action.province)
+    province = named(Province, action.province)
     _check_teahouse_site(table, province, "Y5.8")
     table.struct_reserve[table.acting_colour][TEAHOUSE] -= 1
     table.teahouse[province] = table.acting_colour
@@ -380,7 +378,7 @@ def _play_done(table: Table, action: act.Done) -> None:
 
 def _play_displace(table: Table, action: act.Displace) -> None:
     _check_phase(table, DISPLACE, "Y5.5")
-    victim, province = Colour(action.colour), table.pending_displace
+    victim, province = named(Colour, action.colour), table.pending_displace
     if victim not in turns.victims(table, province):
         raise IllegalAction(
             f"{victim.name.lower()} has no Merchant in {Province(province).name} of an opponent with less influence",

@@ -257,6 +257,14 @@ def test_c4_9_within_the_storage_nothing_is_discarded() -> None:
     assert state.phase is Phase.P3
 
 
+@pytest.mark.parametrize(("owner", "phase"), [(0, Phase.P2_DISCARD), (1, Phase.P3)])
+def test_c4_9_the_storage_is_that_of_the_acting_seat(owner: int, phase: Phase) -> None:
+    """A warehouse of another seat stores nothing for it, and that of its own does though the others have none."""
+    state = place(phase="P2", seat=1, goods={1: {"gold": 5, "art": 2}}, cards={owner: {"warehouse": 1}})
+    do(state, "end_smuggling")
+    assert state.phase is phase
+
+
 def test_c4_10_credit_that_is_left_is_lost() -> None:
     state = do(smuggling({"gold": 3, "art": 1}), "sell_same(gold,3,0)", "end_smuggling")
     assert state.credit == 0

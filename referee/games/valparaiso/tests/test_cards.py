@@ -71,6 +71,19 @@ def test_v3_5_the_alternative_of_an_action_card_is_a_good_of_the_colour_or_5_pes
     assert (state.warehouse[0], state.warehouse[1], state.money[0]) == ([1, 0, 0], [0, 0, 1], 25)
 
 
+def test_v3_5_done_ends_no_exchange_of_goods_not_even_one_that_has_begun() -> None:
+    """It ends moves and purchases; the use of a tile ends by stop."""
+    merchants = [{"m1": 2, "z1": 1}, {"v": 2}, {"v": 2}]
+    state = place(3, cards=["k6", "k3"], bottom={1: "ta4"}, merchants=merchants, warehouse=[goods(2, 1), {}, {}])
+    do(state, "use(1,main)", "trade(m1,0)")
+    assert refused(state, "done") == "V3.5"
+    do(state, next(action for action in legal(state) if action.startswith("take")))
+    assert state.phase is Phase.EXCHANGE
+    assert "stop" in legal(state)
+    assert "done" not in legal(state)
+    assert refused(state, "done") == "V3.5"
+
+
 def test_v3_6_goods_are_sold_before_a_card_is_used() -> None:
     state = place(cards=["k5", "k2"], money=[5, 20], warehouse=[goods(2), {}])
     assert "use(1,main)" not in legal(state)

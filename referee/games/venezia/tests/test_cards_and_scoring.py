@@ -117,6 +117,21 @@ def test_z8_3_where_the_nest_has_more_than_are_replaced_none_need_come_from_the_
     assert refused(state, "from_reserve(3)") == "Z8.3"
 
 
+@pytest.mark.parametrize(("from_reserve", "nest"), [(1, 0), (2, 1), (3, 2)])
+def test_z8_3_the_rest_of_the_replacing_pigeons_comes_from_the_nest(from_reserve: int, nest: int) -> None:
+    """Seen before the end of the round, at which the nest goes back into the reserve."""
+    state = do(cards("ueb", "gif", loc={"can": [0, 5]}, nest=[4, 0]), "reinforce(0)", "takeover(can)")
+    before = state.reserve[0]
+    do(state, f"from_reserve({from_reserve})")
+    assert state.phase is Phase.POISON
+    assert (state.nest[0], before - state.reserve[0]) == (nest, from_reserve)
+
+
+def test_z8_3_only_the_own_nest_counts_for_what_can_come_from_the_reserve() -> None:
+    state = do(cards("ueb", "none", loc={"can": [0, 5]}, nest=[2, 4]), "reinforce(0)", "reinforce(0)", "takeover(can)")
+    assert legal(state) == ["from_reserve(3)", "from_reserve(4)", "from_reserve(5)"]
+
+
 def test_z8_3_a_takeover_without_opponents_has_no_effect() -> None:
     state = cards("ueb", "none", loc={"can": [2, 0], "sgm": [0, 1]})
     assert (state.phase, executed(state)[0]) == (Phase.PLAN, ["UEB"])
