@@ -161,9 +161,12 @@ class Pool:
 
     def clear(self) -> None:
         """End all workers, and whatever is left of any agent below this process."""
-        for worker in self._workers:
-            worker.stop()
-        self._workers = []
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.close()
+        deadline = time.monotonic() + _STOP_SECONDS
+        for worker in workers:
+            worker.end(deadline)
         self._kill_leftovers()
 
     def _kill_leftovers(self) -> None:
@@ -322,10 +325,14 @@ class _Worker:
             kill_below(self.process.pid)
         self.process.join()
 
-    def stop(self) -> None:
-        """Let the process end, and with it its agents; kill it if it does not."""
+    def close(self) -> None:
+        """Let the process end, and with it its agents; see `end`."""
         self.pipe.close()
-        self.process.join(_STOP_SECONDS)
+
+    def end(self, deadline: float) -> None:
+        """Wait until it has ended; kill it if it has not by then (`time.monotonic`), or at once if it plays a match."""
+        if self.match is None:
+            self.process.join(max(0.0, deadline - time.monotonic()))
         if self.process.is_alive():
             self.kill()
 

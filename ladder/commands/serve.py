@@ -39,6 +39,7 @@ from ladder.running import RunPlan, run_locked
 from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
+from ladder.stopping import heeding_signals
 from ladder.store import Store
 from ladder.tables.hosts import Walls
 from ladder.upload import sweep_uploads
@@ -152,6 +153,7 @@ def serve(
         place.make()
         sweep_uploads(place)
         with (
+            heeding_signals(),
             Store(place.database, create=True, outwaits=True) as store,
             place.only_run(),
             working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),

@@ -78,7 +78,7 @@ MAX_READERS_OF_ONE = 8
 MAX_LOG_READERS = 8
 """How many audit logs are sent at a time: each is a temporary file meanwhile."""
 MAX_LOG_READERS_OF_ONE = 2
-STOP_SECONDS = 2.0
+STOP_SECONDS = 1.0
 SERVICE = "dogana.v1.Ladder"
 
 FILE_REQUESTS = 5
