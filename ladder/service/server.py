@@ -21,12 +21,13 @@ from ladder.asker import ANYBODY, Asker
 from ladder.authors import Authors
 from ladder.desk import Desk
 from ladder.entries import now
-from ladder.errors import BadBot, BadHome, Busy, Forbidden, NotFound, Replaced, Silent, TooMuch, Unauthenticated
+from ladder.errors import BadBot, BadHome, Busy, Forbidden, NoRoom, NotFound, Replaced, Silent, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.journal import note, of_this_call, traceback_of
 from ladder.match import Version
 from ladder.offer import connect, disconnect, is_in_match, leave_ladder
 from ladder.playing import playing
+from ladder.room import TOLD, is_for_want_of_room
 from ladder.service.at_home import AtHome, Client
 from ladder.service.meter import (
     GUESSES,
@@ -41,7 +42,7 @@ from ladder.service.meter import (
 from ladder.service.metrics import Metrics
 from ladder.service.prompt import PromptRequests
 from ladder.service.refusals import CHANGES, Refusals
-from ladder.service.sending import send
+from ladder.service.sending import hand_on, send
 from ladder.service.threads import Threads
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from referee.errors import DoganaError
@@ -79,6 +80,8 @@ MAX_LOG_READERS = 8
 """How many audit logs are sent at a time: each is a temporary file meanwhile."""
 MAX_LOG_READERS_OF_ONE = 2
 STOP_SECONDS = 1.0
+FULL_SECONDS = 1.0
+"""How soon it is tried again on a full disk to note that a bot at home has gone."""
 SERVICE = "dogana.v1.Ladder"
 
 FILE_REQUESTS = 5
@@ -297,6 +300,8 @@ class LadderServer(LadderServicer):
                 raise
             except Busy as error:
                 code, said, why = grpc.StatusCode.RESOURCE_EXHAUSTED, _BUSY, str(error)
+            except NoRoom as error:
+                code, said, why = grpc.StatusCode.RESOURCE_EXHAUSTED, TOLD, str(error)
             except BadHome as error:
                 code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, str(error)
             except DoganaError as error:
@@ -304,6 +309,8 @@ class LadderServer(LadderServicer):
                 said = why = str(error)
             except OSError as error:
                 code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
+                if is_for_want_of_room(error):
+                    code, said = grpc.StatusCode.RESOURCE_EXHAUSTED, TOLD
                 why = str(error)
             except Exception as error:
                 code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, traceback_of(error)
@@ -508,8 +515,13 @@ class LadderServer(LadderServicer):
     async def _forget(self, version: Version, since: str) -> None:
         """Note that a connection has ended, as soon as that can be written; the bot may have come back by then."""
         while True:
-            with contextlib.suppress(TooMuch, Busy):
+            try:
                 await self._changes.run(disconnect, self._home, version, since)
+            except (TooMuch, Busy):
+                continue
+            except NoRoom:
+                await asyncio.sleep(FULL_SECONDS)
+            else:
                 return
 
     async def _play(self, _: object, context: Context) -> None:
@@ -556,23 +568,6 @@ def _token(context: Context) -> str:
 def _name_of(asker: Asker, context: Context) -> str:
     """Return for whom it is counted what is asked for."""
     return f"author {asker.author}" if asker.author else host_of(context.peer())
-
-
-async def hand_on(address: str, asked: bytes, context: Context) -> None:
-    """Ask a referee to show a match, and hand on its answers and the end of the call."""
-    async with grpc.aio.insecure_channel(address) as channel:
-        watch: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(f"/{REFEREE}/Watch")
-        call = watch(asked)
-        await context.send_initial_metadata(())
-        try:
-            async for data in call:
-                await send(context, data)
-        except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
-                await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")
-            await context.abort(error.code(), error.details() or "")
-        finally:
-            call.cancel()
 
 
 async def _next_piece(requests: AsyncIterator[Request]) -> Request | None:
