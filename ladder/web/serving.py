@@ -128,11 +128,13 @@ def config_of(application: ASGIApp, certificate: Certificate | None = None, prox
     )
 
 
-def serve_pages(home: Home, site: Site, bound: socket.socket, certificate: Certificate | None = None) -> None:
-    """Serve until this process is told to stop, by SIGINT or SIGTERM."""
+def serve_pages(
+    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None = None, niceness: int = 0
+) -> None:
+    """Serve until this process is told to stop, by SIGINT or SIGTERM; `niceness` is as for `application`."""
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     allow_files()
-    asyncio.run(uvicorn.Server(config_of(application(home, site), certificate, site.proxy)).serve([bound]))
+    asyncio.run(uvicorn.Server(config_of(application(home, site, niceness), certificate, site.proxy)).serve([bound]))
 
 
 @contextmanager
@@ -244,9 +246,8 @@ def _serve(
     if form is not None:
         journal.begin(form)
     os.umask(0o077)
-    os.nice(NICENESS)
     sweep_uploads(home)
-    serve_pages(home, site, bound, certificate)
+    serve_pages(home, site, bound, certificate, NICENESS)
 
 
 def _end(process: BaseProcess, seconds: float) -> None:
