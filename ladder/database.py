@@ -25,7 +25,8 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from ladder.entries import begin, disagreement, lines, note, now
-from ladder.errors import BadHome, Busy
+from ladder.errors import BadHome, Busy, NoRoom
+from ladder.room import lack_of_room
 from ladder.schema import NOT_OF_TALLIES, migrations
 from ladder.tallies import DERIVED, derive
 
@@ -239,6 +240,10 @@ class LadderFile:
             if hint is None and not isinstance(error, sqlite3.OperationalError):
                 raise
             kind = Busy if _code(error) == sqlite3.SQLITE_BUSY else BadHome
+            if _code(error) == sqlite3.SQLITE_FULL:
+                kind = NoRoom
+            elif _code(error) in _PERHAPS_FULL and lack_of_room(self._path.parent):
+                kind, hint = NoRoom, _HINTS[sqlite3.SQLITE_FULL]
             raise kind(f"{self._path}: {hint or error}") from error
 
     def changes_of_others(self) -> int:
@@ -331,6 +336,8 @@ _HINTS = {
     sqlite3.SQLITE_CORRUPT: f"is damaged; {_RESTORE}",
     sqlite3.SQLITE_NOTADB: f"is not a ladder, or is damaged; if it was one, {_RESTORE}",
 }
+_PERHAPS_FULL = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+"""What SQLite says of a full disk when it needs one of the files beside the database."""
 _NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY)
 
 

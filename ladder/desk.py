@@ -41,6 +41,7 @@ from ladder.offer import is_known, offered
 from ladder.packs import NoRecord, find_record
 from ladder.playing import playing
 from ladder.retention import KEPT, by_retention
+from ladder.room import lack_of_room
 from ladder.standings import requalify, retire, standings
 from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, qualified_in, traces_of
 from ladder.upload import Upload
@@ -64,6 +65,10 @@ class Desk:
 
     def _chronicle(self) -> AbstractContextManager[Chronicle]:
         return Chronicle(self._home.database, create=False) if self._open is None else nullcontext(self._open)
+
+    def lacks_room(self) -> bool:
+        """Tell whether nothing is taken in or played because the disk is full."""
+        return bool(lack_of_room(self._home.folder))
 
     # standings and bots
 

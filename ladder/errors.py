@@ -17,6 +17,10 @@ class Busy(BadHome):
     """Another program keeps the file of the ladder locked. Nothing was changed, and it can be tried again."""
 
 
+class NoRoom(BadHome):
+    """The disk of the ladder is full. Nothing was changed, and it can be tried again when there is room."""
+
+
 class NotFound(LadderError):
     """There is nothing of that name; the text names what is alike."""
 

@@ -26,12 +26,13 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
-from ladder.errors import BadBot, CannotPlay, LadderError
+from ladder.errors import BadBot, CannotPlay, LadderError, NoRoom
 from ladder.home import Home
 from ladder.key import ladder_key
 from ladder.manifest import RUNNERS, read_manifest
 from ladder.match import HOUSE, Version
 from ladder.names import looks_like, without_version
+from ladder.room import check_room, is_for_want_of_room
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
 from referee.registry import house_bots
@@ -85,18 +86,20 @@ def submit(
     Raises:
         BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
         LadderError: if a name is not allowed or belongs to another author, or the folder cannot be a ladder.
+        NoRoom: if its disk is full; nothing is left of the bot then.
     """
     check_names(name, author)
     check_path(path)
     existed = home.folder.exists()
     home.make()
     try:
+        check_room(home.folder)
         artefact = take_in(path, home.versions, home.runtimes())
     except BaseException:
         if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
-            with contextlib.suppress(OSError):
-                home.versions.rmdir()
-                home.folder.rmdir()
+            for folder in (home.versions, home.folder):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
         raise
     with Store(home.database, create=True) as store:
         ladder_key(home, store)
@@ -198,6 +201,8 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs:
             sync_folder(versions)
         return Artefact(content_hash, manifest.run, manifest.games, manifest.language)
     except OSError as error:
+        if is_for_want_of_room(error):
+            raise NoRoom(f"{path} cannot be taken in: {error.strerror}; make room and send it again") from error
         raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
     finally:
         make_writable(scratch)

@@ -26,10 +26,12 @@ from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 from ladder import journal
+from ladder.errors import NoRoom
 from ladder.home import Home
 from ladder.manifest import environment
 from ladder.match import Match, Version
 from ladder.playing import announced
+from ladder.room import is_for_want_of_room
 from ladder.schema import MAX_VOIDS
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
@@ -54,7 +56,7 @@ EXTRA_SECONDS = 60.0
 JOIN_SECONDS = 30.0
 """How long agents may take to join: with a worker for each processor, a virtual machine that needs 1 s alone may need 10."""
 _STOP_SECONDS = 2.0
-"""How long an idle worker may take to end; its server needs half a second."""
+"""How long idle workers may take to end, all together; a server needs half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class Void:
     reason: str
     worker_died: bool = False
     """Whether its worker died or was killed, which no match does by the rules."""
+    no_room: bool = False
+    """Whether something could not be written because a disk is full."""
 
 
 End = Finished | Void
@@ -161,9 +165,12 @@ class Pool:
 
     def clear(self) -> None:
         """End all workers, and whatever is left of any agent below this process."""
-        for worker in self._workers:
-            worker.stop()
-        self._workers = []
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.close()
+        deadline = time.monotonic() + _STOP_SECONDS
+        for worker in workers:
+            worker.end(deadline)
         self._kill_leftovers()
 
     def _kill_leftovers(self) -> None:
@@ -191,6 +198,9 @@ class Pool:
         """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free.
 
         None among them says that nothing can be played for the moment; it is asked again after a tick, or when a match has ended.
+
+        Raises:
+            NoRoom: if a match is void because a disk is full. That is no attempt, and what else is being played has no end, either.
         """
         source = iter(matches)
         next_tick = time.monotonic() + self._patience.tick_seconds
@@ -231,6 +241,8 @@ class Pool:
                 self._sandbox.groups.sweep()
             self._home.sweep_records(match.match_id)
             (self._home.playing / match.match_id).unlink(missing_ok=True)
+        if isinstance(end, Void) and end.no_room:
+            raise NoRoom(end.reason)
         return match, end
 
 
@@ -322,10 +334,14 @@ class _Worker:
             kill_below(self.process.pid)
         self.process.join()
 
-    def stop(self) -> None:
-        """Let the process end, and with it its agents; kill it if it does not."""
+    def close(self) -> None:
+        """Let the process end, and with it its agents; see `end`."""
         self.pipe.close()
-        self.process.join(_STOP_SECONDS)
+
+    def end(self, deadline: float) -> None:
+        """Wait until it has ended; kill it if it has not by then (`time.monotonic`), or at once if it plays a match."""
+        if self.match is None:
+            self.process.join(max(0.0, deadline - time.monotonic()))
         if self.process.is_alive():
             self.kill()
 
@@ -387,7 +403,7 @@ async def _play_matches(
             try:
                 end = await _play(match, home, server, join_seconds, sandbox, pipe)
             except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
-                end = Void(f"{type(error).__name__}: {error}")
+                end = Void(f"{type(error).__name__}: {error}", no_room=is_for_want_of_room(error))
             try:
                 pipe.send(end)
             except OSError:
@@ -439,7 +455,7 @@ async def _play(
             )
         record = verify(path, find, match.seed)
     except MatchVoid as error:
-        return Void(str(error))
+        return Void(str(error), no_room=is_for_want_of_room(error))
     except RecordError as error:
         return Void(f"the record does not verify: {error}")
     if record.last_hash != report.record_hash:

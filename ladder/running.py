@@ -8,8 +8,8 @@ import math
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 
 from ladder.blocks import Blocks
@@ -24,8 +24,10 @@ from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.packs import Packer
 from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Invitation, Pool, Void
+from ladder.progress import NOTHING, Progress, Remark
 from ladder.rating import rate
 from ladder.register import Connection
+from ladder.room import Room, check_room
 from ladder.schema import MAX_VOIDS
 from ladder.sealing import seal_block, seal_blocks, seal_match
 from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
@@ -74,45 +76,21 @@ class RunPlan:
     """Where matches are played on other machines; None to play all on this one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that has happened in a run, in words and for a journal."""
-
-    text: str = ""
-    """In words; empty for what is as it should be."""
-    event: str = "remark"
-    level: int = logging.INFO
-    fields: Mapping[str, object] = field(default_factory=dict)
-    """What belongs to the event, instead of the text."""
-
-
-_NOTHING = Remark()
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run has come."""
-
-    remark: Remark
-    played: int
-    """Matches of this run that count."""
-    planned: int
-    """All matches of this run, as far as they are known."""
-
-
 def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
     """Finish what an earlier run under the same conditions has left, then play matches in whole blocks, and rate them.
 
     Raises:
         LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
+        NoRoom: if the disk is full. What is not over then is taken up by the next run, and no attempt at it counts.
     """
     with home.only_run():
         store.disconnect()  # a server that was killed may have left that bots at home are connected
         yield from run_locked(home, store, plan)
 
 
-def run_locked(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
+def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     """Do the same for one who holds the lock of the ladder's runs."""
+    check_room(home.folder)
     private_folder(home.records)
     home.sweep_records()
     home.gather_qualifications()
@@ -285,6 +263,7 @@ class _Play:
         self._counted = 0
         self._lagged = 0
         self._given_up = 0
+        self._room = Room(home.folder, waits=plan.matches is None)
 
     def play(self) -> Iterator[Progress]:
         """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
@@ -301,6 +280,9 @@ class _Play:
                 self._settle(match, end)
                 yield from self._progress()
             yield from self._progress()
+            if not self._room.is_there():
+                time.sleep(IDLE_SECONDS)
+                continue
             if self._doubtful:
                 yield from self._try_alone()
             if self._causes:
@@ -317,7 +299,7 @@ class _Play:
             yield from self._progress()
 
     def _progress(self) -> Iterator[Progress]:
-        remarks, self._remarks = self._remarks or [_NOTHING], []
+        remarks, self._remarks = self._remarks or [NOTHING], []
         for remark in remarks:
             yield Progress(remark, self._counted, max(self._plan.matches or 0, self._planned))
 
@@ -337,9 +319,12 @@ class _Play:
     def _next(self) -> Iterator[Match | None]:
         """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial.
 
-        Yield None as long as all that is left waits for bots at home.
+        Yield None as long as all that is left waits for bots at home, or there is no room for another match.
         """
         while not (self._causes or self._doubtful):
+            if not self._room.is_there():
+                yield None
+                continue
             match = self._take()
             if match is None:
                 self._fill()

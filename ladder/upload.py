@@ -16,6 +16,7 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.errors import BadBot
 from ladder.home import Home
 from ladder.intake import MAX_BYTES, TAKING_IN, make_writable
+from ladder.room import check_room
 from referee.files import private_folder
 
 PIECE_SECONDS = 30.0
@@ -35,6 +36,7 @@ class Upload:
 
         Raises:
             BadBot: if it is too large, or its name is that of no file.
+            NoRoom: if the disk is full.
         """
         if submission.size > MAX_BYTES:
             raise BadBot(f"{submission.file} has {submission.size} bytes; at most {MAX_BYTES} are accepted")
@@ -45,6 +47,7 @@ class Upload:
         self._hash = hashlib.sha256()
         self._size = 0
         home.make()
+        check_room(home.folder, 2 * submission.size)  # as it comes, and taken in
         private_folder(home.versions)
         self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
         self._path = Path(self._folder.name) / submission.file

@@ -6,7 +6,7 @@ import logging
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
 from importlib.metadata import version
@@ -39,10 +39,12 @@ from ladder.home import Home
 from ladder.intake import ORGANISER_NAME
 from ladder.journal import note
 from ladder.pool import JOIN_SECONDS
-from ladder.running import RunPlan, run_locked
+from ladder.room import OPEN_BYTES, RESERVE_BYTES, is_for_want_of_room, lack_of_room, note_room
+from ladder.running import IDLE_SECONDS, RunPlan, run_locked
 from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
+from ladder.stopping import heeding_signals
 from ladder.store import Store
 from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
@@ -68,6 +70,8 @@ from referee.sandbox.box import Sandbox
 
 DEFAULT_ADDRESS = "127.0.0.1:7800"
 EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
+FULL_SECONDS = 5.0
+"""How long nothing is played after something could not be written because a disk was full."""
 INTERRUPTED = 128 + signal.SIGINT
 
 
@@ -161,7 +165,11 @@ def serve(
     try:
         place.make()
         sweep_uploads(place)
+        if lack := lack_of_room(place.folder, OPEN_BYTES):
+            note_room(lack)
+            _wait_for_room(place, OPEN_BYTES)
         with (
+            heeding_signals(),
             Store(place.database, create=True, outwaits=True) as store,
             place.only_run(),
             working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),
@@ -312,14 +320,33 @@ def _listening(
 
 
 def _play(place: Home, store: Store, plan: RunPlan) -> None:
-    """Play until somebody stops the ladder; note what happens, and what the organiser changes beside it."""
+    """Play until somebody stops the ladder; note what happens, and what the organiser changes beside it.
+
+    On a full disk a run ends like one that is killed: when there is room, another one takes up what it has left.
+    """
     with Authors(place.database, create=False) as authors:
         last = max((act.number for act in authors.acts(1)), default=0)
-        for step in run_locked(place, store, plan):
-            remark = step.remark
-            if remark.fields or remark.text:
-                note(remark.event, remark.level, **(remark.fields or {"text": remark.text}))
-            for act in authors.acts_since(last):
-                last = act.number
-                if act.who == ORGANISER_NAME:
-                    note("change", did=act.did, about=act.about, author=act.who)
+        while True:
+            try:
+                with closing(run_locked(place, store, plan)) as steps:
+                    for step in steps:
+                        remark = step.remark
+                        if remark.fields or remark.text:
+                            note(remark.event, remark.level, **(remark.fields or {"text": remark.text}))
+                        for act in authors.acts_since(last):
+                            last = act.number
+                            if act.who == ORGANISER_NAME:
+                                note("change", did=act.did, about=act.about, author=act.who)
+            except (DoganaError, OSError) as error:
+                if not is_for_want_of_room(error):
+                    raise
+                note_room(str(error))
+                time.sleep(FULL_SECONDS)  # it may be another disk, of which nobody here knows how full it is
+                _wait_for_room(place, RESERVE_BYTES)
+                note_room("")
+
+
+def _wait_for_room(place: Home, needed: int) -> None:
+    """Wait until so many bytes are free."""
+    while lack_of_room(place.folder, needed):
+        time.sleep(IDLE_SECONDS)

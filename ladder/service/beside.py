@@ -6,13 +6,14 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ladder.home import Home
 from ladder.service.at_home import AtHome
 from ladder.service.metrics import Metrics
 from ladder.service.server import LadderServer
 from referee.live.server import Listen
+from referee.live.worker import undisturbed
 
 
 @contextmanager
@@ -35,13 +36,16 @@ def serving(home: Home, listen: Listen, metrics: Metrics | None = None, at_home:
         name="desk",
         daemon=True,
     )
-    thread.start()
-    port, loop, over = ready.result()
     try:
-        yield port
+        with undisturbed():
+            thread.start()
+        yield ready.result()[0]
     finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join()
+        if thread.is_alive():
+            with suppress(Exception):  # why it could not begin was raised before
+                _, loop, over = ready.result()
+                loop.call_soon_threadsafe(over.set)
+            thread.join()
 
 
 async def _serve(server: LadderServer, ready: Future[tuple[int, asyncio.AbstractEventLoop, asyncio.Event]]) -> None:

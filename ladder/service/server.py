@@ -20,12 +20,13 @@ from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_serv
 from ladder.asker import ANYBODY, Asker
 from ladder.desk import Desk
 from ladder.entries import now
-from ladder.errors import BadBot, BadHome, Busy, Forbidden, NotFound, Replaced, Silent, TooMuch, Unauthenticated
+from ladder.errors import BadBot, BadHome, Busy, Forbidden, NoRoom, NotFound, Replaced, Silent, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.journal import note, of_this_call, traceback_of
 from ladder.match import Version
 from ladder.offer import connect, disconnect, is_in_match, leave_ladder
 from ladder.playing import playing
+from ladder.room import TOLD, is_for_want_of_room
 from ladder.service.at_home import AtHome, Client
 from ladder.service.meter import (
     GUESSES,
@@ -41,7 +42,7 @@ from ladder.service.meter import (
 from ladder.service.metrics import Metrics
 from ladder.service.prompt import PromptRequests
 from ladder.service.refusals import CHANGES, Refusals
-from ladder.service.sending import send
+from ladder.service.sending import hand_on, send
 from ladder.service.threads import Threads
 from ladder.service.tokens import Tokens
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
@@ -79,7 +80,9 @@ MAX_READERS_OF_ONE = 8
 MAX_LOG_READERS = 8
 """How many audit logs are sent at a time: each is a temporary file meanwhile."""
 MAX_LOG_READERS_OF_ONE = 2
-STOP_SECONDS = 2.0
+STOP_SECONDS = 1.0
+FULL_SECONDS = 1.0
+"""How soon it is tried again on a full disk to note that a bot at home has gone."""
 SERVICE = "dogana.v1.Ladder"
 
 FILE_REQUESTS = 5
@@ -293,6 +296,8 @@ class LadderServer(LadderServicer):
                 raise
             except Busy as error:
                 code, said, why = grpc.StatusCode.RESOURCE_EXHAUSTED, _BUSY, str(error)
+            except NoRoom as error:
+                code, said, why = grpc.StatusCode.RESOURCE_EXHAUSTED, TOLD, str(error)
             except BadHome as error:
                 code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, str(error)
             except DoganaError as error:
@@ -301,6 +306,8 @@ class LadderServer(LadderServicer):
                 come_back = error.seconds if isinstance(error, TooMuch) else 0
             except OSError as error:
                 code, said = grpc.StatusCode.INTERNAL, f"the ladder cannot do that now: {error.strerror}"
+                if is_for_want_of_room(error):
+                    code, said = grpc.StatusCode.RESOURCE_EXHAUSTED, TOLD
                 why = str(error)
             except Exception as error:
                 code, said, why = grpc.StatusCode.INTERNAL, _BROKEN, traceback_of(error)
@@ -507,8 +514,13 @@ class LadderServer(LadderServicer):
     async def _forget(self, version: Version, since: str) -> None:
         """Note that a connection has ended, as soon as that can be written; the bot may have come back by then."""
         while True:
-            with contextlib.suppress(TooMuch, Busy):
+            try:
                 await self._changes.run(disconnect, self._home, version, since)
+            except (TooMuch, Busy):
+                continue
+            except NoRoom:
+                await asyncio.sleep(FULL_SECONDS)
+            else:
                 return
 
     async def _play(self, _: object, context: Context) -> None:
@@ -554,23 +566,6 @@ def _token(context: Context) -> str:
 def _name_of(asker: Asker, context: Context) -> str:
     """Return for whom it is counted what is asked for."""
     return f"author {asker.author}" if asker.author else host_of(context.peer())
-
-
-async def hand_on(address: str, asked: bytes, context: Context) -> None:
-    """Ask a referee to show a match, and hand on its answers and the end of the call."""
-    async with grpc.aio.insecure_channel(address) as channel:
-        watch: grpc.aio.UnaryStreamMultiCallable[bytes, bytes] = channel.unary_stream(f"/{REFEREE}/Watch")
-        call = watch(asked)
-        await context.send_initial_metadata(())
-        try:
-            async for data in call:
-                await send(context, data)
-        except grpc.aio.AioRpcError as error:
-            if error.code() is grpc.StatusCode.UNAVAILABLE:  # its worker has ended; the text names the socket
-                await context.abort(grpc.StatusCode.ABORTED, "the match was broken off")
-            await context.abort(error.code(), error.details() or "")
-        finally:
-            call.cancel()
 
 
 async def _next_piece(requests: AsyncIterator[Request]) -> Request | None:

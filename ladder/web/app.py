@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from difflib import get_close_matches
@@ -245,8 +246,14 @@ async def _no_page(request: Request) -> Response:
     raise NoPage(f"there is no page /{path}" + (f"; did you mean /{near[0]}?" if near else ""))
 
 
-def application(home: Home, site: Site) -> ASGIApp:
-    """Return the pages of a ladder as an ASGI application."""
+def application(home: Home, site: Site, niceness: int = 0) -> ASGIApp:
+    """Return the pages of a ladder as an ASGI application.
+
+    Args:
+        home: the ladder.
+        site: what all pages have in common.
+        niceness: how far pages give way to matches. Viewers do not: drawing one takes a processor for seconds while somebody waits.
+    """
     pages = Pages(home, site)
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
     routes += Api(home, site, pages.limits, pages.tokens, pages.shelf).routes()
@@ -260,6 +267,9 @@ def application(home: Home, site: Site) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         async with matches.open(), play.hall() if site.has_tables else nullcontext():
+            os.nice(
+                niceness
+            )  # of this thread and those that it starts from now on: not of the one that has drawings made
             yield
 
     routes += [Route("/static/{name}", _asset), Route("/{path:path}", _no_page)]

@@ -1,6 +1,6 @@
-"""Draw the page of a match in a process of its own: `python -m ladder.web.drawing FOLDER NAME`, with the record on standard input.
+"""Draw the page of a match in a process of its own, with the record on standard input.
 
-It tells on standard output how far it is: lines of two numbers, pictures drawn and pictures in all; at last `!` with what went
+It is `python -m ladder.web.drawing FOLDER NAME [NICENESS]`, and tells on standard output how far it is: lines of two numbers, pictures drawn and pictures in all; at last `!` with what went
 wrong, if something did. However many processes ask for pages in one folder, one at a time draws.
 """
 
@@ -23,14 +23,12 @@ from referee.registry import find
 MAX_BYTES = 512 * 1024 * 1024
 """How much all pages in the folder may take; those that nobody has looked at for longest are removed first."""
 PREVIEW_WIDTH = 1200
-NICENESS = 19
-"""Bots and their referees come first."""
 
 
 def main() -> None:
     """Draw a page, unless it is there by then."""
     folder, name = Path(sys.argv[1]), sys.argv[2]
-    os.nice(NICENESS)
+    os.nice(int(*sys.argv[3:]))
     record = sys.stdin.buffer.read()
     try:
         try:

@@ -1,6 +1,7 @@
 """The pages of matches that are drawn, kept by what is in their records. Nobody waits for a drawing in a request.
 
-A page takes seconds to a minute to draw. So it is asked for again and again, until it is there: see `Drawings.ask`.
+A page takes some seconds of a processor to draw. So it is asked for again and again, until it is there: see `Drawings.ask`.
+Somebody waits for it, so it is drawn beside matches, not after them: on a machine that plays around the clock, that would take minutes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MAX_WAITING = 16
 """How many pages may wait to be drawn."""
 MAX_WAITING_OF_ONE = 4
 """How many of them may wait for one who asks."""
+LEFT_SECONDS = 10.0
+"""Who has not asked again for so long waits no more: browsers ask every 3 s. All others come first."""
 MAX_SECONDS = 900
 """How long a page may take to be drawn."""
 RETRY_SECONDS = 60.0
@@ -62,6 +65,7 @@ class _Job:
     record: bytes
     who: str
     drawing: Drawing
+    asked_at: float
     failed_at: float = 0.0
 
 
@@ -83,14 +87,22 @@ def pages_folder(home: Home) -> Path:
 class Drawings:
     """Pages that are drawn one at a time, in the order in which they were asked for; use it as a context manager.
 
-    It may be called from any thread.
+    Those for which nobody waits any more come last. It may be called from any thread.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Keep pages in a folder, which other processes may use in the same way."""
+    def __init__(self, folder: Path, niceness: int = 0) -> None:
+        """Keep pages in a folder, which other processes may use in the same way.
+
+        Args:
+            folder: where they are kept.
+            niceness: how far what draws gives way to what else this machine does, beyond the thread that enters.
+        """
         self._folder = folder
+        self._niceness = niceness
         self._jobs: OrderedDict[str, _Job] = OrderedDict()
         self._change = threading.Condition()
+        self._drawn = ""
+        """The name of the page that is being drawn; empty for none."""
         self._is_closed = False
         self._process: subprocess.Popen[bytes] | None = None
         self._thread = threading.Thread(target=self._work, name="drawings", daemon=True)
@@ -134,14 +146,17 @@ class Drawings:
         with self._change:
             for old in [old for old, job in self._jobs.items() if job.failed_at and _is_past(job)]:
                 del self._jobs[old]
-            waiting = [other for other, job in self._jobs.items() if not job.failed_at]
+            if name in self._jobs:
+                self._jobs[name].asked_at = _now()
+            waiting = [other for other, _ in self._next()]
             if name not in self._jobs:
                 theirs = sum(self._jobs[other].who == who for other in waiting)
                 if len(waiting) >= MAX_WAITING or (who and theirs >= MAX_WAITING_OF_ONE):
                     raise TooMuch("too many matches are to be drawn at the moment; come back in a minute")
-                self._jobs[name] = _Job(record, who, Drawing())
+                self._jobs[name] = _Job(record, who, Drawing(), _now())
                 self._change.notify()
             job = self._jobs[name].drawing
+            waiting = [other for other, _ in self._next()]
             ahead = waiting.index(name) if name in waiting else len(waiting)
             return Drawing(None, job.done, job.of, 0 if job.problem else ahead, job.problem)
 
@@ -153,14 +168,16 @@ class Drawings:
                 if self._is_closed:
                     return
                 name, job = self._next()[0]
+                self._drawn = name
                 try:
                     self._process = self._start(name)
                 except OSError as error:
                     job.drawing.problem, job.failed_at = f"no process could be started: {error.strerror}", _now()
+                    self._drawn = ""
                     continue
             problem = self._follow(self._process, job)
             with self._change:
-                self._process = None
+                self._process, self._drawn = None, ""
                 job.record = b""
                 if problem:
                     job.drawing.problem, job.failed_at = problem, _now()
@@ -168,10 +185,13 @@ class Drawings:
                     del self._jobs[name]
 
     def _next(self) -> list[tuple[str, _Job]]:
-        return [(name, job) for name, job in self._jobs.items() if not job.failed_at]
+        """Return what is to be drawn, in its order; the one that is being drawn comes first."""
+        now = _now()
+        left = [(name, job) for name, job in self._jobs.items() if not job.failed_at]
+        return sorted(left, key=lambda one: (one[0] != self._drawn, now - one[1].asked_at > LEFT_SECONDS))
 
     def _start(self, name: str) -> subprocess.Popen[bytes]:
-        program = [sys.executable, "-P", "-m", "ladder.web.drawing", str(self._folder), name]
+        program = [sys.executable, "-P", "-m", "ladder.web.drawing", str(self._folder), name, str(self._niceness)]
         return subprocess.Popen(
             program,
             stdin=subprocess.PIPE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.exceptions import HTTPException
 
 from ladder.errors import BadHome, Busy, Forbidden, NotFound, TooMuch, Unauthenticated
+from ladder.room import TOLD, is_for_want_of_room
 from ladder.web.asked import BadQuestion, NoPage, TooSlow
 from ladder.web.hosts import WrongHost
 from referee.errors import DoganaError
@@ -31,6 +32,8 @@ def told(error: Exception) -> tuple[int, str]:
     """Return the HTTP status of what went wrong, and what strangers are told of it: nothing of where the ladder is."""
     if isinstance(error, HTTPException):
         return error.status_code, error.detail
+    if is_for_want_of_room(error):
+        return 503, TOLD
     status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
     if status == 500:
         return status, "its organiser finds the reason in its log"

@@ -72,5 +72,11 @@ def title_of(game: str) -> str:
 
 def rendered(page: Page, asked: Asked) -> str:
     """Return the HTML of a page."""
-    values: dict[str, Any] = {"asked": asked, "site": asked.site, "author": asked.asker.author, **page.values}
+    values: dict[str, Any] = {
+        "asked": asked,
+        "site": asked.site,
+        "author": asked.asker.author,
+        "lacks_room": not asked.site.is_static and asked.desk.lacks_room(),
+        **page.values,
+    }
     return _environment().get_template(page.template).render(values)

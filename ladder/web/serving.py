@@ -37,9 +37,9 @@ from ladder.web.app import application
 from ladder.web.asked import Site
 from ladder.web.connections import MAX_CONNECTIONS, Connection, Crowd
 from referee.live.door import allow_files
-from referee.live.orphans import kill_below, kill_children
+from referee.live.orphans import kill_below, kill_children, own_ended, own_starting
 from referee.live.server import Listen, PortInUse
-from referee.live.worker import become_worker, undisturbed
+from referee.live.worker import STOPPING, become_worker, undisturbed
 
 KEEP_ALIVE_SECONDS = 15
 MAX_NEW = 128
@@ -49,10 +49,14 @@ FILES = MAX_CONNECTIONS + MAX_NEW + 68
 """How many files must be allowed: besides connections, for the database, records and what is drawn."""
 FILES_OF_TABLE = 3
 """How many files each table takes: two pipes, and its process."""
-STOP_SECONDS = 3.0
+STOP_SECONDS = 1.0
 """How long answers that are under way may take when the pages are to stop."""
+END_SECONDS = 1.0
+"""How much longer a process may take to end."""
 AGAIN_SECONDS = 1.0
 """How long it takes until pages that have died are there again."""
+MOST_AGAIN_SECONDS = 60.0
+"""The same if their keeper is killed again and again; each time it is twice as long. A keeper that lives as long begins from the start."""
 NICENESS = 5
 """Pages wait when there is not enough of the processor for them and for matches."""
 
@@ -127,11 +131,13 @@ def config_of(application: ASGIApp, certificate: Certificate | None = None, prox
     )
 
 
-def serve_pages(home: Home, site: Site, bound: socket.socket, certificate: Certificate | None = None) -> None:
-    """Serve until this process is told to stop, by SIGINT or SIGTERM."""
+def serve_pages(
+    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None = None, niceness: int = 0
+) -> None:
+    """Serve until this process is told to stop, by SIGINT or SIGTERM; `niceness` is as for `application`."""
     logging.getLogger("uvicorn").setLevel(logging.ERROR)
     allow_files()
-    asyncio.run(uvicorn.Server(config_of(application(home, site), certificate, site.proxy)).serve([bound]))
+    asyncio.run(uvicorn.Server(config_of(application(home, site, niceness), certificate, site.proxy)).serve([bound]))
 
 
 @contextmanager
@@ -144,31 +150,74 @@ def pages_beside(home: Home, site: Site, address: str, certificate: Certificate 
         PortInUse: if that is not possible.
     """
     with listening(address, site.tables if site.has_tables else 0) as bound:
-        context = multiprocessing.get_context("spawn")
-        form = journal.form_of_this_process()
-        keeper = context.Process(target=_keep, args=(home, site, bound, certificate, form), name="pages")
-        with undisturbed():
-            keeper.start()
-        is_over = threading.Event()
-        watching = threading.Thread(target=_watch, args=(keeper, bound, is_over), name="pages", daemon=True)
-        watching.start()
+        keepers = _Keepers(home, site, bound, certificate)
         try:
+            keepers.begin()
             yield url_of(address, bound, certificate)
         finally:
-            is_over.set()
-            _end(keeper)
+            keepers.end()
 
 
-def _watch(keeper: BaseProcess, bound: socket.socket, is_over: threading.Event) -> None:
-    """Tell if somebody has killed the keeper, and let browsers be refused then: nobody would ever answer them."""
-    wait([keeper.sentinel])
-    if not is_over.is_set():
-        note(
-            "pages_ended",
-            logging.ERROR,
-            text="the keeper of the pages was killed; there are none until the ladder is restarted",
-        )
-        bound.close()
+class _Keepers:
+    """The keeper of the pages, and those that take its place when somebody kills it."""
+
+    def __init__(self, home: Home, site: Site, bound: socket.socket, certificate: Certificate | None) -> None:
+        self._arguments = (home, site, bound, certificate, journal.form_of_this_process())
+        self._context = multiprocessing.get_context("spawn")
+        self._is_over = threading.Event()
+        self._starting = threading.Lock()
+        self._keeper: BaseProcess | None = None
+        self._thread = threading.Thread(target=self._watch, name="pages", daemon=True)
+
+    def begin(self) -> None:
+        """Start a keeper."""
+        with undisturbed():
+            self._start()
+            self._thread.start()
+
+    def end(self) -> None:
+        """Let the keeper end, and all below it; none takes its place."""
+        self._is_over.set()
+        with self._starting:
+            keeper = self._keeper
+        if keeper is not None:
+            _end(keeper, STOP_SECONDS + 2 * END_SECONDS)
+
+    def _start(self) -> None:
+        keeper = self._context.Process(target=_keep, args=self._arguments, name="pages")
+        with self._starting:
+            if self._is_over.is_set():
+                return
+            self._keeper = keeper
+            with own_starting() as started:  # whoever clears away what agents have left spares it
+                keeper.start()
+                started(keeper.pid)
+
+    def _watch(self) -> None:
+        """Put another keeper in the place of one that was killed. Browsers wait for it meanwhile."""
+        signal.pthread_sigmask(
+            signal.SIG_BLOCK, STOPPING
+        )  # as the processes that are started here, until they are workers
+        seconds = AGAIN_SECONDS
+        while (keeper := self._keeper) is not None:
+            began = time.monotonic()
+            wait([keeper.sentinel])
+            if self._is_over.is_set():
+                return
+            keeper.join()
+            own_ended(keeper.pid)
+            lived = time.monotonic() - began
+            seconds = AGAIN_SECONDS if lived >= MOST_AGAIN_SECONDS else seconds
+            note(
+                "pages_died",
+                logging.ERROR,
+                status=keeper.exitcode,
+                text=f"the keeper of the pages was killed; another one begins in {seconds:g} s",
+            )
+            if self._is_over.wait(seconds):
+                return
+            seconds = min(2 * seconds, MOST_AGAIN_SECONDS)
+            self._start()
 
 
 def _keep(
@@ -187,7 +236,7 @@ def _keep(
                 process.start()
             process.join()
         finally:
-            _end(process)
+            _end(process, STOP_SECONDS + END_SECONDS)
         kill_children(())  # what was below them, such as tables, has become ours
         note("pages_died", logging.ERROR, status=process.exitcode, text="the pages have died, and begin anew")
         time.sleep(AGAIN_SECONDS)
@@ -200,17 +249,16 @@ def _serve(
     if form is not None:
         journal.begin(form)
     os.umask(0o077)
-    os.nice(NICENESS)
     sweep_uploads(home)
-    serve_pages(home, site, bound, certificate)
+    serve_pages(home, site, bound, certificate, NICENESS)
 
 
-def _end(process: BaseProcess) -> None:
-    """Let a process end, and all below it; kill it if it does not."""
+def _end(process: BaseProcess, seconds: float) -> None:
+    """Let a process end, and all below it; kill it if it has not done so in time."""
     if process.pid is None:
         return
     process.terminate()
-    process.join(2 * STOP_SECONDS)
+    process.join(seconds)
     if process.is_alive():
         kill_below(process.pid)
     process.join()

@@ -10,6 +10,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from ladder.home import Home
+from ladder.room import lack_of_room
 from ladder.web.kept import Kept
 
 MAX_BYTES = 32 * 1024**2
@@ -57,7 +58,10 @@ class Shelf:
             except (sqlite3.Error, OSError):
                 self._database = None
                 return object()  # nobody knows: keep nothing
-            return self._file, version, playing, record, time.gmtime().tm_yday
+            return self._file, version, playing, record, self._lacks_room(), time.gmtime().tm_yday
+
+    def _lacks_room(self) -> bool:
+        return bool(lack_of_room(self._home.folder))
 
     def _record(self, database: sqlite3.Connection, match: str) -> object:
         """Return how the file of a record looks, or the pack that has it; another object each time if there is none."""

@@ -39,6 +39,9 @@ _MAX_CONTENTS = 64 * 1024**2
 Progress = Callable[[int, int], None]
 """Told how many files are written, and how many there will be."""
 
+NICENESS = 19
+"""Nobody waits for the viewers of a site: bots and their referees come first."""
+
 
 @dataclass(frozen=True, slots=True)
 class Written:
@@ -72,7 +75,7 @@ def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress) 
     earlier = _contents(folder)
     matches = _last_matches(desk, most)
     site = Site(is_static=True, matches=frozenset(matches))
-    drawings = Drawings(pages_folder(home))
+    drawings = Drawings(pages_folder(home), NICENESS)
     made: dict[str, Callable[[], bytes]] = {asset.path: partial(_content, asset) for asset in assets().values()}
     pages = list(_wanted(desk, matches))
     for address, names in pages:

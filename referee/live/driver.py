@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -209,16 +210,19 @@ class MatchDriver:
         """Tell whether a seat is out."""
         return self._match.is_out(seat)
 
-    def void(self, reason: str, hint: str = "") -> None:
+    def void(self, reason: str, hint: str = "", cause: Exception | None = None) -> None:
         """End the match without a result; it is nobody's fault but the referee's.
 
         Args:
             reason: what went wrong; the agents are told, too.
             hint: what to look at; it may name files, so it is only for who started the match.
+            cause: the error behind it, if there is one.
         """
         if self.done.done():
             return
-        self.done.set_exception(MatchVoid(f"{reason}; {hint}" if hint else reason))
+        error = MatchVoid(f"{reason}; {hint}" if hint else reason)
+        error.__cause__ = cause
+        self.done.set_exception(error)
         self.stop()
         for connection in self._connections.values():
             connection.void(reason)
@@ -249,11 +253,12 @@ class MatchDriver:
                 connection.flush()
             self._set_timer()
         except Exception as error:  # a fault of ours, whatever it is, must not look like an agent's
-            _log.exception("the match is void")
+            if not (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)):
+                _log.exception("the match is void")
             if isinstance(error, HouseBotFailed):
                 self.void(str(error), error.hint)
             else:
-                self.void(f"{type(error).__name__}: {error}")
+                self.void(f"{type(error).__name__}: {error}", cause=error)
 
     def _carry_out(self, effects: list[Effect]) -> None:
         # All lines at once: each is then stored before what depends on it, and before what does not.

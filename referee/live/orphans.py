@@ -10,12 +10,15 @@ import contextlib
 import ctypes
 import os
 import signal
-from collections.abc import Container
+import threading
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 
 from referee.sandbox.supervise import PR_SET_CHILD_SUBREAPER, descendants
 
 _own: set[int] = set()
+_looking = threading.Lock()
+"""Held while it is looked who is a child, and while another thread starts one that is ours."""
 _adopting = False
 
 
@@ -39,9 +42,22 @@ def own_started(pid: int) -> None:
     _own.add(pid)
 
 
-def own_ended(pid: int) -> None:
+@contextlib.contextmanager
+def own_starting() -> Iterator[Callable[[int | None], None]]:
+    """Start a child meanwhile that is not to be killed, and note it with what this yields: from any thread, with no moment between."""
+    with _looking:
+
+        def started(pid: int | None) -> None:
+            if pid is not None:
+                _own.add(pid)
+
+        yield started
+
+
+def own_ended(pid: int | None) -> None:
     """Note that it has ended and been waited for."""
-    _own.discard(pid)
+    if pid is not None:
+        _own.discard(pid)
 
 
 def kill_below(pid: int) -> None:
@@ -54,16 +70,21 @@ def kill_below(pid: int) -> None:
 def kill_adopted() -> None:
     """Kill what was adopted, until nothing of it is left; do nothing in a process that does not adopt."""
     if _adopting:
-        kill_children(_own)
+        kill_children(())
 
 
 def kill_children(spared: Container[int | None]) -> None:
-    """Kill all children of this process but those that are spared, and all below them, until nothing of them is left."""
-    while orphans := [child for child in children() if child not in spared]:
+    """Kill all children of this process but its own and those that are spared, and all below them, until nothing of them is left."""
+    while orphans := _orphans(spared):
         for orphan in orphans:
             kill_below(orphan)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(orphan, 0)
+
+
+def _orphans(spared: Container[int | None]) -> list[int]:
+    with _looking:
+        return [child for child in children() if child not in spared and child not in _own]
 
 
 def children() -> list[int]:

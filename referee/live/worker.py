@@ -16,7 +16,8 @@ from referee.live.orphans import adopt_orphans
 from referee.terminal import Remarks
 
 _PR_SET_PDEATHSIG = 1
-_STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+"""The signals by which people and systems stop a process."""
 
 
 @contextmanager
@@ -27,11 +28,11 @@ def undisturbed() -> Iterator[None]:
     `become_worker`.
     """
     came: list[tuple[int, FrameType | None]] = []
-    handlers = {number: signal.getsignal(number) for number in _STOPPING}
+    handlers = {number: signal.getsignal(number) for number in STOPPING}
     ours = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in ours:  # other threads may take the signal, but the main thread runs the handler
         signal.signal(number, lambda number, frame: came.append((number, frame)))
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, STOPPING)
     try:
         yield
     finally:
@@ -53,7 +54,7 @@ def become_worker() -> None:
     if parent is not None and not parent.is_alive():  # it has died before it could be asked to take this one along
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)  # blocked while it was started
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)  # blocked while it was started
     sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
     gc.freeze()  # what is loaded by now stays; a collection that looked at it took 20 ms, in which no answer was read
     adopt_orphans()

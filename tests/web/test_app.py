@@ -8,8 +8,9 @@ import httpx
 import pytest
 
 from ladder.desk import Desk
-from ladder.errors import Busy
+from ladder.errors import Busy, NoRoom
 from ladder.home import Home
+from ladder.room import TOLD
 from ladder.store import Store
 from ladder.web.links import link
 from tests.ladder.noted import Noted, noted
@@ -113,9 +114,11 @@ def test_what_is_wrong_with_the_ladder_is_told_to_its_organiser_alone(
     ("error", "says"),
     [
         (Busy("/srv/ladder.db: locked"), "another program keeps the ladder busy; come back in a minute"),
-        (OSError(28, "No space left on device", "/srv/x"), "the ladder cannot do that now: No space left on device"),
+        (OSError(5, "Input/output error", "/srv/x"), "the ladder cannot do that now: Input/output error"),
+        (OSError(28, "No space left on device", "/srv/x"), TOLD),
+        (NoRoom("/srv/ladder.db: the disk is full"), TOLD),
     ],
-    ids=["locked", "full"],
+    ids=["locked", "broken", "full", "no-room"],
 )
 def test_where_the_ladder_is_is_told_to_nobody(
     tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, error: Exception, says: str

@@ -162,19 +162,26 @@ def test_many_who_come_at_once_leave_files_to_open(tmp_path: Path) -> None:
     assert "Too many open files" not in home.folder.with_name("said").read_text()
 
 
-def test_a_keeper_that_is_killed_is_told_and_browsers_are_refused(tmp_path: Path) -> None:
+def test_a_keeper_that_is_killed_is_told_and_another_one_takes_its_place(tmp_path: Path) -> None:
     home = new_ladder(tmp_path / "ladder")
     with running(home.folder, *SERVE) as (process, address):
-        httpx.get(address, timeout=SECONDS)
-        [keeper] = [one for one in children(process.pid) for below in children(one) if "spawn" in command_of(below)]
-        os.kill(keeper, signal.SIGKILL)
+        for times in (1, 2):
+            httpx.get(address, timeout=SECONDS)
+            [keeper] = [one for one in children(process.pid) for below in children(one) if "spawn" in command_of(below)]
+            os.kill(keeper, signal.SIGKILL)
+            assert httpx.get(address, timeout=SECONDS).status_code == 200  # the connection waited
+            told = home.folder.with_name("said").read_text()
+            assert told.count("the keeper of the pages was killed; another one begins") == times
+        assert "in 1 s" in told
+        assert "in 2 s" in told, "it waits longer each time"
+        assert process.poll() is None
+        started = below(process.pid)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(SECONDS) == 128 + signal.SIGTERM
         deadline = time.monotonic() + SECONDS
-        while "pages_ended" not in home.folder.with_name("said").read_text():
+        while any(map(is_there, started)):
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        with pytest.raises(httpx.TransportError):
-            httpx.get(address, timeout=SECONDS)
-        assert process.poll() is None
 
 
 def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:

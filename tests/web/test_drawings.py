@@ -141,6 +141,36 @@ def test_equal_requests_share_a_drawing_and_others_wait_in_their_order(
     assert len(stopped) == 1, "one draws at a time"
 
 
+def test_a_drawing_is_no_less_urgent_than_a_match(stopped: list[int], drawings: Drawings, record: bytes) -> None:
+    drawings.ask(record)
+    wait_until(lambda: stopped)
+    wait_until(lambda: b"ladder.web.drawing" in Path(f"/proc/{stopped[0]}/cmdline").read_bytes())
+    wait_until(lambda: waits_for_the_lock(stopped[0]))
+    assert os.getpriority(os.PRIO_PROCESS, stopped[0]) == os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def waits_for_the_lock(pid: int) -> bool:
+    """Whether a process has come to where it can draw."""
+    return any(int(line.split()[5]) == pid for line in Path("/proc/locks").read_text().splitlines() if " -> " in line)
+
+
+def test_what_nobody_waits_for_any_more_is_drawn_last(
+    stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(module, "_now", lambda: now)
+    for record in (b"drawn", b"left", b"asked"):
+        drawings.ask(record)
+    wait_until(lambda: stopped)
+    for _ in range(5):
+        now += module.LEFT_SECONDS / 3
+        drawings.ask(b"asked")
+    assert drawings.ask(b"asked").ahead == 1, "what is being drawn is drawn to its end"
+    assert drawings.ask(b"newest").ahead == 2, "who has just come is before who has left"
+    assert drawings.ask(b"left").ahead == 1, "who comes back has his old place"
+    assert drawings.ask(b"drawn").ahead == 0
+
+
 def test_who_asks_while_too_many_wait_is_told_to_come_back(
     stopped: list[int], drawings: Drawings, monkeypatch: pytest.MonkeyPatch, record: bytes
 ) -> None:
