@@ -36,7 +36,6 @@ from referee.live.driver import MatchVoid
 from referee.live.orphans import children, kill_below, kill_children, set_adopting
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.server import RefereeServer
-from referee.live.socket_folder import check_room_for_sockets
 from referee.live.telemetry import Series
 from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
@@ -46,6 +45,7 @@ from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
 from referee.sandbox.box import Sandbox
+from referee.sandbox.socket_folder import check_room_for_sockets
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
