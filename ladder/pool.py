@@ -19,7 +19,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -420,6 +420,8 @@ async def _play(
         control=TimeControl.parse(match.condition.clock),
         reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
     )
+    # The draws of a match without a block are nobody else's: the runtimes that it reads stay in memory for the next.
+    sandbox = None if sandbox is None else replace(sandbox, forgets=match.block is not None)
     players = [_player(version, home, join_seconds, sandbox) for version in match.seats]
     path = home.record(match.match_id)
     private_folder(path.parent)

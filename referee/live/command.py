@@ -234,7 +234,7 @@ class AgentProcess:
         self._drain.cancel()
         self._pipe.close()
         if self.box is not None:
-            self.box.end()
+            await asyncio.to_thread(self.box.end)  # the kernel takes milliseconds, in which others play on
 
 
 def _holds_something(pipe: IO[bytes]) -> bool:
