@@ -91,9 +91,16 @@ def own_folder() -> "dict[str, str]":
             "remove its program": partial(os.unlink, "/bot/attacks.py"),
             "rename its program": partial(os.rename, "/bot/attacks.py", "/bot/other"),
             "change the mode of its program": partial(os.chmod, "/bot/attacks.py", 0o4777),
-            "change its times": partial(os.utime, "/bot/attacks.py"),
+            "change its times": partial(_set_times, "/bot/attacks.py"),
         }
     )
+
+
+def _set_times(path: str) -> bool:
+    """Set the times of a file to the present, and return whether they have changed."""
+    before = os.stat(path).st_mtime_ns
+    os.utime(path)
+    return os.stat(path).st_mtime_ns != before
 
 
 def system_files() -> "dict[str, str]":

@@ -77,7 +77,7 @@ class Calls:
 
 
 ATTACKS = {
-    "own_folder": Attack("files", "EROFS EACCES"),
+    "own_folder": Attack("files", "EROFS EACCES nothing"),
     "system_files": Attack("files", "EROFS EACCES"),
     "its_socket": Attack("files", "EROFS EXDEV"),
     "files_of_others": Attack("files", "ENOENT nothing"),
