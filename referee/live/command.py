@@ -111,7 +111,7 @@ class AgentProcess:
         """The id that the agent's own process has on this machine, whatever it is called in its box; None if it has ended."""
         for pid in descendants(self._process.pid):
             with contextlib.suppress(OSError):  # it may end at any moment
-                if self.box is None or Path(f"/proc/{pid}/comm").read_text() != "bwrap\n":
+                if self.box is None or Path(f"/proc/{pid}/comm").read_bytes() != b"bwrap\n":
                     return pid
         return None
 
