@@ -102,10 +102,11 @@ _IOCTL = Rule(1, Passes.ONLY, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451), 
 _IOCTL_DENIED = Rule(1, Passes.EXCEPT, (0x5412, 0x541C, 0x5423), errno.ENOTTY)
 
 # PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS,
-# PR_GET_THP_DISABLE, PR_SET_VMA.
-_PRCTL = Rule(0, Passes.ONLY, (15, 16, 3, 21, 23, 38, 39, 42, 0x53564D41), errno.EINVAL)
-# PR_SET_PDEATHSIG: survive the box. PR_SET_SECCOMP: give the kernel programs to run. PR_SET_MM: forge /proc/self.
-_PRCTL_DENIED = Rule(0, Passes.EXCEPT, (1, 22, 35), errno.EINVAL)
+# PR_GET_THP_DISABLE.
+_PRCTL = Rule(0, Passes.ONLY, (15, 16, 3, 21, 23, 38, 39, 42), errno.EINVAL)
+# PR_SET_PDEATHSIG: survive the box. PR_SET_SECCOMP: give the kernel programs to run. PR_SET_MM: forge /proc/self. PR_SET_VMA: name
+# memory; no limit counts the names, and kernels that have none say EINVAL, too.
+_PRCTL_DENIED = Rule(0, Passes.EXCEPT, (1, 22, 35, 0x53564D41), errno.EINVAL)
 
 # What `DENY` refuses, besides.
 # Two seats could speak to each other through a file that both can read: is it locked, has it just been read, is it in memory?
