@@ -19,7 +19,7 @@ import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -38,7 +38,6 @@ from referee.live.driver import MatchVoid
 from referee.live.orphans import children, kill_below, kill_children, set_adopting
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.server import RefereeServer
-from referee.live.socket_folder import check_room_for_sockets
 from referee.live.telemetry import Series
 from referee.live.worker import become_worker, undisturbed
 from referee.match.clock import TimeControl
@@ -48,6 +47,7 @@ from referee.records.record import RecordError
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
 from referee.sandbox.box import Sandbox
+from referee.sandbox.socket_folder import check_room_for_sockets
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
@@ -436,6 +436,8 @@ async def _play(
         control=TimeControl.parse(match.condition.clock),
         reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
     )
+    # The draws of a match without a block are nobody else's: the runtimes that it reads stay in memory for the next.
+    sandbox = None if sandbox is None else replace(sandbox, forgets=match.block is not None)
     players = [_player(version, home, join_seconds, sandbox) for version in match.seats]
     path = home.record(match.match_id)
     private_folder(path.parent)

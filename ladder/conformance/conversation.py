@@ -22,9 +22,9 @@ from referee.live.call import Call
 from referee.live.command import AgentProcess
 from referee.live.door import STOP_SECONDS, Door
 from referee.live.play import EXIT_SECONDS
-from referee.live.socket_folder import sweep
 from referee.match.clock import TimeControl
 from referee.sandbox.box import Sandbox
+from referee.sandbox.socket_folder import sweep
 from referee.sandbox.supervise import descendants
 from referee.terminal import visible
 

@@ -104,7 +104,7 @@ class AgentProcess:
         """The id that the agent's own process has on this machine, whatever it is called in its box; None if it has ended."""
         for pid in descendants(self._process.pid):
             with contextlib.suppress(OSError):  # it may end at any moment
-                if self.box is None or Path(f"/proc/{pid}/comm").read_text() != "bwrap\n":
+                if self.box is None or Path(f"/proc/{pid}/comm").read_bytes() != b"bwrap\n":
                     return pid
         return None
 
@@ -212,4 +212,4 @@ class AgentProcess:
         orphans.kill_adopted()
         await self._output.finish()
         if self.box is not None:
-            self.box.end()
+            await asyncio.to_thread(self.box.end)  # the kernel takes milliseconds, in which others play on

@@ -15,7 +15,7 @@ from referee.live import wire
 from referee.live.agent import AgentSeat, Call
 from referee.live.listener import Listener, Play
 from referee.live.lobby import Lobby
-from referee.live.socket_folder import SocketFolder
+from referee.sandbox.socket_folder import SocketFolder
 
 SERVICE = "dogana.v1.Referee"
 MAX_FRAME_BYTES = 2 * wire.MAX_MESSAGE_BYTES

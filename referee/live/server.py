@@ -24,9 +24,9 @@ from referee.live.agent import AgentSeat
 from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper, allow_files
 from referee.live.grpc_call import GrpcCall
 from referee.live.lobby import Places
-from referee.live.socket_folder import SocketFolder, sweep
 from referee.live.spectators import Showing
 from referee.match.plan import MatchPlan
+from referee.sandbox.socket_folder import SocketFolder, sweep
 from referee.terminal import visible
 
 MAX_STREAMS_PER_CONNECTION = 256

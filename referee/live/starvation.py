@@ -105,8 +105,8 @@ def _look_at(folder: Path, before: _Thread | None, now: float) -> _Thread:
 
 
 def _fields(stat: Path) -> list[str]:
-    """Return what the kernel says of a process or thread, from its state on: the name before it may hold anything."""
-    return stat.read_text().rpartition(")")[2].split()
+    """Return what the kernel says of a process or thread, from its state on: the name before it may hold any bytes."""
+    return stat.read_bytes().rpartition(b")")[2].decode().split()
 
 
 def is_starved(passed: float, ran: float, waited: float) -> bool:

@@ -53,6 +53,8 @@ class Sandbox:
         groups: how limits are enforced.
         filter: the system calls that are let through, as a BPF program.
         bubblewrap: the program that builds the walls.
+        forgets: whether the files that only an agent has read leave the page cache with it, so that the next one of its author
+            does not learn from there what it has seen. Without that, runtimes stay in memory for the next match.
     """
 
     limits: Limits
@@ -60,6 +62,7 @@ class Sandbox:
     groups: Groups
     filter: bytes
     bubblewrap: str
+    forgets: bool = True
 
     def losses(self) -> list[str]:
         """Return which limits this machine cannot enforce, in words."""
@@ -237,7 +240,7 @@ class Box:
         """Kill what is left of the agent, and give back what its box took."""
         if self._used is None:
             self._used = self.group.usage()
-            self.group.end()
+            self.group.end(forgets=self.sandbox.forgets)
             os.close(self._reported)
             os.close(self.reports)
 

@@ -28,6 +28,8 @@ _KILL_SECONDS = 5.0
 _SWITCH = {1: "freezer.state", 2: "cgroup.freeze"}
 _GO_ON = {1: "THAWED", 2: "0"}
 """By which file processes are stopped and let go on in each version of control groups, and the word for going on."""
+_FORGET = ("memory.force_empty", "memory.high")
+"""The file by which a group without processes gives up the page cache that is counted as its own, in each version."""
 _counter = itertools.count()
 
 
@@ -187,11 +189,16 @@ class Group:
             None if used is None else used / 1e9,
         )
 
-    def end(self) -> None:
-        """Kill what is left in the group, and remove it."""
+    def end(self, *, forgets: bool = True) -> None:
+        """Kill what is left in the group, and remove it.
+
+        Args:
+            forgets: whether pages of files that the group was the first to read leave the page cache. Else whoever reads them next
+                can tell that somebody has read them, after the match, too.
+        """
         for folder in self._folders:
             with contextlib.suppress(FileNotFoundError):
-                _remove(folder)
+                _remove(folder, forgets=forgets)
 
 
 _OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"}
@@ -275,8 +282,12 @@ def _can_make(parent: Path) -> bool:
         folder.rmdir()
 
 
-def _remove(folder: Path) -> None:
+def _remove(folder: Path, *, forgets: bool = True) -> None:
     """Kill all processes of a group, also those that are stopped, and remove it when they are gone.
+
+    Args:
+        folder: the group.
+        forgets: as in `Group.end`.
 
     Raises:
         OSError: if some do not die in time.
@@ -286,9 +297,14 @@ def _remove(folder: Path) -> None:
         if (folder / name).exists():
             (folder / name).write_text(_GO_ON[version])  # in the first version, what is frozen does not die
     while True:
-        for pid in (folder / "cgroup.procs").read_text().split():
+        living = (folder / "cgroup.procs").read_text().split()
+        for pid in living:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
+        if forgets and not living:
+            for name in _FORGET:
+                if (folder / name).exists():
+                    (folder / name).write_text("0")
         try:
             folder.rmdir()
         except OSError as error:

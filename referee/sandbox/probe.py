@@ -130,6 +130,7 @@ def plain(
     yield "prctl: survive the box", "prctl", (1, 0)
     yield "prctl: survive the box, high bits set", "prctl", (1 | 1 << 32, 0)
     yield "prctl: forge /proc/self", "prctl", (35, 0, 0, 0, 0)
+    yield "prctl: name memory", "prctl", (0x53564D41, 0, ctypes.addressof(room) & ~4095, 4096, b"dogana")
     # Namespaces and mounts.
     for name, flag in _NAMESPACES.items():
         yield f"unshare: {name}", "unshare", (flag,)

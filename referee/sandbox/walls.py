@@ -7,18 +7,18 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.sandbox.box import SUPERVISOR, CannotIsolate, Sandbox, find_bubblewrap
+from referee.sandbox.box import SUPERVISOR, Box, CannotIsolate, Sandbox, find_bubblewrap
 from referee.sandbox.cgroup import Groups, Usage
 from referee.sandbox.filter import ALLOW, bpf
 from referee.sandbox.limits import Limits, in_words
 from referee.sandbox.runtimes import Runtimes, compile_sdk
+from referee.sandbox.socket_folder import SocketFolder, sweep
 
 _PROBE = Path(__file__).with_name("look_around.py")
 _PROBE_SECONDS = 60.0
@@ -78,6 +78,7 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
     compile_sdk()
     groups = Groups.look()
     groups.sweep()
+    sweep()
     walls: list[Wall] = []
     try:
         bubblewrap = find_bubblewrap()
@@ -102,31 +103,39 @@ def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
 
     Raises:
         CannotIsolate: if its group cannot be made.
+        PathTooLong: if the folder for temporary files has too long a name for a socket.
     """
-    with tempfile.TemporaryDirectory(prefix="dogana-probe-") as scratch, socket.socket(socket.AF_UNIX) as nobody:
-        nobody.bind(f"{scratch}/s")
-        box = sandbox.box(argv, folder, Path(scratch) / "s", "none")
-        try:
-            with subprocess.Popen(
-                [*SUPERVISOR, "--box"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                env={},
-                pass_fds=(box.reports,),
-            ) as process:
-                assert process.stdin is not None  # noqa: S101 it is a pipe
-                assert process.stdout is not None  # noqa: S101
-                process.stdin.write(box.order())
-                process.stdin.flush()
-                ending = threading.Timer(_PROBE_SECONDS, process.stdin.close)  # which ends it
-                ending.start()
-                output = process.stdout.read().decode(errors="replace")
-                status = process.wait()
-                ending.cancel()
-            return Ran(status, output, box.was_built(), box.usage())
-        finally:
-            box.end()
+    scratch = SocketFolder()
+    try:
+        with socket.socket(socket.AF_UNIX) as nobody:
+            nobody.bind(str(scratch.socket))
+            return _run(sandbox.box(argv, folder, scratch.socket, "none"))
+    finally:
+        scratch.remove()
+
+
+def _run(box: Box) -> Ran:
+    try:
+        with subprocess.Popen(
+            [*SUPERVISOR, "--box"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env={},
+            pass_fds=(box.reports,),
+        ) as process:
+            assert process.stdin is not None  # noqa: S101 it is a pipe
+            assert process.stdout is not None  # noqa: S101
+            process.stdin.write(box.order())
+            process.stdin.flush()
+            ending = threading.Timer(_PROBE_SECONDS, process.stdin.close)  # which ends it
+            ending.start()
+            output = process.stdout.read().decode(errors="replace")
+            status = process.wait()
+            ending.cancel()
+        return Ran(status, output, box.was_built(), box.usage())
+    finally:
+        box.end()
 
 
 def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:

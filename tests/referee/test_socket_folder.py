@@ -10,12 +10,16 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
 from referee.live.server import RefereeServer
-from referee.live.socket_folder import MAX_PATH_BYTES, SOCKET, PathTooLong, SocketFolder, sweep
+from referee.sandbox.limits import Limits
+from referee.sandbox.socket_folder import MAX_PATH_BYTES, SOCKET, PathTooLong, SocketFolder, sweep
+from referee.sandbox.walls import inspect
+from tests.sandbox.conftest import needs_bubblewrap
 
 REFEREE = (
     "import asyncio, sys\nfrom referee.live.server import RefereeServer\n"
@@ -62,6 +66,37 @@ def test_the_next_referee_sweeps_the_folder_of_one_that_was_killed_but_not_of_on
             assert len(list(temporary.iterdir())) == 2
 
     asyncio.run(serve())
+    assert list(temporary.iterdir()) == [kept]
+    end(living)
+    sweep()
+    assert list(temporary.iterdir()) == []
+
+
+PROBE = (
+    "import sys\nfrom pathlib import Path\n"
+    "from referee.sandbox.limits import Limits\nfrom referee.sandbox.walls import build, run\n"
+    "sandbox = build(Limits())\nprint('built', flush=True)\n"
+    "run(sandbox, ['/usr/bin/sleep', '600'], Path('/usr'))\n"
+)
+
+
+@needs_bubblewrap
+def test_the_next_start_sweeps_what_one_has_left_that_was_killed_while_it_tried_the_walls(temporary: Path) -> None:
+    def start() -> tuple[subprocess.Popen[str], Path]:
+        before = set(temporary.iterdir())
+        process = subprocess.Popen([sys.executable, "-c", PROBE], stdout=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "built\n"
+        while not (found := [one for one in temporary.iterdir() if one not in before and (one / SOCKET).exists()]):
+            assert process.poll() is None
+            time.sleep(0.01)
+        return process, found[0]
+
+    living, kept = start()
+    dead, left = start()
+    end(dead)
+    assert left.exists()
+    assert inspect(Limits())[0] is not None
     assert list(temporary.iterdir()) == [kept]
     end(living)
     sweep()

@@ -79,3 +79,24 @@ def test_time_in_which_the_referee_did_not_look_is_not_taken_from_the_agent() ->
         return joined.done()
 
     assert asyncio.run(watch())
+
+
+def test_a_process_may_call_itself_by_bytes_that_are_no_text() -> None:
+    """What the kernel says of a process has its name in it, which the process chooses."""
+    text = (
+        "import ctypes, time; ctypes.CDLL(None).prctl(15, b'\\xff) R 1', 0, 0, 0); print(flush=True); time.sleep(600)"
+    )
+
+    async def look() -> float:
+        watched = Watched(os.getpid())
+        never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        await watched.until_one_is_done([never], 0.01)
+        return watched.ran
+
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE) as named:
+        try:
+            assert named.stdout is not None
+            named.stdout.readline()
+            assert asyncio.run(look()) > 0
+        finally:
+            named.kill()

@@ -195,6 +195,18 @@ def opens_more_streams() -> None:
     play(lambda decision: 0)
 
 
+def names_itself() -> None:
+    """Calls itself by bytes that are no text, and by what looks like the kernel's words on a process; later it joins and plays."""
+    import ctypes
+
+    from dogana.sdk import play
+
+    ctypes.CDLL(None).prctl(15, b"\xff\n) R 1 (", 0, 0, 0)  # PR_SET_NAME
+    print("named", flush=True)
+    time.sleep(3)
+    play(lambda decision: 0)
+
+
 def connects_again() -> None:
     """Connects a second time after it has joined, and lets its socket be opened again."""
     for action in (_connected, lambda: os.chmod(SOCKET, 0o666), lambda: os.remove(SOCKET)):
@@ -329,6 +341,13 @@ def takes_all_memory() -> None:
     kept = []
     while True:
         kept.append(_BLOCK.encode())
+
+
+def gives_up_its_first_process() -> None:
+    """Takes more memory than it may, and offers bubblewrap's process in its box to be killed for it."""
+    with contextlib.suppress(OSError):
+        Path("/proc/1/oom_score_adj").write_text("1000")
+    takes_all_memory()
 
 
 def ends_with_137() -> None:

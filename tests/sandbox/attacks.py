@@ -9,6 +9,7 @@ Every attack is bounded in number, size and time.
 import contextlib
 import ctypes
 import errno
+import fcntl
 import json
 import mmap
 import os
@@ -91,9 +92,16 @@ def own_folder() -> "dict[str, str]":
             "remove its program": partial(os.unlink, "/bot/attacks.py"),
             "rename its program": partial(os.rename, "/bot/attacks.py", "/bot/other"),
             "change the mode of its program": partial(os.chmod, "/bot/attacks.py", 0o4777),
-            "change its times": partial(os.utime, "/bot/attacks.py"),
+            "change its times": partial(_set_times, "/bot/attacks.py"),
         }
     )
+
+
+def _set_times(path: str) -> bool:
+    """Set the times of a file to the present, and return whether they have changed."""
+    before = os.stat(path).st_mtime_ns
+    os.utime(path)
+    return os.stat(path).st_mtime_ns != before
 
 
 def system_files() -> "dict[str, str]":
@@ -369,6 +377,37 @@ def first_process() -> "dict[str, str]":
     )
 
 
+def parents_of_namespaces() -> "dict[str, str]":
+    """Asks its namespaces for those that they are in, and for whom they belong to."""
+    asked = {"owner": 0xB701, "parent": 0xB702, "user": 0xB704, "next mount namespace": 0x8010B70B}
+    attempts: dict[str, Callable[[], object]] = {}
+    for pid in ("self", "1"):
+        for name in sorted(os.listdir(f"/proc/{pid}/ns")):
+            for what, number in asked.items():
+                attempts[f"{what} of {name} of {pid}"] = partial(_ask, f"/proc/{pid}/ns/{name}", number)
+    return tried(attempts)
+
+
+def _ask(path: str, number: int) -> None:
+    with open(path, "rb") as file:
+        fcntl.ioctl(file, number, b"\0" * 16)
+
+
+def unknown_programs() -> "dict[str, str]":
+    """Runs files of formats that the kernel does not know, for which it may look for a module as root."""
+
+    def run(number: int) -> None:
+        path = Path(f"/tmp/unknown{number}")
+        path.write_bytes(bytes([0x7F, 1, 128 + number, 200]) + b"\x80" * 200)
+        path.chmod(0o755)
+        try:
+            subprocess.run([str(path)], check=False)
+        finally:
+            path.unlink()
+
+    return tried({f"format {number}": partial(run, number) for number in range(20)})
+
+
 def inherited() -> "dict[str, str]":
     """Looks for open files, a terminal and variables that the referee has left to it."""
     known = (
@@ -586,6 +625,20 @@ def open_files() -> "dict[str, str]":
     return tried({"open": partial(_until_refused, partial(os.open, "/dev/null", os.O_RDONLY), 100_000)})
 
 
+def terminals() -> "dict[str, str]":
+    """Opens pseudo-terminals without end, of which the machine has 4,096, and opens their other ends."""
+    kept: list[int] = []
+
+    def open_one() -> None:
+        kept.append(os.open("/dev/ptmx", os.O_RDWR | os.O_NOCTTY))
+
+    def other_end() -> None:
+        with open("/dev/ptmx", "rb+", buffering=0) as terminal:
+            fcntl.ioctl(terminal, 0x40045431, b"\0\0\0\0")  # TIOCSPTLCK
+
+    return tried({"other end": other_end, "open": partial(_until_refused, open_one, 100_000)})
+
+
 def timers() -> "dict[str, str]":
     """Makes timers and queues signals without end: memory of the kernel."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -597,6 +650,50 @@ def timers() -> "dict[str, str]":
             raise OSError(ctypes.get_errno(), "")
 
     return tried({"timer": partial(_until_refused, timer, 100_000)})
+
+
+def garbage_of_sockets() -> "dict[str, str]":
+    """Sends sockets to themselves and closes them, so that the kernel has to find out again and again that nobody has them."""
+
+    def send() -> None:
+        for _ in range(2000):
+            pair = socket.socketpair()
+            for end in pair:
+                socket.send_fds(end, [b"x"], [one.fileno() for one in pair])
+            for end in pair:
+                end.close()
+
+    return tried({"garbage": partial(_in_child, send)})
+
+
+def deep_folders() -> "dict[str, str]":
+    """Makes folders in folders, and files without a byte, without end: the kernel has to remove them after the match."""
+
+    def deep() -> None:
+        os.chdir("/tmp")
+        for _ in range(100_000):
+            os.mkdir("x")
+            os.chdir("x")
+
+    def many() -> None:
+        for number in range(1_000_000):
+            os.close(os.open(f"/dev/shm/{number:0200}", os.O_WRONLY | os.O_CREAT))
+
+    return tried({"folders": partial(_in_child, deep), "files": partial(_in_child, many)})
+
+
+def flees() -> "dict[str, str]":
+    """Leaves a process behind that forks and ends, and its child does the same, so that none is there when it is looked for."""
+    if os.fork() == 0:
+        os.setsid()
+        os.close(1)
+        os.close(2)
+        until = time.monotonic() + SECONDS
+        while time.monotonic() < until:
+            with contextlib.suppress(OSError):  # it may have no more processes for a moment
+                if os.fork():
+                    os._exit(0)
+    return {"fork and end": "nothing"}
 
 
 def everybody() -> "dict[str, str]":

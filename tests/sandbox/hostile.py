@@ -77,7 +77,7 @@ class Calls:
 
 
 ATTACKS = {
-    "own_folder": Attack("files", "EROFS EACCES"),
+    "own_folder": Attack("files", "EROFS EACCES nothing"),
     "system_files": Attack("files", "EROFS EACCES"),
     "its_socket": Attack("files", "EROFS EXDEV"),
     "files_of_others": Attack("files", "ENOENT nothing"),
@@ -92,13 +92,16 @@ ATTACKS = {
     "limits_upwards": Attack("privileges", "EPERM"),
     "other_processes": Attack("processes", "ENOENT ESRCH ENOSYS nothing"),
     "first_process": Attack("processes", "ENOSYS nothing"),
+    "parents_of_namespaces": Attack("processes", "ENOTTY"),
     "inherited": Attack("supervisor", "ENXIO nothing"),
     "core_dump": Attack("supervisor", "nothing"),
     "network": Attack("network", "EAFNOSUPPORT gaierror"),
     "sockets_of_others": Attack("network", "ENOENT ECONNREFUSED nothing"),
     "full_disk": Attack("limits", "EFBIG ENOSPC"),
     "open_files": Attack("limits", "EMFILE"),
+    "terminals": Attack("limits", "EMFILE ENOTTY"),
     "timers": Attack("limits", "EAGAIN"),
+    "unknown_programs": Attack("privileges", "ENOEXEC"),
     "fork_bomb": Attack("limits", "EAGAIN", alone=True),
     "thread_bomb": Attack("limits", "EAGAIN", alone=True),
     "zombies": Attack("limits", "EAGAIN", alone=True),
@@ -106,13 +109,16 @@ ATTACKS = {
     "shared_memory": Attack("limits", "ENOMEM", alone=True),
     "hidden_files": Attack("limits", "ENOMEM", alone=True),
     "hidden_buffers": Attack("limits", "EMFILE ENOMEM", alone=True),
+    "garbage_of_sockets": Attack("limits", "nothing ETOOMANYREFS", alone=True),
+    "deep_folders": Attack("limits", "ENOMEM ENOSPC nothing", alone=True),
+    "flees": Attack("processes", "nothing", alone=True),
     "everybody": Attack("processes", "nothing", alone=True),
     "daemon": Attack("processes", "nothing", alone=True),
     "memory_of_matches": Attack("files", "ENOENT ENOSYS", alone=True),
 }
 """By the name of a function in `attacks.py`."""
 
-OUT_OF_MEMORY = ("memory_bomb", "shared_memory", "hidden_files", "hidden_buffers")
+OUT_OF_MEMORY = ("memory_bomb", "shared_memory", "hidden_files", "hidden_buffers", "deep_folders")
 """Where the kernel may choose to end the whole box instead, which is as good."""
 
 CALLS = {
@@ -150,6 +156,7 @@ AGENTS = {
     "joins_again": Agent("door", Outcome.PROTOCOL, "second Join", joins=False),
     "closes_halfway": Agent("door", Outcome.DISCONNECT, joins=False),
     "sends_too_much": Agent("door", Outcome.PROTOCOL, "more messages than it is asked for", joins=False),
+    "names_itself": Agent("supervisor", Outcome.PLAYED, log="^named$", joins=False),
     "opens_more_streams": Agent("door", Outcome.PLAYED, joins=False),
     "connects_again": Agent(
         "door", Outcome.PLAYED, log=r"\Arefused: PermissionError\nrefused: OSError\nrefused: OSError\n\Z"
@@ -166,6 +173,7 @@ AGENTS = {
     "bombs": Agent(_LIMITED, Outcome.PLAYED),
     "stays": Agent("processes", Outcome.PLAYED),
     "takes_all_memory": Agent(_LIMITED, Outcome.CRASH, "out of memory at 128 MiB"),
+    "gives_up_its_first_process": Agent(_LIMITED, Outcome.CRASH, "out of memory at 128 MiB"),
     "ends_with_137": Agent("supervisor", Outcome.CRASH, "^was killed by SIGKILL, or exited with status 137$"),
     "kills_itself": Agent("supervisor", Outcome.CRASH, "^was killed by SIGKILL, or exited with status 137$"),
     "kills_everybody": Agent("processes", Outcome.CRASH, "^was killed by SIGKILL, or exited with status 137$"),

@@ -192,6 +192,8 @@ def as_child(names: Sequence[str], place: Path, *before: str, filtered: bool = T
 
 WITHOUT_FILTER = {
     "priorities": {"cores"},  # of those that its control group lets it use
+    "parents_of_namespaces": {"user of user of self", "user of user of 1"},  # whom they belong to: itself
+    "terminals": {"other end"},  # of its own terminal
     "network": {"udp to 127.0.0.1", "udp to ::1", "netlink"},  # on a loopback of its own, where nobody listens
 }
 

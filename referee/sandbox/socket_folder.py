@@ -1,4 +1,4 @@
-"""The folder of a referee's Unix domain socket: locked while its owner lives, swept by the next referee when it is dead."""
+"""The folder of a Unix domain socket: locked while its owner lives, swept by the next referee when it is dead."""
 
 from __future__ import annotations
 
