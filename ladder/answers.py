@@ -95,13 +95,13 @@ def telemetry_messages(telemetry: Mapping[str, Said]) -> Iterator[pb.Telemetry]:
 
 
 def fared_message(
-    home: Home, chronicle: Chronicle, condition: Condition, one: Standing, *, with_telemetry: bool
+    home: Home, chronicle: Chronicle, condition: Condition, one: Standing, place: int | None, *, with_telemetry: bool
 ) -> pb.Fared:
-    """Return how a version has fared under a condition."""
+    """Return how a version has fared under a condition, in which it has this place."""
     version = one.version
     thinking = chronicle.thinking(version, condition)
     return pb.Fared(
-        standing=standing_message(condition, one),
+        standing=standing_message(condition, one, place),
         faults={outcome.value: count for outcome, count in chronicle.faults(version, condition).items()},
         blocks=_histories(chronicle, condition, [version]),
         history=_histories(chronicle, condition, chronicle.versions_called(version.bot)[-LAST_VERSIONS:])[

@@ -42,7 +42,7 @@ from ladder.packs import NoRecord, find_record
 from ladder.playing import playing
 from ladder.retention import KEPT, by_retention
 from ladder.room import lack_of_room
-from ladder.standings import requalify, retire, standings
+from ladder.standings import places, requalify, retire, standings
 from ladder.traces import Log, MatchTraces, bots_in, find_match, last_log, logs_of_match, qualified_in, traces_of
 from ladder.upload import Upload
 from ladder.waiting import waiting
@@ -138,20 +138,21 @@ class Desk:
         game = find(request.game).name if request.game else None
         with self._chronicle() as chronicle, chronicle.reading():
             newest = {version.bot: version for version in chronicle.versions().values()}
-            places: dict[Version, list[pb.Standing]] = {
+            listed: dict[Version, list[pb.Standing]] = {
                 newest[bot]: []
                 for bot in sorted(newest)
                 if (game is None or game in newest[bot].games) and is_called(newest[bot], request.called)
             }
             for condition in chronicle.conditions().values():
                 if game in (None, condition.game):
+                    placed = places(chronicle, condition)
                     for one in standings(chronicle, condition):
-                        if one.version in places:
-                            places[one.version].append(standing_message(condition, one))
+                        if one.version in listed:
+                            listed[one.version].append(standing_message(condition, one, placed.get(one.version.id)))
         return pb.BotsAnswer(
             bots=[
                 pb.Bot(bot=version.bot, version=version.number, author=version.author, standings=found)
-                for version, found in places.items()
+                for version, found in listed.items()
             ]
         )
 
@@ -164,9 +165,10 @@ class Desk:
         with self._chronicle() as chronicle, chronicle.reading():
             versions = chronicle.find_versions(request.bot)
             submitted = chronicle.submitted_at([version.id for version in versions])
-            places = [
-                (condition, one)
+            found = [
+                (condition, one, placed.get(one.version.id))
                 for condition in chronicle.conditions().values()
+                for placed in (places(chronicle, condition),)
                 for one in standings(chronicle, condition, [version.id for version in versions])
                 if one.version in versions
             ]
@@ -181,13 +183,13 @@ class Desk:
                         submitted_at=submitted[version.id],
                         games=version.games,
                         language=version.language,
-                        standings=[standing_message(*place) for place in places if place[1].version == version],
+                        standings=[standing_message(*row) for row in found if row[1].version == version],
                     )
                     for version in versions
                 ],
                 fared=[
-                    fared_message(self._home, chronicle, condition, one, with_telemetry=self._owns(versions))
-                    for condition, one in places
+                    fared_message(self._home, chronicle, condition, one, place, with_telemetry=self._owns(versions))
+                    for condition, one, place in found
                     if one.version == newest and one.tally.matches
                 ],
                 is_own=bool(self._asker.author) and newest.author == self._asker.author,

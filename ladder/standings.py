@@ -123,6 +123,14 @@ def _order(standing: Standing) -> tuple[bool, float, int]:
     return rating is None, 0.0 if rating is None else -rating.low, standing.version.id
 
 
+def places(store: Store, condition: Condition) -> dict[int, int]:
+    """Return the places of the versions that are rated under a condition, from 1, by their ids."""
+    ratings = store.ratings(condition)
+    return {
+        version: place for place, version in enumerate(sorted(ratings, key=lambda one: (-ratings[one].low, one)), 1)
+    }
+
+
 def scheduled(store: Store, condition: Condition) -> list[Version]:
     """Return the versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
     return [one.version for one in standings(store, condition) if one.status in SCHEDULED]

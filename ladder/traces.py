@@ -19,9 +19,11 @@ from ladder.match import Version
 from ladder.packs import NoRecord, find_record
 from ladder.schema import MAX_VOIDS
 from ladder.standings import Status, standings
-from referee.game import Seat
+from referee.errors import DoganaError
+from referee.game import OptionValue, Seat
 from referee.match.result import Outcome, milliseconds
 from referee.records.record import RecordError, read_lines
+from referee.registry import find
 from referee.sandbox.cgroup import Usage
 
 _QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
@@ -278,7 +280,8 @@ def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
 def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> Log:
     """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
 
-    The match in which it failed to qualify comes first, if the newest version has not qualified.
+    The match in which it failed to qualify comes first, if the newest version has not qualified; not one that it got through
+    under another condition.
 
     Args:
         home: the folder of the ladder.
@@ -290,16 +293,17 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
         RecordError: if it would be in a pack, and that is damaged.
     """
     newest = versions[-1]
-    failed = any(
-        one.status is Status.FAILED
+    failed = [
+        (condition.game, dict(condition.options), condition.clock)
         for condition in chronicle.conditions().values()
         for one in standings(chronicle, condition, [newest.id])
-        if one.version == newest
-    )
+        if one.version == newest and one.status is Status.FAILED
+    ]
     qualifying = (
         (match_id, None, 0, version)
         for version in reversed(versions)
         for match_id in home.qualifications(version.id)[::-1]
+        if not failed or version != newest or _played_under(home, match_id) in (None, *failed)
     )
     played = islice(_played(chronicle, versions), LAST_MATCHES)
     for match_id, block, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
@@ -309,6 +313,17 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
     before = chronicle.logs_pruned_before()
     pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
     raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
+
+
+def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue], str] | None:
+    """Return game, options and clock of a match that belongs to no block; None if it has no record, as when its worker died."""
+    try:
+        record = find_record(home, match_id, None)
+        header = read_lines(record.path, record.data)[0].data
+        game = find(str(header["game"]))
+        return game.name, not_defaults(game, header["options"]), str(header["clock"])
+    except (DoganaError, KeyError, TypeError):
+        return None
 
 
 def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, int | None, Seat, Version]]:

@@ -449,6 +449,8 @@ class Game(ABC):
     """Every kind of action, in the order of the legal lists."""
     rare_actions: ClassVar[frozenset[type[Action]]] = frozenset()
     """Kinds that random play does not reach; a comment gives the reason for each."""
+    closing_actions: ClassVar[frozenset[type[Action]]] = frozenset()
+    """Kinds by which a seat ends what it may still do in a phase or a turn; people are asked before one of them is played."""
     observation_type: ClassVar[type[Observation]]
     """The dataclass that `State.observation` returns."""
     max_actions: ClassVar[int]

@@ -26,6 +26,8 @@ class Choice:
     """What it does, in words that go on from a name: `bids 7 in the Horse Market`."""
     spots: Sequence[str]
     """What in the picture it is about (`Game.spots`)."""
+    closes: bool
+    """Whether it gives up the others (`Game.closing_actions`), so that the person is asked before it is played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,7 @@ def choices(
     """
     worlds = [game.sample(setup, seen, LiveChance(seed)) for seed in range(SAMPLES)]
     groups: dict[str, list[tuple[Choice, str]]] = {}
+    closing = game.closing_actions if any(type(action) not in game.closing_actions for action in legal) else ()
     for index, action in enumerate(legal):
         told = []
         for seed, world in enumerate(worlds):
@@ -63,7 +66,7 @@ def choices(
             told.append(game.tell(setup, after.observation(seat), scene)[0])
         text = label(action)
         kind, _, arguments = text.rstrip(")").partition("(")
-        choice = Choice(index, text, in_common(told) or _plain(text), game.spots(action))
+        choice = Choice(index, text, in_common(told) or _plain(text), game.spots(action), type(action) in closing)
         groups.setdefault(_plain(kind), []).append((choice, arguments.partition(",")[0]))
     return [part for kind, members in groups.items() for part in _divided(kind, members)]
 

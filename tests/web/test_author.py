@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import resource
 import shutil
@@ -20,15 +21,23 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup
 
+from dogana.v1 import ladder_pb2 as pb
 from ladder import journal
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
+from ladder.desk import Desk
 from ladder.home import Home
 from ladder.intake import submit
+from ladder.match import Version
 from ladder.service.meter import Allowance
 from ladder.web import author, limits
 from ladder.web.asked import Site
 from ladder.web.pages.enter import ten_lines
+from referee.game import Game
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.records.record import RecordWriter, header
+from referee.registry import find, shipped_board
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, LOUD, told_ladder
 from tests.web.conftest import Browse, soup
@@ -601,6 +610,58 @@ def test_a_bot_that_has_not_qualified_shows_why_and_what_it_wrote(
     assert "Let it qualify once more" not in client.get(f"/me/bots/{FAULTY}").text
     with Authors(home.database, create=False) as authors:
         assert authors.acts(1)[0].did == "requalify"
+
+
+def tried(home: Home, version: Version, game: Game, clock: str, wrote: str) -> None:
+    """What is left of a match that was to qualify a version."""
+    match = f"qualify-{version.id}-{game.name}"
+    setup = game.setup(2, {}, shipped_board(game))
+    path = home.record(match)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    writer = RecordWriter(path)
+    bots = [version.label, "random v1"]
+    writer.append(header(MatchPlan(game, setup, match, 1, bots, TimeControl.parse(clock))))
+    writer.finish()
+    log = home.log(match, 0)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_text(wrote)
+
+
+def test_the_log_of_a_bot_that_has_not_qualified_is_that_of_the_trial_that_failed(
+    client: httpx.Client, home: Home, tokens: dict[str, str]
+) -> None:
+    good, bad = find("yunnan"), find("venezia")
+    with Chronicle(home.database, create=False) as chronicle:
+        version, _ = chronicle.add_version("both", "ann", "hash of both", ["./bot"], [good.name, bad.name])
+        for game, passed in ((good, True), (bad, False)):
+            condition = chronicle.condition(game.name, {}, "10+1/10")
+            chronicle.qualify(
+                version.id, condition, passed=passed, reason="" if passed else "crash: exited with status 1"
+            )
+            if not passed:
+                tried(home, version, game, condition.clock, "a gondola has sunk")
+        tried(home, version, good, "10+1/10", "tea was sold")
+    logs = [home.log(match, 0) for match in home.qualifications(version.id)]
+    for when, log in enumerate(sorted(logs, key=lambda path: path.read_text() == "tea was sold"), 1):
+        os.utime(log.parent, (when, when))  # the one that it got through came last
+    log_in(client, tokens["ann"])
+    page = client.get("/me/bots/both")
+    assert "What it wrote when it failed to qualify" in page.text
+    assert "a gondola has sunk" in page.text
+    assert "tea was sold" not in page.text
+    assert "a gondola has sunk" in client.get("/me/log", params={"what": "both"}).text
+
+
+def test_an_author_sees_the_places_of_their_bots(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
+    listed = Desk(home).top(pb.TopRequest()).tables
+    places = {one.bot: str(one.place) for table in listed for one in table.versions if one.HasField("place")}
+    assert len(set(places.values())) > 1
+    for whose, bot in (("ann", FAULTY), ("eve", "best")):
+        log_in(client, tokens[whose])
+        for page in ("/me", f"/me/bots/{bot}"):
+            shown = soup(client.get(page))
+            column = [cell.text for cell in shown.select_one("thead").select("th")].index("Place")  # type: ignore[union-attr]
+            assert shown.select_one("tbody tr").select("th, td")[column].text == places[bot]  # type: ignore[union-attr]
 
 
 def test_a_bot_is_retired_and_comes_back(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:

@@ -83,6 +83,7 @@ def my_bot(asked: Asked) -> Page:
             "can_requalify": any(status in (*_STOPPED, Status.RETIRED.value) for status in statuses),
             "can_retire": any(status != Status.RETIRED.value for status in statuses) or not statuses,
             "log": log,
+            "has_failed": Status.FAILED.value in statuses,
             "why_not": why_not,
             "words": _WORDS,
         },

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from referee.game import Action, Chance, Criterion, Game, Observation, Option, OptionValue, Points, Scene, Setup, State
 from referee.games.cargo_noir import breakdown, drawing, drawing_words, rules, spots
-from referee.games.cargo_noir.actions import ACTION_TYPES, Wait
+from referee.games.cargo_noir.actions import ACTION_TYPES, EndSmuggling, Wait
 from referee.games.cargo_noir.board import CargoNoirBoard, read_board
 from referee.games.cargo_noir.observation import CargoNoirObservation, restore
 from referee.games.cargo_noir.position import read
@@ -54,6 +54,7 @@ class CargoNoir(Game):
         ),
     )
     action_types = ACTION_TYPES
+    closing_actions = frozenset({EndSmuggling})
     rare_actions = frozenset({Wait})  # I12: never in regular play, only in positions made by hand
     observation_type = CargoNoirObservation
     # The longest list is that of stakes with an unlimited bank: a safe grows by at most 5 ships * 2 coins + 2 Syndicates * 2

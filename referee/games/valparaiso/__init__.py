@@ -70,6 +70,7 @@ class Valparaiso(Game):
         Option("max_rounds", (range(1, _MAX_ROUNDS + 1),), 30, "the last round in any case", "V7.1"),
     )
     action_types = act.ACTION_TYPES
+    closing_actions = frozenset({act.Commit, act.Close, act.Done})
     # Only achievement cards have these, and random play hardly ever ships three equal goods to where they are asked for.
     rare_actions = frozenset((act.River, act.BuildForGood, act.Hire, act.Give, act.GiveTwo, act.Pay, act.Buy))
     observation_type = ValparaisoObservation

@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from referee.game import Action, Chance, Criterion, Game, Observation, Option, Points, Scene, Setup, State
 from referee.games.venezia import breakdown, drawing, drawing_words, rules, spots
-from referee.games.venezia.actions import ACTION_TYPES
+from referee.games.venezia.actions import ACTION_TYPES, Done
 from referee.games.venezia.board import MAX_ON_PIAZZA, VeneziaBoard, read_board
 from referee.games.venezia.observation import VeneziaObservation, restore
 from referee.games.venezia.position import read
@@ -59,6 +59,7 @@ class Venezia(Game):
         Option("first_player", ("seat0", "random"), "seat0", "who begins the first round", "Z1.3"),
     )
     action_types = ACTION_TYPES
+    closing_actions = frozenset({Done})
     observation_type = VeneziaObservation
     # The longest list is that of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.
     max_actions = 16 * MAX_ON_PIAZZA + 1

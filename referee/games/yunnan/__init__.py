@@ -23,7 +23,7 @@ from referee.game import (
     State,
 )
 from referee.games.yunnan import breakdown, drawing, rules, spots
-from referee.games.yunnan.actions import ACTION_TYPES
+from referee.games.yunnan.actions import ACTION_TYPES, Done, Pass
 from referee.games.yunnan.board import MAX_MERCHANTS, MAX_STRUCTURES, MAX_VALUE, YunnanBoard, read_board
 from referee.games.yunnan.names import Colour
 from referee.games.yunnan.observation import YunnanObservation, restore
@@ -73,6 +73,7 @@ class Yunnan(Game):
         ),
     )
     action_types = ACTION_TYPES
+    closing_actions = frozenset({Pass, Done})
     observation_type = YunnanObservation
     # The longest list is that of conversions. (All others are below 150: RULES.md, section 5.)
     max_actions = MAX_MERCHANTS * MAX_VALUE + MAX_STRUCTURES * MAX_VALUE + 1
