@@ -17,6 +17,7 @@ from typing import Any
 
 import grpc
 
+from dogana.v1 import ladder_pb2 as lpb
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.chronicle import Chronicle
@@ -25,10 +26,12 @@ from ladder.home import Home
 from ladder.journal import note, traceback_of
 from ladder.match import Match
 from ladder.playing import playing
+from ladder.web.pages.match import sentence
 from referee.game import Game, Observation, Scene, Setup, label
 from referee.live import wire
 from referee.live.codec import codec
 from referee.match.effects import Happened, SeatNow
+from referee.match.result import Outcome
 from referee.pages.payload import splice, tokens_of
 from referee.records.moments import round_of
 from referee.registry import find, shipped_board
@@ -241,11 +244,11 @@ class _Followed:
         try:
             done, _ = await asyncio.wait([watching, drawing, idling], return_when=asyncio.FIRST_COMPLETED)
             if watching in done:
-                reason = watching.result()
+                over = watching.result()
                 self._is_over = True
                 self._news.set()
                 await drawing
-                self._publish(event_of("over", {"reason": reason}))
+                self._publish(event_of("over", over))
             elif drawing in done:
                 drawing.result()
         except (ValueError, LookupError) as error:  # what the referee says cannot be read or drawn
@@ -264,18 +267,18 @@ class _Followed:
         while self._looked_on or clock() - self._looked_at < LINGER_SECONDS:
             await asyncio.sleep(LINGER_SECONDS / 10)
 
-    async def _watch(self, address: str) -> str:
-        """Note what the referee shows; return why it ended without a result, empty if it has one."""
+    async def _watch(self, address: str) -> dict[str, str]:
+        """Note what the referee shows; return the `result` in words, or the `reason` why there is none."""
         read = codec(self._game)
         async with grpc.aio.insecure_channel(address) as channel:
             try:
                 async for message in RefereeStub(channel).Watch(pb.WatchRequest(match_id=self._match.match_id)):
                     self._note(wire.read_happened(read, message))
                     if message.HasField("game_over"):
-                        return ""
+                        return {"result": self._won(message.game_over)}
             except grpc.aio.AioRpcError:
                 pass  # its text names sockets of the ladder's machine
-        return "The match was broken off; it will be played again."
+        return {"reason": "The match was broken off; it will be played again."}
 
     def _note(self, now: Happened) -> None:
         before = self._seen or now.seen
@@ -318,6 +321,20 @@ class _Followed:
             if is_last:
                 return
             await asyncio.sleep(PICTURE_SECONDS)
+
+    def _won(self, result: pb.GameOver) -> str:
+        """Say how the match was won."""
+        told = [
+            lpb.SeatTraces(
+                seat=one.seat,
+                bot=self._match.labels[one.seat],
+                rank=one.rank,
+                score=one.score,
+                outcome=Outcome[pb.SeatResult.Outcome.Name(one.outcome).removeprefix("OUTCOME_")].value,
+            )
+            for one in result.seats
+        ]
+        return sentence(lpb.MatchAnswer(seats=told))
 
     def _whole(self, look: Look) -> bytes:
         return event_of("whole", {"picture": tokens_of(look.picture)} | _words(look, look.lines), look.step)

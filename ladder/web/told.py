@@ -49,7 +49,12 @@ class Lead:
     other: pb.Standing | None
     """The best of another bot; None if there is none that is rated."""
     chance: float
-    """That the leader is the better of both: of 1."""
+    """That the leader is the better of both: of 1. Places go by skill, so this can be below a half."""
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether the leader is rather the better than the worse of both."""
+        return self.chance >= 0.5
 
     @property
     def is_sure(self) -> bool:

@@ -3,6 +3,7 @@
 
 const TIME_MS = { least: 300, most: 2000 }; // how long a step stays when it is played
 const LIVE_MS = 1000; // how often the live region speaks while playing
+const SCREEN = { least: 200, most: 10000 }; // how high a screen may be, in pixels
 const BY = { f: "the only legal action", c: "default: time was up", d: "default: the seat is out" };
 
 function make(name, content = "", className = "") {
@@ -90,7 +91,9 @@ function start(data) {
   const entryOf = (step, seat) => (seat !== null && data.logs[seat][step - 1]) || data.log[step - 1];
   const toldText = (step, seat) => {
     const told = entryOf(step, seat)[1];
-    return told < 0 ? "decides in secret" : data.texts[told];
+    if (told >= 0) return data.texts[told];
+    const own = seat === null && data.logs.length ? entryOf(step, data.seat[step - 1])[1] : -1; // the match is over
+    return own < 0 ? "decides in secret" : `decides in secret: ${data.texts[own]}`;
   };
   const seconds = (value) => `${value.toFixed(1)} s`;
 
@@ -258,7 +261,7 @@ function start(data) {
     }
     const slowest = longest < 1000 ? `${longest} ms` : seconds(longest / 1000);
     get("scale").textContent =
-      `Line: score, ${low} to ${high} points; shaded where the seat leads. Red: strikes, time-outs, and where a seat went out.` +
+      `Line: score, ${low} to ${high} points, as the rules count it at each step; a board may add a part of it only at the end. Shaded where the seat leads. Red: strikes, time-outs, and where a seat went out.` +
       (longest ? ` Bars: time of a decision, the longest ${slowest}. Dots: what is left on the clock, at most ${seconds(fullest)}.` : "");
   }
 
@@ -351,7 +354,7 @@ function start(data) {
     keepPlace();
   }
 
-  // --- the address: #s=214&as=2, and `embed` for a page that shows the board only
+  // --- the address: #s=214&as=2, and `embed` in a frame of a page that has title and result itself
 
   function keepPlace() {
     const parts = [`s=${step}`];
@@ -391,11 +394,26 @@ function start(data) {
 
   const isLarger = () => main.classList.contains("larger");
 
-  // --- a frame in another page is told how high the page is, if it says where it is from
+  // --- the board is as high as the window leaves room for below title and notices
+
+  function measure() {
+    main.style.setProperty("--above", `${main.offsetTop}px`);
+    showLine();
+  }
+
+  // --- a frame tells the page around it how high this page is, and is told how much of it can be seen at once
 
   function tellHeight() {
     const height = Math.ceil(document.body.getBoundingClientRect().height);
-    parent.postMessage({ event: "RESIZE", data: { height } }, new URL(document.referrer).origin);
+    parent.postMessage({ event: "RESIZE", data: { height, shape } }, new URL(document.referrer).origin);
+  }
+
+  function takeScreen(message) {
+    if (message.source !== parent || message.origin !== new URL(document.referrer).origin) return;
+    const height = Number(message.data?.data?.height);
+    if (message.data?.event !== "SCREEN" || !(height >= SCREEN.least && height <= SCREEN.most)) return;
+    main.style.setProperty("--screen", `${Math.floor(height)}px`);
+    showLine();
   }
 
   // --- keys
@@ -467,21 +485,31 @@ function start(data) {
   get("view").addEventListener("change", (event) => look(event.target.value === "" ? null : Number(event.target.value)));
   get("slider").max = steps;
   get("slider").addEventListener("input", (event) => go(Number(event.target.value)));
+  get("codes").addEventListener("change", (event) => {
+    get("log").classList.toggle("codes", event.target.checked);
+    showLine();
+  });
   get("words").addEventListener("toggle", sayBoard);
   get("board").addEventListener("dblclick", (event) => {
     getSelection().removeAllRanges(); // a double click selects a word of the picture
     zoom(!isLarger(), event);
   });
-  if (parent !== window && document.referrer) new ResizeObserver(tellHeight).observe(document.body);
+  if (parent !== window && document.referrer) {
+    addEventListener("message", takeScreen);
+    new ResizeObserver(tellHeight).observe(document.body);
+  }
   get("board").setAttribute("aria-hidden", "true"); // its words are in a list of their own, and the live region tells each step
   for (const id of ["player", "log", "charts", "words", "keys"]) get(id).hidden = false;
   const [, , width, height] = pictureOf(steps >> 1, null).match(/ viewBox="([^"]*)"/)[1].split(" ");
-  main.style.setProperty("--shape", width / height); // one width for all steps, though some pictures are higher
+  const shape = width / height;
+  main.style.setProperty("--shape", shape); // one width for all steps, though some pictures are higher
   main.classList.add("ready");
   listLanes();
+  addEventListener("resize", measure);
   addEventListener("hashchange", readPlace);
   addEventListener("keydown", pressed);
   readPlace();
+  measure();
 }
 
 unpack(document.getElementById("payload").textContent)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from referee.pages import match
 from referee.pages.match import make_page
 from referee.pages.payload import pictures_of
 from referee.registry import find, games
@@ -29,6 +30,9 @@ sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'dogana[pages]'")
 
 WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
+LAPTOP = {"width": 1280, "height": 720}
+FRAMING = Path(match.__file__).parents[2] / "ladder" / "web" / "static" / "match.js"
+"""What the page of a match on a ladder does with the viewer in its frame."""
 MIN_PIXELS = 44
 """How wide and high a button must be to be hit with a finger."""
 
@@ -49,6 +53,7 @@ class Site:
         return (self.folder / f"{name}.html").as_uri() + place
 
 
+TABLES = [(game, seats) for game in games() for seats in find(game).seat_counts]
 NAMES = [f"{game}-{which}" for game in games() for which in ("fewest", "most")]
 
 
@@ -398,11 +403,12 @@ def test_without_scripts_the_result_and_the_last_picture_stand_there(opened: Any
         assert not page.locator(hidden).is_visible()
 
 
-def test_an_embedded_page_shows_the_board_and_its_keys_work(opened: Any) -> None:
+def test_an_embedded_page_leaves_out_what_the_page_around_it_says_and_its_keys_work(opened: Any) -> None:
     page = opened("yunnan-fewest", "#s=3&embed")
-    for hidden in ("header", "#log", "#result", "footer"):
+    for hidden in ("header", "#result", "footer"):
         assert not page.page.locator(hidden).is_visible()
-    assert page.page.locator("#board > svg").is_visible()
+    for shown in ("#board > svg", "#log", "#charts"):
+        assert page.page.locator(shown).is_visible()
     page.press("ArrowRight")
     assert page.place == "#s=4&embed"
 
@@ -444,6 +450,151 @@ def served(site: Site) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def seated(recorded: Recorded, site: Site) -> Callable[[str, int], str]:
+    """Gives the name of a page of a game with a number of seats: its first steps, and a notice above the board."""
+
+    @cache
+    def made(game: str, seats: int) -> str:
+        name = f"{game}-{seats}"
+        cut = lines_of(recorded(game, seats))[:14]
+        site.add(name, written(site.folder / f"{name}.jsonl", cut), seats_too=False)
+        return name
+
+    return made
+
+
+PARTS = ("#board > svg", "#now", "#slider", "#first", "#mark-on", "#view", "#zoom", "#lines", "#lines [aria-current]")
+"""What a spectator has in view while stepping through a match."""
+
+
+def parts_out_of_sight(frame: Any, window: dict[str, int]) -> list[str]:
+    """The parts that are not wholly in the part of a page that can be seen, whose upper end is shown."""
+    found = []
+    for part in PARTS:
+        box = frame.evaluate("(part) => document.querySelector(part).getBoundingClientRect().toJSON()", part)
+        if (
+            box["top"] < -1
+            or box["bottom"] > window["height"] + 1
+            or not -1 <= box["left"] < box["right"] <= window["width"] + 1
+        ):
+            found.append(f"{part}: {box}")
+    return found
+
+
+@pytest.mark.parametrize("place", ["#s=3", "#s=99999"])
+@pytest.mark.parametrize(("game", "seats"), TABLES)
+def test_board_buttons_and_actions_are_seen_together(
+    opened: Any, seated: Callable[[str, int], str], game: str, seats: int, place: str
+) -> None:
+    page = opened(seated(game, seats), place, viewport=LAPTOP).page
+    assert parts_out_of_sight(page, LAPTOP) == []
+    assert page.locator("#lines").bounding_box()["height"] > 150
+    page.locator("#charts").scroll_into_view_if_needed()
+    assert page.locator(".lane").first.is_visible()
+
+
+@pytest.mark.parametrize("game", games())
+def test_the_last_picture_is_in_sight_although_it_is_the_highest(opened: Any, game: str) -> None:
+    page = opened(f"{game}-fewest", "#s=99999", viewport=LAPTOP).page
+    assert parts_out_of_sight(page, LAPTOP) == []
+
+
+@pytest.mark.parametrize("viewport", [LAPTOP, {"width": 1920, "height": 1080}], ids=["laptop", "wall"])
+@pytest.mark.parametrize(("game", "seats"), TABLES)
+def test_in_a_frame_they_are_seen_together_too_and_charts_are_below(
+    browser: Any,
+    site: Site,
+    served: str,
+    seated: Callable[[str, int], str],
+    game: str,
+    seats: int,
+    viewport: dict[str, int],
+) -> None:
+    name = seated(game, seats)
+    (site.folder / "match.js").write_text(FRAMING.read_text())
+    (site.folder / "framed.html").write_text(
+        "<!DOCTYPE html><style>iframe { width: 100% }</style><h1 style='height: 400px'>A match</h1>"
+        f"<iframe id=viewer height=700 src='{name}.html#embed&s=3'></iframe><p style='height: 2000px'>"
+        "More</p><script src=match.js></script>"
+    )
+    page = browser.new_page(viewport=viewport)
+    page.goto(f"{served}/framed.html#s=3")
+    frame = page.frame_locator("#viewer")
+    frame.locator("main.ready").wait_for()
+    inside = page.frames[1]
+    inside.wait_for_function("() => document.querySelector('main').style.getPropertyValue('--screen')")
+    page.wait_for_function(
+        "() => Math.abs(viewer.height - viewer.contentDocument.documentElement.scrollHeight) < 3"
+        " && viewer.getBoundingClientRect().top < 1"
+    )
+    assert parts_out_of_sight(inside, viewport) == []
+    assert frame.locator("#lines").bounding_box()["height"] > 150
+    chart = frame.locator("#charts").bounding_box()
+    assert chart["y"] > frame.locator("#board").bounding_box()["y"]
+    assert frame.locator(".lane").first.is_visible()
+    page.close()
+
+
+def test_a_frame_takes_the_height_of_the_screen_from_the_page_around_it_alone(
+    browser: Any, site: Site, served: str, seated: Callable[[str, int], str]
+) -> None:
+    (site.folder / "other.html").write_text(
+        f"<!DOCTYPE html><iframe id=viewer width=1200 height=700 src='{seated('yunnan', 2)}.html#embed'></iframe>"
+    )
+    page = browser.new_page(viewport=LAPTOP)
+    page.goto(f"{served}/other.html")
+    inside = page.frames[1]
+    inside.wait_for_selector("main.ready")
+    told = "() => document.querySelector('main').style.getPropertyValue('--screen')"
+    inside.evaluate("postMessage({ event: 'SCREEN', data: { height: 555 } }, '*')")
+    for height in ("'1px;color:red'", "1e9", "-5", "NaN", "333"):
+        page.evaluate(f"viewer.contentWindow.postMessage({{ event: 'SCREEN', data: {{ height: {height} }} }}, '*')")
+    inside.wait_for_function(f"() => ({told})() !== ''")
+    assert inside.evaluate(told) == "333px"
+    page.close()
+
+
+def test_a_spectator_of_a_match_that_is_over_reads_what_was_decided_in_secret(opened: Any, site: Site) -> None:
+    data = site.data["venezia-fewest"]
+    secret = [step for step, entry in enumerate(data["log"], start=1) if entry[1] == -1]
+    assert secret
+    page = opened("venezia-fewest", f"#s={secret[0]}")
+    lines = page.page.evaluate(
+        "[...document.querySelectorAll('#lines button b')].map((line) => line.textContent)"
+    )  # the start of the match has no such part
+    for step in secret:
+        own = data["logs"][data["seat"][step - 1]][step - 1][1]
+        assert lines[step - 1] == f"decides in secret: {data['texts'][own]}"
+    assert page.text("#now").endswith(lines[secret[0] - 1])
+    other = 1 - data["seat"][secret[0] - 1]
+    page.press(str(other))
+    assert page.text("#lines [aria-current] b") == "decides in secret"
+
+
+def test_codes_and_changes_are_shown_to_those_who_ask_for_them(opened: Any) -> None:
+    page = opened("yunnan-fewest", "#s=5").page
+    assert page.locator("#lines code").first.text_content()
+    assert page.locator("#lines :is(code, small)").evaluate_all("(all) => all.filter((e) => e.checkVisibility())") == []
+    page.locator("#codes").check()
+    assert page.locator("#lines [aria-current] code").is_visible()
+    assert page.locator("#lines [aria-current] small").is_visible()
+    page.locator("#codes").uncheck()
+    assert not page.locator("#lines [aria-current] code").is_visible()
+
+
+@pytest.mark.parametrize("place", ["#s=4", "#s=4&embed"])
+def test_a_page_that_is_printed_shows_the_board_at_its_step(opened: Any, site: Site, place: str) -> None:
+    page = opened("yunnan-fewest", place)
+    page.page.emulate_media(media="print")
+    assert page.shows(list(pictures_of(site.data["yunnan-fewest"], None))[4])
+    box = page.page.locator("#board > svg").bounding_box()
+    assert box["width"] > 300
+    assert box["y"] + box["height"] <= WIDE["height"]
+    for hidden in ("#player", "#log", "#charts"):
+        assert not page.page.locator(hidden).is_visible()
 
 
 class QuietHandler(SimpleHTTPRequestHandler):

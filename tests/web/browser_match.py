@@ -15,8 +15,11 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.blocks import Blocks
 from ladder.desk import Desk
 from ladder.home import Home
+from ladder.playing import announced
+from ladder.store import Store
 from ladder.web.drawings import Drawing, Drawings
 from tests.web.browser import axe, browser, sync_api
 from tests.web.test_live import Scene, playing
@@ -70,6 +73,33 @@ def test_the_viewer_is_drawn_while_the_page_waits_and_is_as_high_as_it_needs(
     assert abs(int(page.locator("#viewer").get_attribute("height")) - inside) < 30
 
 
+def test_the_viewer_is_as_high_as_the_window_and_printed_with_its_board(
+    browser: Any, seen: httpx.Client, played: Home
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    context.set_default_timeout(WAIT)
+    page = context.new_page()
+    page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}#s=3")))
+    frame = page.frame_locator("#viewer")
+    sync_api.expect(frame.locator("#now")).to_contain_text("step 3 of", timeout=WAIT)
+    page.wait_for_function("() => viewer.contentDocument.querySelector('main').style.getPropertyValue('--screen')")
+    page.wait_for_function("() => Math.abs(viewer.getBoundingClientRect().top) < 1")
+    for part in ("#board > svg", "#slider", "#last", "#zoom", "#lines"):
+        box = frame.locator(part).bounding_box()
+        assert box["y"] >= -1, part
+        assert box["y"] + box["height"] <= 721, part
+    assert frame.locator("#lines").bounding_box()["height"] > 150
+    frame.locator(".lane").last.scroll_into_view_if_needed()
+    page.emulate_media(media="print")
+    assert page.locator("#viewer").is_visible()
+    sync_api.expect(frame.locator("#player")).to_be_hidden()
+    board, around = frame.locator("#board > svg").bounding_box(), page.locator("#viewer").bounding_box()
+    assert board["height"] > 300
+    assert board["y"] + board["height"] <= around["y"] + around["height"] + 1
+    sync_api.expect(frame.locator("#board > svg")).to_contain_text("Step 3")
+    context.close()
+
+
 def test_a_step_that_the_page_names_is_shown_in_its_viewer(page: Any, seen: httpx.Client, played: Home) -> None:
     page.goto(str(seen.base_url.join(f"/matches/{match_of(played).match}")))
     frame = page.frame_locator("#viewer")
@@ -119,6 +149,19 @@ class Match:
         loop, _, agent = self._ready.result()
         asyncio.run_coroutine_threadsafe(agent.play_out(), loop).result()
 
+    @property
+    def id(self) -> str:
+        return self._ready.result()[1].match.match_id
+
+    @contextmanager
+    def another_is_played(self) -> Iterator[str]:
+        """Announce a match beside this one; yield its id."""
+        _, scene, _ = self._ready.result()
+        with Store(scene.home.database, create=False) as store:
+            other = next(one for one in Blocks(store, scene.match.condition, [2]).add(8) if one != scene.match)
+        with announced(scene.home, other, "unix:nowhere"):
+            yield other.match_id
+
     def end(self) -> None:
         self._over.set_result(None)
         self._thread.join()
@@ -146,7 +189,18 @@ def test_a_match_is_seen_as_it_happens_until_it_is_over(page: Any, tmp_path: Pat
         sync_api.expect(page.locator("#seats")).to_contain_text("decides")
         assert axe.Axe().run(page).response["violations"] == []
         match.play_out()
-        sync_api.expect(page.locator("#state")).to_contain_text("The match is over.")
+        sync_api.expect(page.locator("#heading")).to_have_text("The match is over.")
+        sync_api.expect(page.locator("#state")).to_contain_text(re.compile("won with|share the first place"))
+        sync_api.expect(page.locator("#seats")).not_to_contain_text("decides")
+        own = page.locator("#after a").first
+        assert own.get_attribute("href").endswith(f"/matches/{match.id}")
+        sync_api.expect(page.locator("#next")).to_be_hidden()
+        with match.another_is_played() as other:
+            sync_api.expect(page.locator("#next")).to_be_visible(timeout=WAIT)
+            assert page.locator("#next").get_attribute("href") == f"../{other}/live"
+        assert axe.Axe().run(page).response["violations"] == []
+        assert page.url == address, "who looks on is not sent away"
+        own.click()
         page.wait_for_url(re.compile(r"/matches/[0-9a-f]+$"))
 
 

@@ -41,6 +41,8 @@ def test_the_start_page_has_the_best_of_each_game_and_the_last_results(home: Hom
     [played] = [table for table in tables if table.condition == tables[0].condition]
     best = rows(table_of(shown, f"The first 5 of {sum(one.HasField('mu') for one in played.versions)}"))
     assert [row["Bot"] for row in best] == [f"{one.bot} v{one.version}" for one in played.versions[:5]]
+    assert [row["Skill"] for row in best] == [f"{one.low:.2f}" for one in played.versions[:5]]
+    assert [float(row["Skill"]) for row in best] == sorted((float(row["Skill"]) for row in best), reverse=True)
     last = Desk(home, ANYBODY).matches(pb.MatchesRequest(limit=8)).matches
     assert [row["Match"] for row in rows(table_of(shown, "The last matches"))] == [one.match[:8] for one in last]
 

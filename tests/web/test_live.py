@@ -176,6 +176,11 @@ def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_
             assert [line[0] for line in early.lines] == list(range(1, len(early.lines) + 1))
             assert early.ids == sorted(early.ids)
             assert early.names[-1] == "over"
+            winners = [seat for seat in over.seats if seat.rank == 1]
+            assert list(early.last) == ["result"]
+            for seat in winners:
+                assert now.match.labels[seat.seat] in early.last["result"]
+            assert f"{winners[0].score} point" in early.last["result"]
             assert over.digest not in early.raw + late.raw
 
     run(scene())

@@ -301,6 +301,25 @@ def test_a_match_from_a_seed_that_is_still_played_can_be_seen_later(
     assert str(match.seats[0].score) + " points" not in answer.text
 
 
+def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and_the_way_on(
+    client: httpx.Client, told: Home
+) -> None:
+    over, other = matches_of(told, over=False)[0], matches_of(told)[0]
+    with Chronicle(told.database, create=False) as chronicle:
+        running = chronicle.match(other.match)
+    assert running is not None
+    with announced(told, running, "unix:/nowhere"):
+        page = soup(client.get(f"/matches/{over.match}"))
+    table = page.select_one("main table")
+    assert table is not None
+    for seat in over.seats:
+        assert f"{seat.rank}. " in table.text
+        assert seat.bot in table.text
+        assert f"({seat.score})" in table.text
+    assert page.find("a", href=f"../matches/{running.match_id}/live") is not None
+    assert page.select_one("noscript meta[http-equiv=refresh]") is not None
+
+
 def test_a_match_that_is_being_played_leads_to_where_it_can_be_watched(client: httpx.Client, told: Home) -> None:
     with Chronicle(told.database, create=False) as chronicle:
         match = chronicle.match(matches_of(told, over=False)[0].match)

@@ -105,9 +105,28 @@ def test_who_leads_and_how_sure_that_is_stands_above(home: Home) -> None:
     lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
     assert lead is not None
     first, second, *_ = told_by_desk(home)
-    assert text_of(lead).startswith(f"{first.bot} v1 leads. The ladder is ")
-    assert f"sure that it is better than {second.bot} v1 on place 2, which is not enough" in text_of(lead)
+    assert text_of(lead).startswith(
+        f"{first.bot} v1 leads with a skill of {first.low:.2f}; {second.bot} v1 on place 2 has "
+    )
+    assert f"has {second.low:.2f}. The ladder is " in text_of(lead)
+    assert "sure that the leader is the better one, which is not enough" in text_of(lead)
     assert text_of(lead).endswith(f"they have played {first.matches} and {second.matches} matches.")
+
+
+def test_a_leader_that_is_rather_the_worse_one_is_not_called_the_better_one(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Skill is mu - 3 sigma: who is better known can lead with the lower estimate."""
+    known = pb.Standing(bot="known", version=1, place=1, mu=35.8, sigma=1.5, low=31.3, matches=29)
+    promising = pb.Standing(bot="promising", version=1, place=2, mu=41.3, sigma=3.5, low=30.8, matches=6)
+    monkeypatch.setattr(module, "lead_of", lambda _: told.lead_of([known, promising]))
+    lead = page(home, STANDINGS, game=GAME.name).select_one(".lead")
+    assert lead is not None
+    assert text_of(lead) == (
+        "known v1 leads with a skill of 31.30; promising v1 on place 2 has 30.80. "
+        "That place is not safe: the other one has the higher estimate, of which less is known; "
+        "they have played 29 and 6 matches."
+    )
 
 
 @pytest.mark.parametrize(

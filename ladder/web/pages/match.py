@@ -16,6 +16,11 @@ from referee.terminal import visible
 MAX_LEGAL = 30
 """How many legal actions of a lost decision are listed."""
 
+RECENT = 50
+"""Among how many of the last matches one is looked for whose steps cannot be seen yet."""
+OTHERS = 3
+"""To how many running matches its page leads."""
+
 
 def match(asked: Asked) -> Page:
     """Return the page of a match; one that says when it can be seen, if it cannot be seen yet.
@@ -29,7 +34,14 @@ def match(asked: Asked) -> Page:
     except Forbidden as error:
         playing = asked.desk.playing(pb.PlayingRequest()).matches
         now = next((one for one in playing if one.match.startswith(name)), None)
-        return Page("match_later.html", {"reason": str(error), "playing": now}, status=403)
+        last = asked.desk.matches(pb.MatchesRequest(limit=RECENT)).matches
+        values = {
+            "reason": str(error),
+            "playing": now,
+            "played": next((one for one in last if one.match.startswith(name)), None),
+            "others": playing[:OTHERS],
+        }
+        return Page("match_later.html", values, status=403)
     except NotFound:
         raise NotFound(f"there is no match {visible(name, 64)}; the page of each game lists its matches") from None
     seats = sorted(found.seats, key=lambda one: (one.rank, one.seat))

@@ -8,6 +8,7 @@
   const rows = document.getElementById("seats").rows;
   const MOST_LINES = 200;
   const SPOKEN_MS = 1000;
+  const NEXT_MS = 10000;
   let tokens = [];
   let said = "";
 
@@ -52,9 +53,30 @@
     if (said && said !== state.textContent) state.textContent = said;
   }, SPOKEN_MS);
 
-  function tell(words) {
+  // What is left to do when nothing happens any more: the result, the page of the match, and another match to follow.
+  function end(words) {
     clearInterval(speaking);
     state.textContent = words;
+    document.getElementById("heading").textContent = "The match is over.";
+    document.getElementById("standing").textContent = "Standing at the end";
+    for (const row of rows) if (row.cells[4].textContent === "decides") row.cells[4].textContent = "";
+    document.getElementById("after").hidden = false;
+    findNext();
+  }
+
+  async function findNext() {
+    const answer = await fetch(live.dataset.playing).catch(() => null);
+    const found = answer?.ok ? (await answer.json()).matches ?? [] : [];
+    const others = found.filter((one) => !live.dataset.match.endsWith(one.match));
+    const next = others.find((one) => one.game === live.dataset.game) ?? others[0];
+    if (!next) {
+      setTimeout(findNext, NEXT_MS);
+      return;
+    }
+    const link = document.getElementById("next");
+    link.href = `../${encodeURIComponent(next.match)}/live`;
+    link.textContent = `Next match: ${next.bots.join(", ")}`;
+    link.hidden = false;
   }
 
   const source = new EventSource(live.dataset.events);
@@ -72,8 +94,8 @@
   });
   source.addEventListener("over", (event) => {
     source.close();
-    tell(JSON.parse(event.data).reason || "The match is over.");
-    setTimeout(leave, 3000);
+    const over = JSON.parse(event.data);
+    end(over.reason ?? over.result);
   });
   source.addEventListener("error", () => {
     if (source.readyState === EventSource.CLOSED) leave();

@@ -1,4 +1,5 @@
-// The viewer in its frame: as high as it needs, and at the moment that the address of the page names (#s=214&as=2).
+// The viewer in its frame: as high as it needs, with its board as high as the window, and at the moment that the address of
+// the page names (#s=214&as=2).
 "use strict";
 (() => {
   const frame = document.getElementById("viewer");
@@ -9,20 +10,28 @@
     frame.contentWindow?.location.replace(frame.src);
   }
   function showMoment() {
-    if (/^#s=\d+(&as=\d+)?$/.test(location.hash)) show(location.hash.slice(1));
+    if (!/^#s=\d+(&as=\d+)?$/.test(location.hash)) return;
+    show(location.hash.slice(1));
+    frame.scrollIntoView();
+  }
+  function tellScreen() {
+    frame.contentWindow.postMessage({ event: "SCREEN", data: { height: innerHeight } }, location.origin);
   }
   addEventListener("message", (message) => {
     if (message.origin !== location.origin || message.source !== frame.contentWindow) return;
-    const height = Number(message.data?.data?.height);
-    if (message.data?.event === "RESIZE" && height > 0 && height < 20000) frame.height = Math.ceil(height);
+    const { height, shape } = message.data?.data ?? {};
+    if (message.data?.event !== "RESIZE" || !(height > 0 && height < 20000)) return;
+    frame.height = Math.ceil(height);
+    if (shape > 0.1 && shape < 10) frame.style.setProperty("--shape", shape); // for what is printed
+    tellScreen();
   });
+  addEventListener("resize", tellScreen);
   for (const link of document.querySelectorAll("a.moment")) {
     link.addEventListener("click", (click) => {
       if (click.ctrlKey || click.metaKey || click.shiftKey || click.altKey) return;
       click.preventDefault();
       history.replaceState(null, "", link.hash);
       showMoment();
-      frame.scrollIntoView({ block: "nearest" });
     });
   }
   addEventListener("hashchange", showMoment);

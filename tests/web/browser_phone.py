@@ -1,0 +1,142 @@
+"""Tables and long pages on a phone, and the contrast of what is shaded. `make pages` runs these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ladder.home import Home
+from tests.ladder.made import GAME
+from tests.ladder.told import LONG
+from tests.web.browser import browser, sync_api
+from tests.web.conftest import browsing
+from tests.web.told import hostile_ladder
+
+__all__ = ["browser"]
+
+PHONE = {"width": 390, "height": 844}
+MIN_CONTRAST = 4.5
+"""Of text against what is behind it, by WCAG 2.2, 1.4.3."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """A ladder that no test changes, with the longest name that a bot may have."""
+    return hostile_ladder(tmp_path_factory.mktemp("phone") / "home")
+
+
+@pytest.fixture(scope="module")
+def url(home: Home) -> Iterator[str]:
+    with browsing(home) as client:
+        yield str(client.base_url).rstrip("/")
+
+
+@pytest.fixture
+def phone(browser: Any) -> Iterator[Any]:
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    yield context.new_page()
+    context.close()
+
+
+def boxes(page: Any, selector: str) -> list[dict[str, float]]:
+    """Where elements are."""
+    found: list[dict[str, float]] = page.locator(selector).evaluate_all(
+        "(all) => all.map((one) => one.getBoundingClientRect().toJSON())"
+    )
+    return found
+
+
+def test_a_crosstable_shows_cells_and_keeps_the_names_in_sight(phone: Any, url: str) -> None:
+    phone.goto(f"{url}/games/{GAME.name}/crosstable")
+    row = ".crosstable >> nth=0 >> tbody tr:nth-child(1)"
+    seen = [box for box in boxes(phone, f"{row} >> td") if box["right"] <= PHONE["width"]]
+    assert len(seen) >= 3
+    phone.locator(".wide").first.evaluate("(wide) => wide.scrollLeft = wide.scrollWidth")
+    [name] = boxes(phone, f"{row} >> th")
+    assert 0 <= name["left"] < 30
+    last = boxes(phone, f"{row} >> td")[-1]
+    assert name["right"] <= last["left"] < last["right"] <= PHONE["width"]
+    cut = phone.locator(".crosstable tbody th", has_text=LONG).first
+    assert cut.get_attribute("title") == f"{LONG} v1", "who points at it reads all of it"
+    assert cut.locator("a").inner_text() == LONG, "and who hears it, hears all of it"
+
+
+PAGES = {
+    "start": "/",
+    "standings": f"/games/{GAME.name}",
+    "crosstable": f"/games/{GAME.name}/crosstable",
+    "bots": "/bots",
+    "bot": "/bots/best",
+    "compare": "/compare?one=best&other=better",
+}
+
+
+@pytest.mark.parametrize("address", PAGES.values(), ids=PAGES)
+def test_no_name_in_a_table_is_broken_within_a_word(phone: Any, url: str, address: str) -> None:
+    phone.goto(url + address)
+    phone.evaluate("for (const details of document.querySelectorAll('details')) details.open = true")
+    broken = phone.evaluate(
+        """() => [...document.querySelectorAll('table bdi')].filter((name) => {
+             const words = document.createRange();
+             words.selectNodeContents(name);
+             const lines = new Set([...words.getClientRects()].map((line) => Math.round(line.top)));
+             return lines.size > name.textContent.split(/(?<=[^A-Za-z0-9])/).length;
+           }).map((name) => name.textContent)"""
+    )
+    assert broken == []
+    assert phone.locator("table bdi").count() > 3
+
+
+def test_the_names_of_the_standings_stay_while_the_rest_is_scrolled(phone: Any, url: str) -> None:
+    phone.goto(f"{url}/games/{GAME.name}")
+    place, skill = (boxes(phone, f"#standings tbody tr:first-child > :nth-child({n})")[0] for n in (1, 3))
+    assert place["left"] >= 0
+    assert skill["right"] <= PHONE["width"]
+    caption = boxes(phone, "#standings caption")[0]
+    assert caption["right"] <= PHONE["width"], "it is not wider than the screen although the table is"
+    assert max(box["height"] for box in boxes(phone, "#standings tbody tr")) < 130
+    phone.locator(".wide").first.evaluate("(wide) => wide.scrollLeft = wide.scrollWidth")
+    for name in boxes(phone, "#standings tbody th"):
+        assert 0 <= name["left"] < name["right"] < PHONE["width"] / 2
+
+
+def test_the_page_of_a_bot_is_three_screens_and_the_rest_unfolds(phone: Any, url: str) -> None:
+    phone.goto(f"{url}/bots/best")
+    assert phone.evaluate("document.documentElement.scrollHeight") < 3 * PHONE["height"]
+    matches = phone.locator("table", has=phone.locator("caption", has_text="The last matches of version"))
+    sync_api.expect(matches).to_be_hidden()
+    phone.locator("summary", has_text="The last 15 matches").click()
+    sync_api.expect(matches).to_be_visible()
+    summary = boxes(phone, "summary")
+    assert min(box["height"] for box in summary if box["height"]) >= 44
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_cell_of_a_crosstable_can_be_read(browser: Any, url: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme)
+    page = context.new_page()
+    page.goto(f"{url}/games/{GAME.name}/crosstable")
+    contrasts = page.evaluate(
+        """() => {
+             const ink = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+             const light = (colour) => {
+               ink.fillStyle = colour;
+               ink.fillRect(0, 0, 1, 1);
+               const [r, g, b] = [...ink.getImageData(0, 0, 1, 1).data].map((part) => part / 255)
+                 .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+               return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+             };
+             const ground = getComputedStyle(document.body).backgroundColor;
+             return [...document.querySelectorAll('.crosstable td, .crosstable td small')].map((one) => {
+               const cell = one.closest('td');
+               const behind = cell.className ? getComputedStyle(cell).backgroundColor : ground;
+               const [low, high] = [light(getComputedStyle(one).color), light(behind)].sort((a, b) => a - b);
+               return [cell.className, (high + 0.05) / (low + 0.05)];
+             });
+           }"""
+    )
+    context.close()
+    assert {kind for kind, _ in contrasts} == {"", "well", "poorly"}
+    assert min(contrast for _, contrast in contrasts) >= MIN_CONTRAST
