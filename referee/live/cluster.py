@@ -164,6 +164,10 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL + 1, **own)
     except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         ray.shutdown()
+        if address == AUTO and isinstance(error, ConnectionError):
+            raise ClusterError(
+                "this machine has joined no cluster; join one by: ray start --address HOST:PORT, or start one by: ray start --head"
+            ) from error
         why = visible(" ".join(str(error).split()), _REASON_CHARACTERS)
         if any(b"InvalidAuthToken" in line for line in said):
             why = "it wants another token; set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH to the file with it"

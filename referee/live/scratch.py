@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,14 +40,9 @@ class Scratch:
         place = place or Path(platformdirs.user_cache_dir("dogana")) / "cluster"
         place.mkdir(parents=True, exist_ok=True)
         self.folder = place / name
-        while True:
-            private_folder(self.folder)
-            self._lock = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            fcntl.flock(self._lock, fcntl.LOCK_SH)
-            with suppress(FileNotFoundError):  # it was removed before it was locked
-                if os.path.samestat(os.fstat(self._lock), self.folder.stat()):
-                    break
-            os.close(self._lock)
+        while (lock := _hold(self.folder)) is None:
+            pass
+        self._lock = lock
         for other in place.iterdir():
             if other != self.folder:
                 _remove_unheld(other)
@@ -55,6 +51,27 @@ class Scratch:
         """Give up the share; remove the folder if nobody else has one."""
         os.close(self._lock)
         _remove_unheld(self.folder)
+
+
+def _hold(folder: Path) -> int | None:
+    """Make a folder, unless it is there, and lock it; return the lock, or None if another process removed the folder meanwhile."""
+    try:
+        private_folder(folder)
+    except FileExistsError:  # it was there, and is not any more
+        with suppress(FileNotFoundError):
+            if not stat.S_ISDIR(folder.lstat().st_mode):
+                raise
+        return None
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    fcntl.flock(lock, fcntl.LOCK_SH)
+    with suppress(FileNotFoundError):
+        if os.path.samestat(os.fstat(lock), folder.stat()):
+            return lock
+    os.close(lock)
+    return None
 
 
 def _remove_unheld(folder: Path) -> None:

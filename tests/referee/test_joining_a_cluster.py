@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -38,6 +39,25 @@ def test_without_ray_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ClusterError, match=r"--ray needs Ray: pip install 'dogana\[ray\]'"), joined("local"):
         pass
+
+
+def test_a_machine_that_has_joined_no_cluster_is_told_how_to_and_of_no_option_of_ray(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def init(**_: object) -> None:
+        raise ConnectionError(
+            "Could not find any running Ray instance. Please specify the one to connect to by setting `--address` flag"
+        )
+
+    exceptions = SimpleNamespace(RayError=RuntimeError)
+    ray = SimpleNamespace(init=init, shutdown=lambda: None, exceptions=exceptions)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setitem(sys.modules, "ray.exceptions", exceptions)
+    with pytest.raises(ClusterError) as refused, joined("auto"):
+        pass
+    assert str(refused.value) == (
+        "this machine has joined no cluster; join one by: ray start --address HOST:PORT, or start one by: ray start --head"
+    )
 
 
 @pytest.mark.parametrize("module", ["ladder.commands.run", "ladder.commands.serve", "referee.commands.play"])

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from referee.files import private_folder
+from referee.live import scratch
 from referee.live.scratch import Scratch
 
 HOLD = """
@@ -44,3 +48,30 @@ def test_the_folder_of_processes_that_were_killed_is_removed_by_the_next_and_no_
     other = Scratch("other", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["other"]
     other.leave()
+
+
+@pytest.mark.parametrize("moment", ["before it was found", "before it was opened"])
+def test_a_folder_that_another_process_sweeps_while_it_is_made_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    made: list[Path] = []
+
+    def swept_once(folder: Path) -> None:
+        private_folder(folder)
+        made.append(folder)
+        if len(made) == 1:
+            folder.rename(tmp_path / ".gone-1")
+            if moment == "before it was found":
+                raise FileExistsError(folder)  # as `mkdir` says of a folder that is gone when it looks again
+
+    monkeypatch.setattr(scratch, "private_folder", swept_once)
+    one = Scratch("shared", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["shared"]
+    assert len(made) == 2
+    one.leave()
+
+
+def test_a_file_in_place_of_the_folder_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "shared").touch()
+    with pytest.raises(FileExistsError):
+        Scratch("shared", tmp_path)
