@@ -28,7 +28,7 @@ from ladder.service.tokens import Tokens
 from ladder.web import author
 from ladder.web.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api, shared
 from ladder.web.api import failed as api_failed
-from ladder.web.asked import Asked, NoPage, Page, PageFunction, Site
+from ladder.web.asked import Asked, Gone, NoPage, Page, PageFunction, Site
 from ladder.web.assets import assets_by_path
 from ladder.web.boards import Boards
 from ladder.web.hosts import WrongHost, check_host
@@ -169,6 +169,8 @@ class Pages:
 
     async def failed(self, request: Request, error: Exception) -> Response:
         """Return a page that says what was wrong, or the same for programs."""
+        if isinstance(error, Gone):  # many may go at a time, to make room
+            return Response(status_code=400)
         status, reason = told(error)
         if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
             of_this_call(address=address_of(request))

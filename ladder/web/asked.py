@@ -21,6 +21,10 @@ class TooSlow(LadderError):
     """The rest of a request did not come in time."""
 
 
+class Gone(LadderError):
+    """Who asks has gone; nobody reads an answer."""
+
+
 class NoPage(LadderError):
     """There is no such page."""
 

@@ -12,7 +12,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from ladder.web.asked import BadQuestion, TooSlow
+from ladder.web.asked import BadQuestion, Gone, TooSlow
 from referee.errors import DoganaError
 
 MAX_FORM_BYTES = 16 * 1024
@@ -31,6 +31,7 @@ async def read_fields(request: Request) -> dict[str, str]:
     Raises:
         BadQuestion: if it is none, or too long.
         TooSlow: if it does not come in time.
+        Gone: if the connection is lost meanwhile.
     """
     data = b""
     try:
@@ -42,7 +43,7 @@ async def read_fields(request: Request) -> dict[str, str]:
     except TimeoutError:
         raise TooSlow(f"the form did not arrive within {FORM_SECONDS:g} s; send it again") from None
     except ClientDisconnect:
-        raise BadQuestion("the connection was lost") from None
+        raise Gone("the connection was lost") from None
     try:
         return dict(parse_qsl(data.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
     except ValueError:
