@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import stat
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -26,9 +27,11 @@ from referee.records.position import read_position
 from referee.records.record import read_lines
 from referee.records.verify import verify
 from referee.registry import find
+from referee.sandbox.box import Sandbox
 from tests.referee.test_processes import STARVED, neighbours
+from tests.sandbox.conftest import needs_bubblewrap, sandbox
 
-__all__ = ["neighbours"]
+__all__ = ["neighbours", "sandbox"]
 
 WORKER = "int(open(f'/proc/{os.getppid()}/stat').read().rsplit(')', 1)[1].split()[1])"
 """In a bot: the process above its supervisor."""
@@ -220,6 +223,42 @@ def test_the_position_in_which_a_house_bot_failed_is_kept_once_with_the_logs_of_
     assert position.stat().st_mode & 0o077 == position.parent.stat().st_mode & 0o077 == 0
     assert [path.name for path in home.logs("x").parent.rglob("*")] == [one.match_id, "position.json"]
     assert list((tmp_path / "tmp").iterdir()) == []
+
+
+READER = (
+    "import mmap, resource\nfrom dogana.sdk import play\n"
+    "with open({large!r}, 'rb') as file:\n"
+    "    pages = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)\n"
+    "pages.madvise(mmap.MADV_RANDOM)\n"
+    "before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt\n"
+    "for page in range(8):\n"
+    "    pages[page << 20]\n"
+    "print('from the disk:', resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)\n"
+    "play(lambda decision: 0)\n"
+)
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize(("block", "read_again"), [(1, 8), (None, 0)], ids=["of a block", "of none"])
+def test_a_match_of_a_block_does_not_find_in_memory_what_the_one_before_has_read(
+    home: Home, sandbox: Sandbox, block: int | None, read_again: int
+) -> None:
+    """Else its bot could leave a note for itself. Other matches warm the runtimes."""
+    if "memory" not in sandbox.groups.found:
+        pytest.skip("no control group for memory can be made here: run as root, or see dogana doctor")
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:  # which is no folder in memory
+        shared = Path(name)
+        shared.chmod(0o755)
+        with (shared / "large").open("wb") as large:
+            large.truncate(16 << 20)
+        seen = replace(sandbox.runtimes, folders=(*sandbox.runtimes.folders, name))
+        reader = entered(home, READER.format(large=str(shared / "large")))
+        home.records.mkdir()
+        with Pool(home, 1, sandbox=replace(sandbox, runtimes=seen)) as pool:
+            for one, expected in (match(reader, HOUSE_BOT, block=block), 8), (match(reader, HOUSE_BOT), read_again):
+                [(_, end)] = pool.play([one])
+                assert isinstance(end, Finished)
+                assert f"from the disk: {expected}" in (home.logs(one.match_id) / "seat0.log").read_text()
 
 
 def test_a_record_that_was_there_before_the_match_is_replaced(home: Home) -> None:

@@ -67,6 +67,7 @@ CHANNELS: dict[str, Closed | Open] = {
         "one takes a lease or reads, the other asks for leases, dnotify, inotify and fanotify",
         "EINVAL EINVAL EINVAL ENOSYS ENOSYS",
     ),
+    "programs that run": Closed("one runs a program, the other opens its file to be written, which is refused"),
     "times of files": Closed("one reads, runs and touches files, the other looks at their times"),
     "times of devices": Closed(
         "one touches `/dev/null` and its like, by name and as its standard input, the other looks at their times"
@@ -185,7 +186,7 @@ def boxes(sandbox: Sandbox) -> Iterator[Callable[[str], End]]:
     with tempfile.TemporaryDirectory(dir="/var/tmp") as shared, tempfile.TemporaryDirectory() as name:
         for folder in (shared, name):
             Path(folder).chmod(0o755)
-        shutil.copy("/usr/bin/true", f"{shared}/file")
+        shutil.copy("/usr/bin/sleep", f"{shared}/file")
         os.utime(f"{shared}/file", (0, 0))  # so long ago that the next reader counts
         with Path(shared, "large").open("wb") as large:
             large.truncate(64 * MIB)

@@ -39,6 +39,8 @@ _SECONDS = 600
 _PAGES = 64
 """How far apart the pages are by which a box shows what it has read: no page is read together with another one."""
 _kept: "list[object]" = []
+_busy: "list[int]" = []
+"""The process that keeps a processor or a file busy."""
 _turn = 0
 
 
@@ -112,7 +114,7 @@ def read_and_touch(bit: int) -> None:
     if bit:
         Path(FILE).read_bytes()
         os.listdir(sys.argv[-1])
-        os.spawnv(os.P_WAIT, FILE, [FILE])
+        os.spawnv(os.P_WAIT, FILE, [FILE, "0"])
         tried(lambda: os.utime(FILE), lambda: os.utime(sys.argv[-1]), lambda: os.utime("/run/dogana.sock"))
 
 
@@ -129,6 +131,22 @@ def _times(place: str) -> str:
     return (
         f"{found.st_atime_ns} {found.st_mtime_ns} {found.st_ctime_ns} {found.st_mode} {found.st_nlink} {found.st_size}"
     )
+
+
+def run_a_program(bit: int) -> None:
+    """Run a program from now on, or no longer."""
+    while _busy:
+        os.kill(_busy[0], 9)
+        os.waitpid(_busy.pop(), 0)
+    if bit:
+        _busy.append(os.spawnv(os.P_NOWAIT, FILE, [FILE, str(_SECONDS)]))
+        while os.readlink(f"/proc/{_busy[0]}/exe") != FILE:
+            time.sleep(0)
+
+
+def see_program() -> str:
+    """Open it to be written, which is refused in another way while it runs."""
+    return tried(lambda: os.close(os.open(FILE, os.O_WRONLY)), lambda: os.truncate(FILE, 0))
 
 
 _DEVICES = [f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty")]
@@ -387,9 +405,6 @@ def see_tasks() -> int:
     return int(struct.unpack_from("H", room, 80)[0])
 
 
-_busy: "list[int]" = []
-
-
 def load_a_processor(bit: int) -> None:
     """Keep a processor busy from now on, or no longer."""
     while _busy:
@@ -416,6 +431,7 @@ def see_load() -> int:
 CHANNELS: "Mapping[str, tuple[Callable[[int], None], Callable[[], str | int]]]" = {
     "locks on files": (lock, see_lock),
     "leases and notices": (lease, see_lease),
+    "programs that run": (run_a_program, see_program),
     "times of files": (read_and_touch, see_times),
     "times of devices": (touch_devices, see_devices),
     "what is in memory": (nothing, see_residency),

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
+from referee.live.command import AgentProcess
 from referee.live.play import Command, House, MatchReport, play_match
 from referee.live.server import RefereeServer
 from referee.match.result import Outcome
@@ -283,3 +284,22 @@ def test_one_match_leaves_nothing_for_the_next(boxed: Boxed) -> None:
         "print(found, os.path.exists('/tmp/memory'))\n"
     )
     assert [boxed(text).output.strip() for _ in range(2)] == ["[] True"] * 2
+
+
+def test_an_agent_is_found_in_its_box_whatever_it_calls_itself(sandbox: Sandbox, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    text = "import ctypes, time; ctypes.CDLL(None).prctl(15, b'\\xff', 0, 0, 0); print('named', flush=True); time.sleep(600)"
+    (tmp_path / "s").touch()
+
+    async def find() -> int | None:
+        process = await AgentProcess.start_in(
+            sandbox.box([sys.executable, "-I", "-S", "-c", text], tmp_path, tmp_path / "s", "none")
+        )
+        try:
+            while not process.log.written:
+                await asyncio.sleep(0.01)
+            return process.agent
+        finally:
+            await process.stop()
+
+    assert asyncio.run(asyncio.wait_for(find(), 120)) is not None
