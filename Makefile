@@ -31,6 +31,9 @@ ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster
 	$(BIN)/python -m pip install --quiet --editable '.[ray]'
 	$(BIN)/python -m pytest -q -m ray tests/ladder tests/commands
 
+door: $(READY) proto ## try the HTTP/2 of doors with h2spec (needs Go and its module proxy), and with hostile sessions
+	$(BIN)/python -m pytest -q -m door tests/door
+
 compiled-copy: $(READY) proto ## compile the rules in a copy of the sources, build/compiled (needs gcc, Python.h)
 	rm -rf build/compiled && mkdir -p build/compiled
 	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t build/compiled
@@ -93,4 +96,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup proto demo test ladders ray compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup proto demo test ladders ray door compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling

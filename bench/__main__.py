@@ -20,7 +20,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import asked, clocks, machines, matches, million, rules, running, serving, starting, tag, wire
+from bench import asked, clocks, floods, machines, matches, million, rules, running, serving, starting, tag, wire
 from bench.report import BUSY_LOAD, Circumstances, Report, machine, page
 from referee.registry import rules_are_compiled
 
@@ -41,6 +41,7 @@ def steps(commit: str) -> dict[str, Callable[[Report], object]]:
         "million": partial(million.add_rows, folder=LADDERS),
         "matches": matches.add_rows,
         "clocks": clocks.add_rows,
+        "floods": floods.add_rows,
         "asked": asked.add_rows,
         "serving": serving.add_rows,
     }

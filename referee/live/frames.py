@@ -69,8 +69,8 @@ def _string(text: bytes) -> bytes:
 
 NO_TABLE = b"\x20"
 """That no table of headers is kept: each block of headers stands alone, and a peer that has made its table smaller waits for it."""
-BEGIN = NO_TABLE + b"\x88" + field(b"content-type", b"application/grpc")
-"""The headers of all answers: status 200 (RFC 7541, appendix A), and what follows."""
+BEGIN = NO_TABLE + b"\x88" + field(b"content-type", b"application/grpc") + field(b"grpc-accept-encoding", b"identity")
+"""The headers of all answers: status 200 (RFC 7541, appendix A), and that messages must not be compressed."""
 
 
 def trailers(code: grpc.StatusCode, text: str) -> bytes:

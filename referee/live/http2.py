@@ -7,6 +7,7 @@ whatever a peer does, what is kept of it is bounded.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import grpc
@@ -38,6 +39,7 @@ from referee.live.frames import (
     PADDED,
     PING,
     PREFACE,
+    PRIORITY,
     PROTOCOL_ERROR,
     PUSH_PROMISE,
     REFUSED_STREAM,
@@ -51,10 +53,15 @@ from referee.live.frames import (
 )
 from referee.terminal import visible
 
-MAX_HEADER_BYTES = 8192
+MAX_HEADER_BYTES = 16_384
 """How large the headers of a call may be, packed as well as unpacked."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
 """A call costs as much as so many useless frames, and its headers one more for so many bytes."""
+
+_NEEDED = {b":method", b":scheme", b":path"}
+_PSEUDO = _NEEDED | {b":authority"}
+_OF_CONNECTIONS = {b"connection", b"proxy-connection", b"keep-alive", b"transfer-encoding", b"upgrade"}
+"""Headers of HTTP/1.1, which have no meaning here."""
 
 
 class Transport(Protocol):
@@ -213,6 +220,10 @@ class Connection:
         elif kind == PUSH_PROMISE:
             raise Broken(PROTOCOL_ERROR, "a client must not push")
         else:
+            if (kind == PRIORITY and number == 0) or (kind == GOAWAY and number != 0):
+                raise Broken(PROTOCOL_ERROR, f"frame {kind} of stream {number}")
+            if kind == PRIORITY and len(payload) != 5:
+                raise Broken(FRAME_SIZE_ERROR, f"a priority of {len(payload)} bytes")
             self.spend()
 
     def _take_data(self, flags: int, number: int, payload: bytes) -> None:
@@ -257,7 +268,7 @@ class Connection:
         self._wanted = None
         self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
         try:
-            fields = dict(self._decoder.decode(bytes(self._block), raw=True))
+            fields = list(self._decoder.decode(bytes(self._block), raw=True))
         except HPACKError as error:
             raise Broken(COMPRESSION_ERROR, "headers that cannot be read") from error
         flags, number = self._block_frame
@@ -270,7 +281,7 @@ class Connection:
             else:
                 call.reset(PROTOCOL_ERROR)
 
-    def _begin_call(self, flags: int, number: int, fields: dict[bytes, bytes]) -> None:
+    def _begin_call(self, flags: int, number: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
         most, is_open = self.service.max_calls, [not call.is_over for call in self._calls.values()]
         if sum(is_open) >= most or len(is_open) >= 2 * most:  # those that have ended may still be served for a moment
             self.transport.write(frames.reset(number, REFUSED_STREAM))
@@ -278,7 +289,9 @@ class Connection:
         call = Call(self, number, self._first_window)
         if flags & END_STREAM:
             call.half_close()
-        if fields.get(b":method") != b"POST" or not fields.get(b"content-type", b"").startswith(b"application/grpc"):
+        fields = dict(headers)
+        is_call = fields.get(b":method") == b"POST" and fields.get(b"content-type", b"").startswith(b"application/grpc")
+        if _is_malformed(headers) or not is_call:
             call.reset(PROTOCOL_ERROR)  # no client of gRPC
         elif not self.service.serves(method := fields.get(b":path", b"").decode("latin-1")):
             call.end(grpc.StatusCode.UNIMPLEMENTED, f"there is no method '{visible(method, 64)}' here")
@@ -356,6 +369,20 @@ class Connection:
             raise Broken(PROTOCOL_ERROR, f"stream {number} has not begun")
         call = self._calls.get(number)
         return None if call is None or call.is_over else call
+
+
+def _is_malformed(headers: Sequence[tuple[bytes, bytes]]) -> bool:
+    """Tell whether the headers of a request are none of HTTP/2 (RFC 9113, 8.2 and 8.3)."""
+    names = [name for name, _ in headers]
+    pseudo = [name for name in names if name.startswith(b":")]
+    return (
+        names[: len(pseudo)] != pseudo  # they come first,
+        or len(set(pseudo)) < len(pseudo)  # each once,
+        or not _NEEDED <= set(pseudo) <= _PSEUDO
+        or any(name != name.lower() or name in _OF_CONNECTIONS for name in names)
+        or any(value != b"trailers" for name, value in headers if name == b"te")
+        or not dict(headers)[b":path"]
+    )
 
 
 def _word(payload: bytes) -> int:

@@ -108,7 +108,12 @@ def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
     """What it says is not judged any more; it must not keep the referee from hearing others either."""
 
     no_room = frames.SETTING.pack(frames.INITIAL_WINDOW_SIZE, 0)
-    headers = [(":method", "POST"), (":path", f"/{SERVICE}/Play"), ("content-type", "application/grpc")]
+    headers = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":path", f"/{SERVICE}/Play"),
+        ("content-type", "application/grpc"),
+    ]
 
     def flood(agent: socket.socket) -> bytes:
         with contextlib.suppress(ConnectionError):

@@ -186,7 +186,11 @@ def test_a_call_has_messages_both_ways_and_an_end() -> None:
     call.send(b"decide")
     call.end(grpc.StatusCode.OK, "")
     begin, first, second, end, rest = table.said()
-    assert fields_of(begin.payload) == {":status": "200", "content-type": "application/grpc"}
+    assert fields_of(begin.payload) == {
+        ":status": "200",
+        "content-type": "application/grpc",
+        "grpc-accept-encoding": "identity",
+    }
     assert [first.payload, second.payload] == [message(b"welcome"), message(b"decide")]
     assert fields_of(end.payload) == {"grpc-status": "0"}
     assert (end.kind, end.flags) == (HEADERS, END_HEADERS | END_STREAM)
@@ -227,6 +231,38 @@ def test_headers_may_be_packed_in_every_way() -> None:
         assert len(table.calls) == number // 2
         table.connection.receive(frame(CONTINUATION, END_HEADERS, number, block[12:]))
     assert [call.number for call in table.calls] == [1, 3]
+
+
+def test_metadata_of_9_kilobytes_is_read() -> None:
+    table = Table()
+    table.call()
+    block = Encoder().encode([*FIELDS, ("x-notes", "~" * 9000)])
+    table.connection.receive(frame(HEADERS, END_HEADERS, 3, block))
+    assert len(table.calls) == 2
+    assert not table.is_closed
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        pytest.param([*FIELDS, ("Upper", "x")], id="a name in capitals"),
+        pytest.param([*FIELDS, (":authority", "x")], id="a pseudo-header after others"),
+        pytest.param([(":status", "200"), *FIELDS], id="a pseudo-header of answers"),
+        pytest.param([(":method", "POST"), *FIELDS], id="one twice"),
+        pytest.param(FIELDS[:1] + FIELDS[2:], id="no scheme"),
+        pytest.param(FIELDS[:2] + FIELDS[3:], id="no path"),
+        pytest.param([*FIELDS[:2], (":path", ""), *FIELDS[3:]], id="an empty path"),
+        pytest.param([*FIELDS, ("connection", "keep-alive")], id="a header of connections"),
+        pytest.param([*FIELDS[:3], ("te", "gzip"), *FIELDS[4:]], id="other trailers"),
+    ],
+)
+def test_a_request_that_is_none_of_http2_is_reset(fields: list[tuple[str, str]]) -> None:
+    table = Table()
+    table.said()
+    table.connection.receive(frame(HEADERS, END_HEADERS, 1, Encoder().encode(fields)))
+    assert [(one.kind, one.stream, one.payload[-1]) for one in table.said()] == [(RST_STREAM, 1, frames.PROTOCOL_ERROR)]
+    assert table.calls == []
+    assert not table.is_closed
 
 
 def test_data_may_be_padded_and_hold_parts_of_messages() -> None:
@@ -466,9 +502,12 @@ BROKEN: dict[str, tuple[bytes, int]] = {
         frames.COMPRESSION_ERROR,
     ),
     "headers without end": (
-        HELLO + frame(HEADERS, 0, 1, b"\x83" * 4000) + frame(CONTINUATION, 0, 1, b"\x83" * 5000),
+        HELLO + frame(HEADERS, 0, 1, b"\x83" * 8000) + frame(CONTINUATION, 0, 1, b"\x83" * 9000),
         frames.ENHANCE_YOUR_CALM,
     ),
+    "a priority of no stream": (HELLO + frame(PRIORITY, 0, 0, bytes(5)), frames.PROTOCOL_ERROR),
+    "a priority without its weight": (HELLO + frame(PRIORITY, 0, 1, bytes(4)), frames.FRAME_SIZE_ERROR),
+    "the end of a stream instead of the connection": (HELLO + frame(GOAWAY, 0, 1, bytes(8)), frames.PROTOCOL_ERROR),
     "something between headers": (
         HELLO + frame(HEADERS, 0, 1, b"\x83") + frame(PING, 0, 0, bytes(8)),
         frames.PROTOCOL_ERROR,

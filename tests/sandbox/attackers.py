@@ -219,10 +219,14 @@ def connects_again() -> None:
 
 
 def floods_its_output() -> None:
-    """Writes 64 MiB to its output and its errors."""
-    for _ in range(32):
-        print(_BLOCK, flush=True)
-        print(_BLOCK, file=sys.stderr, flush=True)
+    """Writes to its output and its errors without end while it plays."""
+
+    def flood() -> None:
+        while True:
+            for number in (1, 2):
+                os.write(number, _BLOCK.encode())
+
+    threading.Thread(target=flood, daemon=True).start()
 
 
 def closes_its_output() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from referee.game import Action, IllegalAction, Seat
+from referee.game import Action, IllegalAction, Seat, named
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.names import Card, Good, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
-from referee.kit.named import named
 
 
 def is_timed(table: Table) -> bool:
