@@ -39,8 +39,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
      does, and the observations of the others change only by what the rules make public. Whatever a seat plans, the others and
      spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
  14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple `seats` whose
-     entries carry each seat's `rank`, equal to `ranks`. So the tie-breaks are written in one place. Everybody knows the scores,
-     and who is to act: spectators are told both.
+     entries carry each seat's `rank`, equal to `ranks`: tie-breaks are in one place. Spectators, too, know scores and who acts.
  15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
@@ -522,8 +521,7 @@ class Game(ABC):
     def spots(self, action: Action) -> tuple[str, ...]:
         """Return what in the picture an action is about, in the order in which a person points at it: a piece, then where it goes.
 
-        Each is the name of a spot: `draw` marks it by the attribute `data-spot`. An action that is about nothing that is drawn
-        has none.
+        Each is the name of a spot: `draw` marks it by the attribute `data-spot`. An action about nothing that is drawn has none.
         """
         return ()
 

@@ -30,6 +30,7 @@ class Following:
     Attributes:
         replay: the match as far as it has been read.
         shown: what the seat sees of it.
+        played: who has played each step.
         log: what has happened, as far as the seat may know.
     """
 
@@ -49,6 +50,7 @@ class Following:
         self.replay = Replay(self._file(), find_game, plan.seed)
         self.shown = Shown(self.replay, seat)
         self.shown.scene = replace(self.shown.scene, steps=None)  # nobody knows yet how many there will be
+        self.played: list[Seat] = []
         self.log: list[Line] = []
         self.read_on()
 
@@ -68,6 +70,7 @@ class Following:
         try:
             for step in self.replay:
                 self.shown.follow(step)
+                self.played.append(step.seat)
                 if self.shown.scene.step == step.n:
                     self.log.append(Line(step.n, step.seat, "; ".join(self.shown.tell())))
         except RecordError as error:

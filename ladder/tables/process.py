@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ladder.tables.choices import choices
-from ladder.tables.following import Following
+from ladder.tables.following import Following, Line
 from ladder.tables.hosts import commands_of
 from ladder.tables.person import Person
 from ladder.tables.view import Asking, SeatView, Stage, View, digest_of
@@ -43,7 +43,9 @@ NICENESS = 10
 MAX_ORDER_BYTES = 1024 * 1024
 """How long a line that comes in may be; the first one has the filter of system calls."""
 MAX_LOG = 60
-"""How many of the last lines are shown."""
+"""How many of the last lines are shown at least, if there are as many,"""
+MAX_NEW = 300
+"""and at most, if they are newer than the person's last choice."""
 
 
 class _Table:
@@ -119,8 +121,8 @@ class _Table:
     async def answer(self, decision: int, index: int) -> None:
         """Choose for the person; what cannot be chosen any more is ignored."""
         question = self.person.question
-        if self._following is not None and question is not None and question.number == decision and self._following.log:
-            self._new_from = self._following.log[-1].step + 1
+        if self._following is not None and question is not None and question.number == decision:
+            self._new_from = len(self._following.played) + 1
         await self.person.choose(decision, index)
 
     def show(self) -> None:
@@ -154,14 +156,23 @@ class _Table:
             str(plan.control),
             picture=following.shown.draw(),
             seats=self._seats(following),
-            log=following.log[-MAX_LOG:],
+            log=self._log(following),
             new_from=self._new_from,
+            # No further than the seat has learnt of a step: how many others plan in secret is not told before.
+            new_steps=sum(
+                seat != self._seat for seat in following.played[self._new_from - 1 : following.shown.scene.step]
+            ),
             asking=asking if stage is Stage.ASKED else None,
             remark=person.remark,
             is_out=person.is_out,
             strikes=sum(not trouble.is_out for trouble in following.replay.troubles if trouble.seat == self._seat),
             has_replay=has_replay,
         )
+
+    def _log(self, following: Following) -> list[Line]:
+        """Return the last lines, among them those since the person's last choice."""
+        new = sum(line.step >= self._new_from for line in following.log[-MAX_NEW:])
+        return following.log[-max(MAX_LOG, new) :]
 
     def _ask(self, following: Following) -> Asking | None:
         question, asking = self.person.question, self._asking

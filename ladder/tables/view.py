@@ -75,7 +75,9 @@ class View:
     log: list[Line] = field(default_factory=list)
     """What has happened, the oldest first."""
     new_from: int = 1
-    """The number of the first step since the person's last choice."""
+    """The number of the first step since the person's last choice, which is that choice."""
+    new_steps: int = 0
+    """How many steps others have played since, as far as the seat has learnt."""
     asking: Asking | None = None
     remark: str = ""
     """What has become of the last decision, if it was not answered in time."""

@@ -86,7 +86,6 @@ class Play:
             Route("/play/table/{table}", self._look),
             Route("/play/table/{table}", self._answer, methods=["POST"]),
             Route("/play/table/{table}/leave", self._leave, methods=["POST"]),
-            Route("/play/table/{table}/news", self._news),
             Route("/play/table/{table}/replay.html", self._replay),
             Route("/play/table/{table}/record.jsonl", self._record),
         ]
@@ -164,6 +163,8 @@ class Play:
         if table.view.has_replay and not self._is_of(request, table):
             return await self._show(request, _table_page(table.id, table.view))
         self._check_owner(request, table)
+        if "seen" in request.query_params and not await self._has_news(request, table):
+            return Response(status_code=204, headers={"cache-control": "no-store"})
         return await self._show(request, _table_page(table.id, table.look(), table=table))
 
     async def _answer(self, request: Request) -> Response:
@@ -184,19 +185,22 @@ class Play:
         await self._open.leave(self._mine(request))
         return RedirectResponse("../../../play", 303)
 
-    async def _news(self, request: Request) -> Response:
-        """Answer as soon as the person sees something else; 204 if that takes long."""
-        table = self._mine(request)
+    async def _has_news(self, request: Request, table: Table) -> bool:
+        """Wait a while until something else is asked than `asked`; return whether a table is no longer as `seen` says.
+
+        So the person hears at once of a question, and of what others do meanwhile all together. If too many wait, nobody else does.
+        """
         table.look()
-        seen = request.query_params.get("seen", "")
+        query = request.query_params
         if self._waiting < MAX_WAITING:
             self._waiting += 1
+            end = time.monotonic() + NEWS_SECONDS
             try:
-                await table.until(seen, NEWS_SECONDS)
+                while asked_of(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
+                    await table.until(table.revision, left)
             finally:
                 self._waiting -= 1
-        headers = {"cache-control": "no-store"}
-        return Response(status_code=204 if table.revision == seen else 200, headers=headers)
+        return table.revision != query["seen"] and not await request.is_disconnected()
 
     def _mine(self, request: Request) -> Table:
         """Return the table of an address.
@@ -275,12 +279,19 @@ def _table_page(name: str, view: View, *, table: Table | None = None, refusal: s
         "view": view,
         "mine": table is not None,
         "revision": "" if table is None else table.revision,
+        "question": asked_of(view),
         "left": None if asking is None else max(0.0, asking.deadline - time.monotonic()),
         "is_going_on": view.stage not in (Stage.OVER, Stage.VOID),
         "again": again,
         "refusal": refusal,
     }
     return Page("table.html", values, status)
+
+
+def asked_of(view: View) -> str:
+    """Return what stands for that which a person is asked, and for the time that is left for it."""
+    asking = view.asking
+    return view.stage.value if asking is None else f"{asking.number} {asking.digest} {asking.deadline:.3f}"
 
 
 def _read_answer(fields: dict[str, str]) -> Answer:

@@ -63,7 +63,7 @@ def point(window: Window, turn: int) -> None:
         if found := middles(window):
             window.page.mouse.click(*found[(turn * 7 + click) % len(found)])
         else:
-            window.page.locator(".choices [name=choice]:visible").first.click()
+            window.choose()
         if is_answered(window, decision):
             break
     window.until_next(decision)
@@ -80,7 +80,7 @@ def test_a_match_is_played_by_clicks_on_the_board(game: str, window: Window) -> 
             pointed += 1
         else:
             decision = window.decision
-            window.page.keyboard.press("1")
+            window.press(0)
             window.until_next(decision)
     assert pointed > turn / 3
 
@@ -102,7 +102,10 @@ def framed(window: Window, spot: str) -> Any:
 
 
 def listed(window: Window) -> list[str]:
-    return [str(label) for label in window.page.locator(".choices [name=choice]:visible code").all_text_contents()]
+    return [
+        str(label)
+        for label in window.page.locator(".choices :is([name=choice], summary):visible code").all_text_contents()
+    ]
 
 
 def test_what_several_actions_are_about_narrows_the_list_and_escape_shows_all_again(window: Window) -> None:

@@ -744,10 +744,18 @@ def test_the_bot_in_ten_lines_is_that_of_the_readme() -> None:
     assert f"```python\n{ten_lines()}```" in (ROOT / "README.md").read_text()
 
 
+@pytest.mark.parametrize("site", [SITE, Site()], ids=["takes bots", "shows alone"])
+def test_how_to_enter_tells_how_to_install_and_where_logs_are(home: Home, browse: Browse, site: Site) -> None:
+    text = " ".join(soup(browse(home, site).get("/enter")).get_text(" ").split())
+    assert "pip install ." in text
+    where = "at My bots when you are logged in, or by" if site.takes_bots else "by"
+    server = site.address or "HOST:PORT"
+    assert f"What your bot wrote is shown to you alone: {where} dogana ladder log mybot --server {server} ." in text
+
+
 def test_the_commands_have_the_address_of_this_ladder_whatever_the_browser_asked_for(client: httpx.Client) -> None:
     page = client.get("/enter", headers={"host": "evil.example"})
     assert "dogana ladder submit mybot.py --name mybot --server ladder.example:7800" in page.text
     assert "evil" not in page.text
-    shown = BeautifulSoup(page.text, "html.parser").select_one("pre")
-    assert shown is not None
+    _, shown, *_ = BeautifulSoup(page.text, "html.parser").select("pre")
     assert shown.get_text() == ten_lines()

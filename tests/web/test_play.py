@@ -156,7 +156,7 @@ def test_nobody_but_the_person_sees_the_table_or_moves_the_seat(person: httpx.Cl
     table = sit_down(person, GAME)
     for answer in (
         other.get(table.path),
-        other.get(f"{table.path}/news?seen=x"),
+        other.get(f"{table.path}?seen=x"),
         other.post(table.path, data={**table.form, "choice": "0"}),
         other.post(f"{table.path}/leave"),
         other.get(table.path, headers={"cookie": f"{COOKIE}{id_of(table.path)}=guessed"}),
@@ -321,15 +321,41 @@ def test_forms_that_are_none_are_refused(person: httpx.Client) -> None:
     assert person.post(table.path).status_code == 400
 
 
+def news(table: AtTable, **other: str) -> httpx.Response:
+    """Ask a table for what is new since the page that was seen last."""
+    found = table.page.select_one("[data-revision]")
+    assert found is not None
+    seen = {"seen": str(found["data-revision"]), "asked": str(found["data-asked"])}
+    return table.client.get(table.path, params={**seen, **other})
+
+
 def test_a_browser_is_told_at_once_that_there_is_something_new(
     person: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 0.2)
     table = sit_down(person, GAME)
-    before = str(table.page.select_one("[data-revision]")["data-revision"])  # type: ignore[index]
-    assert person.get(f"{table.path}/news", params={"seen": before}).status_code == 204
+    nothing = news(table)
+    assert (nothing.status_code, nothing.text) == (204, "")
     table.send("0")
-    assert person.get(f"{table.path}/news", params={"seen": before}).status_code == 200
+    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 3600.0)
+    page = news(table)
+    assert page.status_code == 200
+    decision = soup(page).select_one("[name=decision]")
+    assert decision is None or decision["value"] == "2"
+
+
+def test_what_others_do_while_the_same_is_asked_is_told_all_together(
+    person: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = sit_down(person, GAME)
+    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 1.0)
+    began = time.monotonic()
+    assert news(table, seen="earlier").status_code == 200
+    assert time.monotonic() - began >= 1
+    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 3600.0)
+    assert news(table, seen="earlier", asked="waits").status_code == 200
+    monkeypatch.setattr("ladder.web.play.MAX_WAITING", 0)
+    assert news(table).status_code == 204
 
 
 # --- going away, and time -----------------------------------------------------------------------------
@@ -635,6 +661,12 @@ def test_the_form_offers_every_number_of_seats_and_every_option(game: str, perso
         assert len(page.select("select[name^=bot]")) == seats - 1
         named = {str(field["name"]) for field in page.select("[name^='option.']")}
         assert named == {f"option.{option.name}" for option in find(game).options}
+
+
+@pytest.mark.parametrize("game", games())
+def test_every_game_names_the_actions_before_which_people_are_asked(game: str) -> None:
+    assert find(game).closing_actions
+    assert find(game).closing_actions <= set(find(game).action_types)
 
 
 def test_a_game_that_is_not_there_is_a_404(person: httpx.Client) -> None:

@@ -65,11 +65,11 @@ window.pointing = (main, choose, changed) => {
     }
     layer("spots").append(...found.map(({ drawn }) => drawn));
     layer("hovered");
-    line.hidden = false;
     const all = buttons().length;
     line.querySelector("span").textContent = pointed.length
       ? `${shown.length} of ${all} actions left: ${open.size ? "go on with what is framed" : "choose from the list"}.`
-      : open.size ? "What is framed can be clicked." : all ? "Choose from the list." : "";
+      : open.size ? "What is framed can be clicked." : "Choose from the list.";
+    line.hidden = !all;
     line.querySelector("button").hidden = !pointed.length;
     if (pointed.length && !open.size) main.querySelector(".choices")?.scrollIntoView({ block: "nearest" });
   }

@@ -2,30 +2,45 @@
 "use strict";
 (() => {
   const main = document.getElementById("main");
+  const FRESH = 300; // milliseconds for which a list that was just drawn takes no click: it was meant for what was there before
+  const PAUSE = 250; // milliseconds at least between two questions for news
+  const THOUGHT = [1000, 8000]; // milliseconds: the first pause while the person thinks, and the longest; each is twice the last
   const said = document.createElement("p");
   said.className = "unseen";
   said.setAttribute("role", "status");
   document.body.append(said);
   let leaving = false;
-  const pointing = window.pointing(main, (button) => send(button.form, button), sieve);
+  let sending = null; // an answer that is on its way
+  let waiting = new AbortController(); // ends a question for news
+  let settling = 0;
+  const pointing = window.pointing(main, choose, sieve);
   let ends = 0; // when the time for this decision is up, by performance.now()
 
   const table = () => main.querySelector(".table");
-  const shown = () => [...main.querySelectorAll(".choices button")].filter((button) => !button.closest("[hidden]") && !button.hidden);
+  const list = () => main.querySelector(".choices");
+  const entry = (button) => button.closest("details") ?? button;
+  const shown = () => [...main.querySelectorAll(".choices [name=choice]")].filter((button) => !entry(button).hidden);
+  const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
 
   function number() {
     main.querySelectorAll(".choices kbd").forEach((key) => key.remove());
-    for (const [at, button] of shown().slice(0, 9).entries()) {
+    const keys = { open: "123456789".split(""), closing: ["0"] };
+    for (const button of shown()) {
+      const place = entry(button);
+      const text = (place === button ? keys.open : keys.closing).shift();
+      if (!text) continue;
       const key = document.createElement("kbd");
-      key.textContent = at + 1;
-      button.prepend(key, " ");
+      key.textContent = text;
+      (place === button ? button : place.querySelector("summary")).prepend(key, " ");
     }
   }
 
   function sieve() {
     const words = (main.querySelector(".filter input")?.value ?? "").toLowerCase().split(/\s+/);
-    for (const button of main.querySelectorAll(".choices button"))
-      button.hidden = !pointing.allows(button) || !words.every((word) => button.textContent.toLowerCase().includes(word));
+    for (const button of main.querySelectorAll(".choices [name=choice]")) {
+      const text = (entry(button).querySelector("summary") ?? button).textContent.toLowerCase();
+      entry(button).hidden = !pointing.allows(button) || !words.every((word) => text.includes(word));
+    }
     for (const group of main.querySelectorAll(".choices fieldset")) group.hidden = !group.querySelector("button:not([hidden])");
     number();
     pointing.show(shown());
@@ -43,63 +58,127 @@
     sieve();
   }
 
+  function settle() {
+    clearTimeout(settling);
+    list()?.setAttribute("data-fresh", "");
+    settling = setTimeout(() => list()?.removeAttribute("data-fresh"), FRESH);
+  }
+
+  // What the person has done with the page that was shown: the same on the next one.
+  function kept(isNew) {
+    const board = main.querySelector(".board");
+    const focused = document.activeElement;
+    const before = {
+      left: board?.scrollLeft ?? 0,
+      top: main.querySelector(".list")?.scrollTop ?? 0,
+      leaving: main.querySelector(".leave")?.open,
+      place: main.querySelector(".list")?.getBoundingClientRect().top,
+      isFresh: list()?.hasAttribute("data-fresh"),
+      sure: [...main.querySelectorAll(".choices .sure[open] button")].map((button) => button.value),
+      typed: main.querySelector(".filter input")?.value ?? "",
+      isTyping: Boolean(focused?.matches(".filter input")),
+      choice: focused?.closest(".choices") ? (focused.value ?? "") : null,
+    };
+    return () => {
+      if (board) main.querySelector(".board").scrollLeft = before.left;
+      if (before.leaving) main.querySelector(".leave")?.setAttribute("open", "");
+      if (isNew()) {
+        settle();
+        document.getElementById("turn")?.focus({ preventScroll: true });
+        return;
+      }
+      const buttons = [...main.querySelectorAll(".choices [name=choice]")];
+      for (const button of buttons) if (before.sure.includes(button.value)) entry(button).open = true;
+      const input = main.querySelector(".filter input");
+      if (input && before.typed) {
+        input.value = before.typed;
+        sieve();
+      }
+      if (main.querySelector(".list")) main.querySelector(".list").scrollTop = before.top;
+      if (before.isFresh || main.querySelector(".list")?.getBoundingClientRect().top !== before.place) settle();
+      const held = before.isTyping ? input : before.choice === null ? null : (buttons.find((button) => button.value === before.choice) ?? document.getElementById("turn"));
+      held?.focus({ preventScroll: true });
+    };
+  }
+
   function take(text) {
     const page = new DOMParser().parseFromString(text, "text/html");
     const fresh = page.getElementById("main");
     if (!fresh) return;
     const decision = () => main.querySelector("[name=decision]")?.value;
     const before = decision();
-    const typing = main.querySelector(".filter input");
-    const typed = typing === document.activeElement && typing ? typing.value : null;
+    const isNew = () => decision() !== before || !decision();
+    const keep = kept(isNew);
     main.replaceChildren(...document.importNode(fresh, true).childNodes);
     document.title = page.title;
-    const isNew = decision() !== before || !decision();
-    prepare(isNew);
-    if (isNew) {
-      const news = [...main.querySelectorAll(".log .new")].slice(0, 5).reverse().map((line) => line.textContent);
-      said.textContent = [...[...main.querySelectorAll(".notice")].map((notice) => notice.textContent), ...news, main.querySelector("h1")?.textContent].join(". ");
-      document.getElementById("turn")?.focus({ preventScroll: true });
-    } else if (typed !== null) {
-      const input = main.querySelector(".filter input");
-      input.value = typed;
-      input.focus();
-      sieve();
-    }
+    prepare(isNew());
+    keep();
+    if (!isNew()) return;
+    const news = [...main.querySelectorAll(".since li:not(.own)")].slice(0, 5).reverse().map((line) => line.textContent);
+    said.textContent = [...[...main.querySelectorAll(".notice")].map((notice) => notice.textContent), ...news, main.querySelector("h1")?.textContent].join(". ");
+  }
+
+  function choose(button) {
+    const asks = button.closest("details");
+    if (asks && !asks.open) {
+      asks.open = true;
+      button.focus();
+    } else send(button.form, button);
   }
 
   async function send(form, button) {
-    if (form.dataset.sent) return;
+    if (sending) return;
     form.dataset.sent = "1";
+    waiting.abort();
     const fields = new URLSearchParams(new FormData(form));
-    if (button?.name) fields.set(button.name, button.value);
+    if (button.name) fields.set(button.name, button.value);
+    sending = fetch(form.action, { method: "POST", body: fields }).then((answer) => answer.text());
     try {
-      take(await (await fetch(form.action, { method: "POST", body: fields })).text());
+      take(await sending);
     } catch {
       delete form.dataset.sent;
       said.textContent = "The server does not answer; try again.";
+    } finally {
+      sending = null;
     }
   }
 
   async function listen() {
+    let next = THOUGHT[0];
+    let asked = null;
     while (!leaving) {
+      await pause(PAUSE);
       const now = table();
-      if (!now?.dataset.news) {
-        await new Promise((done) => setTimeout(done, 1000));
+      if (sending || !now?.dataset.news) {
+        await sending?.catch(() => null);
         continue;
       }
-      const seen = now.dataset.revision;
+      if (now.dataset.asked !== asked) next = THOUGHT[0];
+      asked = now.dataset.asked;
+      waiting = new AbortController();
+      const began = performance.now();
       try {
-        const news = await fetch(`${now.dataset.news}?seen=${seen}`);
+        const question = new URLSearchParams({ seen: now.dataset.revision, asked });
+        const news = await fetch(`${now.dataset.news}?${question}`, { signal: waiting.signal });
+        const text = await news.text();
         if (leaving) return;
-        if (news.status === 204) await new Promise((done) => setTimeout(done, 200));
-        else if (table()?.dataset.revision === seen && !main.querySelector("[data-sent]")) take(await (await fetch(location.href)).text());
+        if ((news.ok || news.status === 404) && text && !sending && table() === now) take(text);
         if (news.status === 404 || news.status === 403) return;
-        if (!news.ok) await new Promise((done) => setTimeout(done, 5000));
+        if (news.ok && !list() && performance.now() - began > THOUGHT[0]) continue; // others act
       } catch {
-        await new Promise((done) => setTimeout(done, 3000));
+        if (waiting.signal.aborted) continue;
       }
+      if (table()?.dataset.asked !== asked) continue;
+      await Promise.race([pause(next), new Promise((done) => waiting.signal.addEventListener("abort", done))]);
+      next = Math.min(2 * next, THOUGHT[1]);
     }
   }
+
+  main.addEventListener("click", (event) => {
+    if (!main.querySelector("[data-fresh]") || !event.target.closest(".choices button, .choices summary, .spot")) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
 
   main.addEventListener("submit", (event) => {
     leaving = !event.target.matches(".choices");
@@ -108,17 +187,22 @@
     if (event.submitter) send(event.target, event.submitter);
   });
 
+  function keyed(key) {
+    if (!document.activeElement?.closest(".choices") || main.querySelector("[data-fresh]")) return null;
+    return shown().find((button) => entry(button).querySelector("kbd")?.textContent === key);
+  }
+
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && event.target.matches(".filter input")) {
       event.preventDefault(); // else the form would be sent with its first button
       shown()[0]?.focus();
     }
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
-    const button = /^[1-9]$/.test(event.key) ? shown()[event.key - 1] : null;
+    if (event.repeat || event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+    const button = /^[0-9]$/.test(event.key) ? keyed(event.key) : null;
     if (button) {
       event.preventDefault();
       button.focus();
-      send(button.form, button);
+      choose(button);
     } else if (event.key === "/" && main.querySelector(".filter input")) {
       event.preventDefault();
       main.querySelector(".filter input").focus();
@@ -136,5 +220,7 @@
   }, 500);
 
   prepare(true);
+  settle();
+  if (list()) document.getElementById("turn").focus({ preventScroll: true });
   listen();
 })();
