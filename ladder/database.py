@@ -112,6 +112,7 @@ class LadderFile:
                 f"{self._path} was made by an older version of Dogana and cannot be updated here, because it cannot be"
                 " written; open it once as its owner"
             )
+        self._make_private()
         self._write_ahead()
         with self.writing():
             pending = {migration.name for migration in migrations.pending(self._db)}
@@ -121,6 +122,12 @@ class LadderFile:
                     derive(self._db, table)
                 if not self._rows("select 1 from audit_log limit 1"):
                     begin(self._db)
+
+    def _make_private(self) -> None:
+        """Let only this user see a ladder that is new, or was made by an older version, which left that to the umask."""
+        for path in (self._path.parent, *self._path.parent.glob(f"{self._path.name}*")):
+            with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
+                path.chmod(path.stat().st_mode & 0o700)
 
     def _write_ahead(self) -> None:
         """Let readers read while somebody writes. SQLite does not wait for others who change the same at this moment."""

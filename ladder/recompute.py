@@ -33,7 +33,7 @@ from ladder.packs import NoRecord, find_record
 from ladder.rating import History, Rating
 from ladder.store import Store
 from referee.match.result import milliseconds
-from referee.records.record import RecordError
+from referee.records.record import OtherFormat, RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
 
@@ -92,8 +92,10 @@ class Comparison:
     """How many records were verified by a comparison that was broken off, and have not changed since."""
     broken: Lines = field(default_factory=Lines)
     """Records that are missing or do not hold; which matches these are is noted (`Store.broken`)."""
+    other_format: int = 0
+    """How many more records this version does not read: those from before the first release of Dogana, or of a later one."""
     lost: Lines = field(default_factory=Lines)
-    """The same for those that were noted as lost for good; they are no problem any more."""
+    """The same as `broken` for those that were noted as lost for good; they are no problem any more."""
     pruned: int = 0
     """How many matches count without a record because it was pruned (`retention.py`); that is no problem."""
     contradicting: Lines = field(default_factory=Lines)
@@ -108,7 +110,14 @@ class Comparison:
     @property
     def problems(self) -> list[str]:
         """What does not agree, a line each, as far as lines are kept."""
-        return self.contradicting.told + self.broken.told + self.differences.told + ([self.log] if self.log else [])
+        unread = [f"{self.other_format} records {_UNREAD}"] if self.other_format else []
+        log = [self.log] if self.log else []
+        return self.contradicting.told + self.broken.told + unread + self.differences.told + log
+
+    @property
+    def without_record(self) -> int:
+        """How many matches count whose records are missing or do not hold, or are not read by this version."""
+        return self.broken.count + self.other_format
 
     @property
     def untold(self) -> int:
@@ -138,6 +147,8 @@ class Problem:
     """Whether there is a record that holds, but is not what was counted."""
     is_missing: bool = False
     """Whether there is none at all."""
+    is_unread: bool = False
+    """Whether it is in a format that this version does not read."""
 
 
 def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
@@ -184,7 +195,10 @@ def compare(home: Home, store: Store, sample: Sample | None = None) -> Compariso
             elif lost_at := store.lost_at(problem.match_id):
                 found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
             else:
-                found.broken.add(problem.text)
+                if problem.is_unread:
+                    found.other_format += 1
+                else:
+                    found.broken.add(problem.text)
                 store.note_broken(problem.match_id)
         for line in chain(_differing_ratings(store, found.history), _differing_blocks(store), store.differences()):
             found.differences.add(line)
@@ -248,8 +262,8 @@ def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
     """
     with home.only_run():
         found = compare(home, store)
-        differs = found.differences.count or found.broken.count
-        if differs and not found.contradicting.count and (count_lost or not found.broken.count):
+        differs = found.differences.count or found.without_record
+        if differs and not found.contradicting.count and (count_lost or not found.without_record):
             with store.writing():
                 store.note_lost(store.broken())
                 store.repair(found.history)
@@ -329,8 +343,9 @@ def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Ch
                 continue
             record = verify(found_record.path, find, match.seed, found_record.data)
         except RecordError as error:
-            is_missing = isinstance(error, NoRecord)
-            found.problems.append(Problem(match.match_id, str(error), holds=False, is_missing=is_missing))
+            found.problems.append(
+                Problem(match.match_id, str(error), False, isinstance(error, NoRecord), isinstance(error, OtherFormat))
+            )
             continue
         problem = _problem(match, record)
         if problem is None:
@@ -373,6 +388,10 @@ def _contradiction(match: Match, text: str) -> Problem:
     return Problem(match.match_id, f"match {match.match_id}: the record {text}", holds=True)
 
 
+_UNREAD = (
+    "are in a format that this version does not read, such as that from before the first release: their matches cannot be verified;"
+    " to let them count on as the ladder has them, say --repair --count-lost"
+)
 _NOT_RATED = "it is not rated, though nothing like it was played before"
 _RATED_TWICE = "it is rated, though the same was played before"
 

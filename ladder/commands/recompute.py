@@ -146,13 +146,13 @@ def _print(found: Comparison, *, tried: bool) -> None:
         )
     if found.repaired:
         lines.append("repaired: ratings and tallies now follow from the matches")
-        if found.broken.count:
+        if found.without_record:
             lines.append(
-                f"matches that count without a record from now on, as the ladder has them: {found.broken.count}"
+                f"matches that count without a record from now on, as the ladder has them: {found.without_record}"
             )
     elif tried and found.contradicting.count:
         lines.append("nothing was repaired: first restore the records that were counted; others are in their place")
-    elif tried and found.broken.count:
+    elif tried and found.without_record:
         lines.append(
             "nothing was repaired: first restore the records that do not hold; if they are lost for good, say"
             " --repair --count-lost, and their matches count on as the ladder has them"

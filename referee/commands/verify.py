@@ -154,15 +154,13 @@ def _not_in_log(replay: Replay, book: Checked) -> str:
         return f"match {plan.match_id}, scheduled by entry {standing.scheduled} of the log, has no result there"
     if standing.result["record"] not in (replay.result_hash, replay.last_hash):
         return f"entry {standing.counted} of the log has another record of match {plan.match_id}"
-    other = [f"another {what}" for what, value in _planned(plan).items() if not _same(value, standing.plan[what])]
+    other = [what for what, value in _planned(plan).items() if not _same(value, standing.plan[what])]
     if other:
-        return f"entry {standing.scheduled} of the log has scheduled match {plan.match_id} with {', '.join(other)}"
+        return f"entry {standing.scheduled} of the log says something else of match {plan.match_id}: {', '.join(other)}"
     assert replay.result is not None  # noqa: S101 it was played to its end
-    other = [
-        f"other {what}" for what, value in _came_out(replay.result).items() if not _same(value, standing.result[what])
-    ]
+    other = [what for what, value in _came_out(replay.result).items() if not _same(value, standing.result[what])]
     if other:
-        return f"entry {standing.counted} of the log has {', '.join(other)} for match {plan.match_id}"
+        return f"entry {standing.counted} of the log says something else of match {plan.match_id}: {', '.join(other)}"
     return ""
 
 

@@ -57,6 +57,10 @@ class RecordError(DoganaError):
         self.reason = reason
 
 
+class OtherFormat(RecordError):
+    """A file is a record in a format that this version of Dogana does not read."""
+
+
 def header(plan: MatchPlan) -> dict[str, Any]:
     """Return the first line of a record."""
     line: dict[str, Any] = {

@@ -21,7 +21,7 @@ from referee.match.effects import Decider, Timing
 from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
-from referee.records.record import FORMAT, READABLE, Line, RecordError, read_lines
+from referee.records.record import FORMAT, READABLE, Line, OtherFormat, RecordError, read_lines
 from referee.records.signature import Signature, read_signature
 from referee.records.trust import Trust, note_claims, trust
 from referee.registry import UnknownGame
@@ -230,8 +230,9 @@ class Replay:
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
         if type(line.data.get("format")) is not int or line.data["format"] not in READABLE:
-            raise self._fail(
-                line,
+            raise OtherFormat(
+                self.path,
+                line.number,
                 f"is in format {line.data.get('format')!r}, written by Dogana {line.data.get('dogana')!r}; "
                 f"this version reads formats {READABLE[0]} to {FORMAT}: verify it with the version that wrote it",
             )

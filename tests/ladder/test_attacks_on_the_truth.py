@@ -296,8 +296,8 @@ def count_in_another_order(the: Attacked) -> None:
 
 
 ATTACKS: dict[Callable[[Attacked], None], tuple[str, str, str]] = {
-    reverse_ranks: ("has another result than the one that was counted", "the past was changed", "other ranks"),
-    reverse_ranks_and_lose_the_record: ("its matches give mu", "the past was changed", "other ranks"),
+    reverse_ranks: ("has another result than the one that was counted", "the past was changed", ": ranks"),
+    reverse_ranks_and_lose_the_record: ("its matches give mu", "the past was changed", ": ranks"),
     swap_records: ("is of another match", "", "holds"),
     copy_a_result: ("does not follow from what the ladder knows", "", "holds"),
     rename_a_seat: ("is of another match", "the past was changed", "has another record"),

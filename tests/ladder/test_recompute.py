@@ -21,6 +21,8 @@ from ladder.chronicle import Chronicle
 from ladder.home import Home
 from ladder.recompute import Comparison, Sample, compare
 from ladder.store import Store
+from referee.records.chain import FIRST_HASH, link
+from referee.records.record import read_lines
 from referee.records.verify import verify as really_verify
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
@@ -282,6 +284,28 @@ def test_the_first_problems_are_told_and_the_others_counted_and_all_can_be_noted
     assert told[2] == f"lost: {MATCHES - 2} more, which are not told"
     found = json.loads(dogana("ladder", "recompute", "--home", "home", "--json").stdout)
     assert (found["agrees"], len(found["lost"]), found["lost_untold"]) == (True, 2, MATCHES - 2)
+
+
+def test_records_in_a_format_that_is_not_read_are_told_in_one_line_with_the_way_on(home: Home, dogana: Dogana) -> None:
+    """As after an update of a ladder from before the first release."""
+    for record in home.records.rglob("*.jsonl"):
+        previous, written = FIRST_HASH, []
+        for number, found in enumerate(read_lines(record)):
+            line, previous = link(previous, {**found.data, **({"format": 1} if number == 0 else {})})
+            written.append(line + b"\n")
+        record.write_bytes(b"".join(written))
+    told = dogana("ladder", "recompute", "--home", "home", status=1).stdout.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith(
+        f"differs: {MATCHES} records are in a format that this version does not read, such as that from before"
+    )
+    assert told[0].endswith("say --repair --count-lost")
+    said = dogana("ladder", "recompute", "--home", "home", "--repair", status=1).stdout
+    assert "nothing was repaired" in said
+    said = dogana("ladder", "recompute", "--home", "home", "--repair", "--count-lost", status=1).stdout
+    assert f"matches that count without a record from now on, as the ladder has them: {MATCHES}" in said
+    told = dogana("ladder", "recompute", "--home", "home").stdout.splitlines()
+    assert [line.partition(":")[0] for line in told[:MATCHES]] == ["lost"] * MATCHES
 
 
 @pytest.mark.parametrize(

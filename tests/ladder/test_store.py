@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import sqlite3
+import stat
 import subprocess
 import sys
 from multiprocessing.synchronize import Barrier
@@ -422,6 +423,31 @@ def test_an_old_ladder_is_migrated_to_a_standing_for_each_condition_it_was_playe
         assert compare(Home(tmp_path), store).differences.told == []
         play(store, store.unfinished(CONDITION)[0], chance)
         assert list(store.differences()) == []
+
+
+def test_a_ladder_is_private_when_it_is_made_and_when_it_is_updated(tmp_path: Path) -> None:
+    def modes(folder: Path) -> set[int]:
+        return {stat.S_IMODE(path.stat().st_mode) for path in folder.glob("ladder.db*")}
+
+    new, old = tmp_path / "new", tmp_path / "old"
+    umask = os.umask(0o022)
+    try:
+        for folder in (new, old):
+            folder.mkdir()
+        with ladder(new):
+            assert modes(new) == {0o600}
+        make_old(old / "ladder.db", new / "ladder.db")
+        assert (stat.S_IMODE(old.stat().st_mode), modes(old)) == (0o755, {0o644})
+        with Store(old / "ladder.db", create=False):
+            assert len(list(old.glob("ladder.db*"))) > 1  # the files that SQLite puts beside it, too
+            assert modes(old) == {0o600}
+    finally:
+        os.umask(umask)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (new, old)] == [0o700, 0o700]
+    new.chmod(0o750)
+    with Store(new / "ladder.db", create=False):
+        pass
+    assert stat.S_IMODE(new.stat().st_mode) == 0o750  # who opens it to others later has chosen that
 
 
 def test_an_old_ladder_in_which_bots_qualified_and_nothing_was_played_keeps_that(tmp_path: Path) -> None:
