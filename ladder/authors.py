@@ -123,12 +123,24 @@ class Authors(Budgets):
         if author == HOUSE:
             raise LadderError("house bots are on every ladder, as anchors: they have no budget")
         with self.writing():
-            if not self._rows(
-                "select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]
-            ):
-                raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
+            self._check_takes_part(author)
             self._write("insert into budgets (author, matches, at) values (?, ?, ?)", [author, matches, now()])
             self.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
+
+    def set_quota(self, author: str, size: int | None) -> None:
+        """Note how many bytes the files of an author may have from now on; None for no limit.
+
+        Raises:
+            NotFound: if nobody of that name was added, or has submitted a bot.
+        """
+        with self.writing():
+            self._check_takes_part(author)
+            self._write("insert into quotas (author, bytes, at) values (?, ?, ?)", [author, size, now()])
+            self.note_act(ORGANISER_NAME, "author quota", f"{author}: {'none' if size is None else size}")
+
+    def _check_takes_part(self, author: str) -> None:
+        if not self._rows("select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]):
+            raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
 
     def names(self) -> list[str]:
         """Return all authors, the oldest first."""

@@ -32,7 +32,12 @@ class Budget:
 
 
 class Budgets(LadderFile):
-    """The budgets of authors."""
+    """The budgets of authors, and their quotas."""
+
+    def quotas(self) -> dict[str, int | None]:
+        """Return how many bytes the files of authors may have, for whom that was said; None for no limit."""
+        rows = self._rows("select author, bytes, max(id) from quotas group by author order by author")
+        return {row["author"]: row["bytes"] for row in rows}
 
     def budgets(self) -> dict[str, Budget]:
         """Return the budgets of today, by author."""

@@ -149,6 +149,16 @@ class Home:
         finally:
             os.close(folder)
 
+    @contextmanager
+    def versions_alone(self) -> Iterator[None]:
+        """Let nobody else enter versions, or remove their files, meanwhile."""
+        folder = os.open(self.versions, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
     def record(self, match_id: str) -> Path:
         """Return where the record of a match is written, in a folder that many matches share."""
         return self.records / match_id[:2] / f"{match_id}.jsonl"

@@ -32,6 +32,7 @@ from ladder.key import ladder_key
 from ladder.manifest import RUNNERS, read_manifest
 from ladder.match import HOUSE, Version
 from ladder.names import looks_like, without_version
+from ladder.quotas import check_quota
 from ladder.room import check_room, is_for_want_of_room
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
@@ -68,6 +69,8 @@ class Artefact:
     """The games it plays."""
     language: str
     """What it is written in, as far as it is known; else empty."""
+    was_there: bool = False
+    """Whether the same files had been taken in before."""
 
 
 def submit(
@@ -94,24 +97,60 @@ def submit(
     home.make()
     try:
         check_room(home.folder)
-        artefact = take_in(path, home.versions, home.runtimes())
+        return _take_in_and_enter(home, path, name, author, who, at_tables=at_tables)
     except BaseException:
         if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
             for folder in (home.versions, home.folder):
                 with contextlib.suppress(OSError):
                     folder.rmdir()
         raise
-    with Store(home.database, create=True) as store:
-        ladder_key(home, store)
-        with store.writing():
-            version, is_new = store.add_version(
-                name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
-            )
-            if is_new:
-                store.note_act(who, "submit", version.label)
-            if at_tables:
-                allow_at_tables(store, name, who, allowed=True)
-        return version, is_new
+
+
+def _take_in_and_enter(
+    home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
+) -> tuple[Version, bool]:
+    while True:
+        artefact = take_in(path, home.versions, home.runtimes())
+        with home.versions_alone():
+            if not (home.versions / artefact.content_hash).exists():  # a pruning has removed what was there
+                continue
+            with Store(home.database, create=True) as store:
+                ladder_key(home, store)
+                try:
+                    if not artefact.was_there:
+                        check_quota(home, store, author, artefact.content_hash)
+                    return _enter(store, artefact, name, author, who, at_tables=at_tables)
+                except BaseException:
+                    if not store.has_content(artefact.content_hash):
+                        remove_version(home, artefact.content_hash)
+                    raise
+
+
+def _enter(
+    store: Store, artefact: Artefact, name: str, author: str, who: str, *, at_tables: bool
+) -> tuple[Version, bool]:
+    """Note a version whose files were taken in."""
+    with store.writing():
+        version, is_new = store.add_version(
+            name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
+        )
+        if is_new:
+            store.note_act(who, "submit", version.label)
+        if at_tables:
+            allow_at_tables(store, name, who, allowed=True)
+    return version, is_new
+
+
+def remove_version(home: Home, content_hash: str) -> None:
+    """Remove the files of a version: all at once, for whoever looks."""
+    gone = Path(tempfile.mkdtemp(dir=home.versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
+    try:
+        folder = home.versions / content_hash
+        folder.chmod(0o700)  # to move a folder elsewhere is to write into it
+        folder.rename(gone / content_hash)
+    finally:
+        make_writable(gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
@@ -192,14 +231,15 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs:
         if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
             make_writable(target)
             target.rename(scratch / "changed")
-        if not target.exists():
+        was_there = target.exists()
+        if not was_there:
             _make_read_only(folder)
             folder.chmod(0o700)  # to move a folder elsewhere is to write into it
             with contextlib.suppress(OSError):  # somebody else has submitted the same at this moment
                 folder.rename(target)
             target.chmod(0o555)
             sync_folder(versions)
-        return Artefact(content_hash, manifest.run, manifest.games, manifest.language)
+        return Artefact(content_hash, manifest.run, manifest.games, manifest.language, was_there)
     except OSError as error:
         if is_for_want_of_room(error):
             raise NoRoom(f"{path} cannot be taken in: {error.strerror}; make room and send it again") from error

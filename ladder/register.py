@@ -108,6 +108,30 @@ class Register(Budgets):
             latest[row["name"]] = row["id"]
         return found
 
+    def has_content(self, content_hash: str) -> bool:
+        """Tell whether there is a version with these files."""
+        return bool(self._rows("select 1 from versions where content_hash = ? limit 1", [content_hash]))
+
+    def idle_since(self) -> dict[int, str]:
+        """Return since when nothing has happened to each version that could let it play, in ISO 8601, UTC."""
+        rows = self._rows(
+            """
+            select id, max(
+                submitted_at,
+                coalesce((select max(at) from qualifications where version = versions.id), ''),
+                coalesce((select max(at) from retirements where version = versions.id), ''),
+                coalesce((
+                    select max(created_at) from tallies join blocks on blocks.id = last_block where version = versions.id
+                ), ''),
+                coalesce((
+                    select min(later.submitted_at) from versions as later
+                    where later.bot = versions.bot and later.id > versions.id
+                ), '')
+            ) as since from versions
+            """
+        )
+        return {row["id"]: row["since"] for row in rows}
+
     # tables
 
     def consent(self, bot: str, *, given: bool) -> None:

@@ -17,9 +17,11 @@ from pathlib import Path
 
 from ladder.evidence import NONE_KEPT, KeptRecords
 from ladder.home import Home
-from ladder.intake import ORGANISER_NAME
+from ladder.intake import ORGANISER_NAME, remove_version
 from ladder.logs import packed_logs, take_out_logs
 from ladder.packs import in_pack, take_out
+from ladder.quotas import bytes_of
+from ladder.standings import at_rest
 from ladder.store import Store
 from referee.records.record import RecordError
 
@@ -115,6 +117,40 @@ def _prune(
     for pack in packs:
         take_out(home, pack.block, pack.to_take_out)
     return pruned
+
+
+def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = False) -> tuple[int, int]:
+    """Remove the files of versions that play no more, and have not since before a time; return of how many, and how many bytes.
+
+    The same files can belong to several versions, and stay as long as one of them may play. Who submits the same again restores them.
+    No record needs them: to verify or to look at a match, no bot is started.
+
+    Args:
+        home: the ladder.
+        store: what it knows.
+        before: the time, as the ladder writes times.
+        dry_run: whether to remove nothing, only to count.
+
+    Raises:
+        BadHome: if the pruning cannot be noted; nothing was removed then.
+    """
+    if not home.versions.is_dir():
+        return 0, 0
+    with home.files_stay(but_mine=True), home.versions_alone():
+        with store.reading():
+            resting, since, versions = at_rest(store), store.idle_since(), store.versions().values()
+        spared = {one.content_hash for one in versions if one.id not in resting or since[one.id] >= before}
+        gone = {one.content_hash for one in versions if not (one.is_house or one.is_at_home)} - spared
+        gone = {content for content in gone if (home.versions / content).is_dir()}
+        count = sum(one.content_hash in gone for one in versions)
+        size = sum(bytes_of(home.versions / content) for content in gone)
+        if gone and not dry_run:
+            store.note_act(
+                ORGANISER_NAME, "prune", f"files of {count} versions that played no more before {before[:10]}"
+            )
+            for content in sorted(gone):
+                remove_version(home, content)
+        return count, size
 
 
 def by_retention(what: str, at: str) -> str:

@@ -41,7 +41,7 @@ migrations = Migrations("ladder")
 
 They change facts and layouts; after the last of them `tallies.derive` fills the tallies, whose queries know only the newest layout.
 """
-NOT_OF_TALLIES = {"kept_records", "consents"}
+NOT_OF_TALLIES = {"kept_records", "consents", "quotas"}
 """Those that change nothing from which a tally follows: to fill all tallies of a million matches takes minutes."""
 
 
@@ -568,3 +568,10 @@ def consents(db: Database) -> None:
         "id integer primary key, bot integer not null references bots (id), given integer not null, at text not null"
     )
     _run(db, f"create table consents ({columns}) strict")
+
+
+@migrations()
+def quotas(db: Database) -> None:
+    """Let the organiser say how much room the files of an author may take."""
+    columns = "id integer primary key, author text not null, bytes integer, at text not null"
+    _run(db, f"create table quotas ({columns}) strict")

@@ -180,6 +180,32 @@ def _statuses(
     return {version: status(version) for version in playing}
 
 
+def at_rest(store: Store) -> set[int]:
+    """Return the submitted versions that nothing starts again, unless somebody brings them back.
+
+    They are retired; or under every condition under which they could play, they have not qualified, or are replaced. Of each bot, two
+    that could play are spared: a bot falls back on the one before if its newest version does not qualify or is retired.
+    """
+    versions, retired = store.versions(), store.retired()
+    found: dict[int, set[Status]] = {}
+    needed: set[int | None] = set()
+    for condition in store.conditions().values():
+        for one in standings(store, condition):
+            found.setdefault(one.version.id, set()).add(one.status)
+        needed |= {one.predecessor for one in candidates(store, condition)} | store.playing(condition)
+    could_play: dict[str, list[int]] = {}
+    for version in versions.values():
+        if version.id not in retired and found.get(version.id) != {Status.FAILED}:
+            could_play.setdefault(version.bot, []).append(version.id)
+    needed.update(one for ids in could_play.values() for one in ids[-2:])
+    return {
+        version.id
+        for version in versions.values()
+        if not (version.is_house or version.is_at_home or version.id in needed)
+        and (version.id in retired or found.get(version.id, {Status.UNTRIED}) <= {Status.FAILED, Status.REPLACED})
+    }
+
+
 def retire(store: Store, versions: Sequence[Version]) -> None:
     """Take versions out: they are not scheduled any more, and keep what they have.
 

@@ -109,6 +109,46 @@ def budget(
         out.print(f"{name}: {'no limit' if matches is None else f'{matches} matches a day'}")
 
 
+def _bytes(text: str) -> int | None:
+    """Read a quota."""
+    if text == "none":
+        return None
+    found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text)
+    if found is None:
+        raise typer.BadParameter("say a number of bytes, such as 500M or 2G, or none", param_hint="BYTES")
+    return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
+
+
+@author.command()
+def quota(
+    name: NameArgument,
+    size: Annotated[
+        str,
+        typer.Argument(metavar="BYTES", help="How much their files may have, such as 500M or 2G; none for no limit."),
+    ],
+    home: HomeOption,
+    as_json: AsJson = False,
+) -> None:
+    """Limit how many bytes the files of all versions of an author may have together; without this, 1 GiB.
+
+    What they would exceed it with is refused when it is submitted. What is there stays; `dogana ladder prune
+    --versions-older-than` removes the files of versions that play no more.
+
+    Examples:
+
+      dogana ladder author quota ann 200M
+
+      dogana ladder author quota ann none
+    """
+    most = _bytes(size)
+    with Authors(Home(home).database, create=False) as authors:
+        authors.set_quota(name, most)
+    if as_json:
+        print_json({"author": name, "bytes": most})
+    else:
+        out.print(f"{name}: {'no limit' if most is None else f'{most:,} bytes'}")
+
+
 @author.command("list")
 def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
     """List authors, what is known of their tokens, and how many matches of their budget they have had today.

@@ -15,6 +15,7 @@ from ladder.errors import LadderError
 from ladder.evidence import NONE_KEPT, KeptRecords
 from ladder.home import Home
 from ladder.retention import prune as remove
+from ladder.retention import prune_versions
 from referee.commands.output import out, print_json
 
 MAX_DAYS = 36_500
@@ -28,6 +29,13 @@ def prune(
     ] = None,
     logs_older_than: Annotated[
         str | None, typer.Option(help="Remove what bots wrote in matches that ended longer ago.", metavar="DAYS")
+    ] = None,
+    versions_older_than: Annotated[
+        str | None,
+        typer.Option(
+            help="Remove the files of versions that have played no more for longer: retired, not qualified, or replaced.",
+            metavar="DAYS",
+        ),
     ] = None,
     keep_bot: Annotated[
         list[str] | None,
@@ -44,29 +52,37 @@ def prune(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing; tell what would be removed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove old records and logs. Results, ratings and the audit log stay. A run or a server may go on meanwhile.
+    """Remove old records, logs and bots. Results, ratings and the audit log stay. A run or a server may go on meanwhile.
 
     A record is removed only when the seed of its block is revealed. Whoever asks for it afterwards is told when it was pruned;
     who has kept it can still prove it, with `dogana verify RECORD --key KEY --log LOG`. A timer can run this every day.
+
+    Versions whose files are removed are those that nothing starts again by itself. Of each bot, two that could play stay.
+    If one is to play again, its author submits the same files once more.
 
     Examples:
 
       dogana ladder prune --records-older-than 90d --logs-older-than 30d --dry-run
 
-      dogana ladder prune --logs-older-than 30d --home ./ladder
+      dogana ladder prune --logs-older-than 30d --versions-older-than 30d --home ./ladder
 
       dogana ladder prune --records-older-than 90d --keep-bot mybot --keep-one-block-of 100
     """
-    if records_older_than is None and logs_older_than is None:
-        raise LadderError("say what is too old: --records-older-than 90d, --logs-older-than 30d, or both")
+    if records_older_than is None and logs_older_than is None and versions_older_than is None:
+        raise LadderError(
+            "say what is too old: --records-older-than 90d, --logs-older-than 30d, --versions-older-than 30d, or several of them"
+        )
     kept = KeptRecords(tuple(sorted(set(keep_bot or ()))), keep_one_block_of)
     if records_older_than is None and kept != NONE_KEPT:
         raise LadderError("--keep-bot and --keep-one-block-of say which records stay: say --records-older-than, too")
     records_before, logs_before = _before(records_older_than), _before(logs_older_than)
+    versions_before, versions, version_bytes = _before(versions_older_than), 0, 0
     with Chronicle(Home(home).database, create=False) as chronicle:
         for bot in kept.bots:
             if all(version.bot != bot for version in chronicle.find_versions(bot)):
                 raise LadderError(f"--keep-bot {bot}: records are kept of all versions of a bot; name it without one")
+        if versions_before is not None:
+            versions, version_bytes = prune_versions(Home(home), chronicle, versions_before, dry_run=dry_run)
         pruned = remove(Home(home), chronicle, records_before, logs_before, kept, dry_run=dry_run)
     if as_json:
         print_json(
@@ -76,6 +92,9 @@ def prune(
                 "logs_before": logs_before,
                 "kept": asdict(kept),
                 **asdict(pruned),
+                "versions_before": versions_before,
+                "versions": versions,
+                "version_bytes": version_bytes,
             }
         )
         return
@@ -86,6 +105,12 @@ def prune(
     if logs_before is not None:
         size = f"{pruned.log_bytes:,} bytes"
         out.print(f"the logs of {pruned.logs:,} matches before {logs_before[:10]} {done}: {size}", soft_wrap=True)
+    if versions_before is not None:
+        size = f"{version_bytes:,} bytes"
+        out.print(
+            f"the files of {versions:,} versions that played no more before {versions_before[:10]} {done}: {size}",
+            soft_wrap=True,
+        )
 
 
 def _before(age: str | None) -> str | None:

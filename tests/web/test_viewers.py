@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -25,6 +25,15 @@ MATCHES = int(os.environ.get("DOGANA_VIEWERS", "4"))
 SECONDS = 30.0
 """How long it may take on two processors that have as much other work as they can do."""
 WORDS = ("serve", "--listen", "127.0.0.1:0", "--workers", "2", "--unconfined", "--clock", "60+0.5/10")
+
+
+def niceness_of_drawings(ladder: int) -> set[int]:
+    """How far what draws for a ladder gives way to others."""
+    with suppress(OSError):  # they come and go
+        return {
+            os.getpriority(os.PRIO_PROCESS, pid) for pid in below(ladder) if "ladder.web.drawing" in command_of(pid)
+        }
+    return set()
 
 
 def test_a_viewer_is_there_soon_after_its_match(tmp_path: Path) -> None:
@@ -53,9 +62,7 @@ def test_a_viewer_is_there_soon_after_its_match(tmp_path: Path) -> None:
             seen.update(over)
             began = time.monotonic()
             while (answer := client.get(f"/matches/{over[-1]}/replay.html")).status_code == 202:
-                for pid in below(process.pid):
-                    if "ladder.web.drawing" in command_of(pid):
-                        assert os.getpriority(os.PRIO_PROCESS, pid) == os.getpriority(os.PRIO_PROCESS, process.pid)
+                assert niceness_of_drawings(process.pid) <= {os.getpriority(os.PRIO_PROCESS, process.pid)}
                 time.sleep(0.2)
             assert answer.status_code == 200
             took.append(time.monotonic() - began)

@@ -1,0 +1,201 @@
+"""How much room the bots of an author take: what they may, and what is removed of it when it plays no more."""
+
+from __future__ import annotations
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ladder import quotas
+from ladder.authors import Authors
+from ladder.condition import Condition
+from ladder.errors import CannotPlay, LadderError, NotFound
+from ladder.home import Home
+from ladder.intake import Inspector, submit
+from ladder.match import Version
+from ladder.quotas import bytes_of
+from ladder.retention import prune_versions
+from ladder.running import enter_house_bots
+from ladder.standings import at_rest, requalify, retire
+from ladder.store import Store
+from tests.commands.conftest import Dogana, dogana
+
+__all__ = ["dogana"]
+
+PROGRAM = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
+
+
+def bot(folder: Path, number: int, size: int = 1000) -> Path:
+    """A program of so many bytes; each number has another one."""
+    path = folder / f"bot{number}.py"
+    path.write_text(PROGRAM + f"# {number:06}".ljust(size - len(PROGRAM) - 1, "#") + "\n")
+    assert path.stat().st_size == size
+    return path
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Home:
+    return Home(tmp_path / "home")
+
+
+def set_quota(home: Home, author: str, size: int | None) -> None:
+    with Authors(home.database, create=False) as authors:
+        authors.set_quota(author, size)
+
+
+def folders(home: Home) -> set[str]:
+    return {path.name for path in home.versions.iterdir()}
+
+
+def test_what_exceeds_a_quota_is_refused_in_a_line_and_leaves_nothing(tmp_path: Path, home: Home) -> None:
+    first, _ = submit(home, bot(tmp_path, 1), "one", "ann")
+    set_quota(home, "ann", 2500)
+    second, _ = submit(home, bot(tmp_path, 2), "two", "ann")
+    with pytest.raises(LadderError) as refused:
+        submit(home, bot(tmp_path, 3), "three", "ann")
+    assert str(refused.value).startswith(
+        "the files of ann have 2,000 bytes on this ladder; with 1,000 more they would have more than the 2,500 that are allowed"
+    )
+    assert "\n" not in str(refused.value)
+    assert folders(home) == {first.content_hash, second.content_hash}
+    with Store(home.database, create=False) as store:
+        assert {one.bot for one in store.versions().values()} == {"one", "two"}
+    assert submit(home, bot(tmp_path, 1), "one", "ann") == (first, False), "what is there takes no more room"
+    submit(home, bot(tmp_path, 3), "three", "bob")
+    set_quota(home, "ann", None)
+    submit(home, bot(tmp_path, 4), "four", "ann")
+
+
+def test_without_a_quota_a_default_holds(tmp_path: Path, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quotas, "DEFAULT_BYTES", 1500)
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    with pytest.raises(LadderError, match="1,500 that are allowed"):
+        submit(home, bot(tmp_path, 2), "two", "ann")
+
+
+def test_files_that_others_have_too_count_for_each_who_submits_them(tmp_path: Path, home: Home) -> None:
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    submit(home, bot(tmp_path, 1), "other", "ann")
+    set_quota(home, "ann", 2000)
+    submit(home, bot(tmp_path, 2), "two", "ann")
+    assert len(folders(home)) == 2
+
+
+def test_two_submits_at_the_same_moment_do_not_pass_together(tmp_path: Path, home: Home) -> None:
+    submit(home, bot(tmp_path, 0), "bot", "ann")
+    set_quota(home, "ann", 3000)
+    ready, refused = threading.Barrier(6), []
+
+    def send(number: int) -> None:
+        ready.wait()
+        try:
+            submit(home, bot(tmp_path, number), f"bot{number}", "ann")
+        except LadderError as error:
+            refused.append(str(error))
+
+    threads = [threading.Thread(target=send, args=(number,)) for number in range(1, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(refused) == 4
+    assert all("are allowed" in text for text in refused)
+    assert sum(bytes_of(home.versions / name) for name in folders(home)) == 3000
+
+
+def test_the_organiser_sets_quotas(tmp_path: Path, dogana: Dogana) -> None:
+    dogana("ladder", "author", "add", "ann", "--home", "home")
+    assert "ann: 524,288,000 bytes" in dogana("ladder", "author", "quota", "ann", "500M", "--home", "home").stdout
+    assert "ann: no limit" in dogana("ladder", "author", "quota", "ann", "none", "--home", "home").stdout
+    assert "no author 'bob'" in dogana("ladder", "author", "quota", "bob", "1G", "--home", "home", status=1).stderr
+    assert "such as 500M" in dogana("ladder", "author", "quota", "ann", "much", "--home", "home", status=2).stderr
+    assert "author quota" in dogana("ladder", "audit", "--home", "home").stdout
+    with Authors(Home(tmp_path / "home").database, create=False) as authors:
+        assert authors.quotas() == {"ann": None}
+        with pytest.raises(NotFound):
+            authors.set_quota("bob", 1)
+
+
+# what plays no more
+
+
+@pytest.fixture
+def versions(tmp_path: Path, home: Home) -> dict[int, Version]:
+    """Five versions of a bot under one condition: 1 to 4 have qualified, 5 has not."""
+    found = {number: submit(home, bot(tmp_path, number), "mybot", "ann")[0] for number in range(1, 6)}
+    with Store(home.database, create=False) as store:
+        condition = condition_of(store)
+        enter_house_bots(store, condition)
+        for number, version in found.items():
+            store.qualify(version.id, condition, passed=number < 5, reason="" if number < 5 else "crash")
+    return found
+
+
+def condition_of(store: Store) -> Condition:
+    return store.condition("cargo_noir", {}, "60+0.5/10")
+
+
+def later() -> str:
+    return (datetime.now(UTC) + timedelta(days=1)).isoformat(timespec="milliseconds")
+
+
+def test_versions_that_nothing_starts_again_are_pruned_and_those_that_could_play_stay(
+    tmp_path: Path, home: Home, versions: dict[int, Version]
+) -> None:
+    with Store(home.database, create=False) as store:
+        assert at_rest(store) == {versions[number].id for number in (1, 2, 5)}
+        assert prune_versions(home, store, later(), dry_run=True) == (3, 3000)
+        assert len(folders(home)) == 5
+        assert prune_versions(home, store, versions_before()) == (0, 0), "they have played until now"
+        assert prune_versions(home, store, later()) == (3, 3000)
+        assert folders(home) == {versions[number].content_hash for number in (3, 4)}
+        assert prune_versions(home, store, later()) == (0, 0)
+    with Authors(home.database, create=False) as authors:
+        [last] = authors.acts(1)
+        assert (last.did, last.about[:28]) == ("prune", "files of 3 versions that pla")
+    inspector = Inspector(home.versions)
+    with pytest.raises(CannotPlay, match="submit the same again to restore them"):
+        inspector.check(versions[1])
+    assert submit(home, bot(tmp_path, 1), "mybot", "ann") == (versions[1], False)
+    inspector.check(versions[1])
+
+
+def versions_before() -> str:
+    return (datetime.now(UTC) - timedelta(days=1)).isoformat(timespec="milliseconds")
+
+
+def test_a_retired_bot_is_pruned_whole_and_one_that_comes_back_is_not(home: Home, versions: dict[int, Version]) -> None:
+    with Store(home.database, create=False) as store:
+        retire(store, list(versions.values()))
+        assert at_rest(store) == {one.id for one in versions.values()}
+        requalify(store, [versions[1]])
+        assert versions[1].id not in at_rest(store)
+
+
+def test_files_stay_as_long_as_one_version_with_them_may_play(
+    tmp_path: Path, home: Home, versions: dict[int, Version]
+) -> None:
+    submit(home, bot(tmp_path, 1), "another", "ann")
+    with Store(home.database, create=False) as store:
+        prune_versions(home, store, later())
+    assert versions[1].content_hash in folders(home)
+
+
+def test_a_version_in_a_match_that_is_not_over_stays(home: Home, versions: dict[int, Version]) -> None:
+    with Store(home.database, create=False) as store:
+        condition = condition_of(store)
+        other = next(one for one in store.versions().values() if one.is_house)
+        tables = {"a" * 16: [versions[1].id, other.id], "b" * 16: [other.id, versions[1].id]}
+        store.add_block(condition, 1, tables, 1, 0, {})
+        assert versions[1].id not in at_rest(store)
+        assert versions[2].id in at_rest(store)
+
+
+def test_the_command_tells_what_it_removes(home: Home, versions: dict[int, Version], dogana: Dogana) -> None:
+    words = ("ladder", "prune", "--versions-older-than", "1d", "--home", str(home.folder))
+    assert "the files of 0 versions" in dogana(*words, "--dry-run").stdout
+    assert json.loads(dogana(*words, "--json").stdout)["versions"] == 0
+    assert len(folders(home)) == 5
