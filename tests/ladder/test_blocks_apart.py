@@ -61,6 +61,10 @@ class Watch:
         """Nothing is played any more."""
         self._playing.clear()
 
+    def until(self, most: int) -> Callable[[], bool]:
+        """Tell whether so many matches are over."""
+        return lambda: len(self.ended) >= most
+
     @property
     def counted(self) -> int:
         """How many matches of blocks were played to their ends."""
@@ -265,7 +269,7 @@ def test_blocks_stay_apart_whatever_is_void_given_up_or_taken_up_again(
         before = len(watch.ended)
         hall = Hall(watch, places, end_of, chance.randrange(1000))
         most = before + chance.randrange(15, 40)
-        play(tmp_path, store, hall, monkeypatch, None, lambda most=most: len(watch.ended) >= most, at_home)
+        play(tmp_path, store, hall, monkeypatch, None, watch.until(most), at_home)
         assert store.open_matches() != {}
     assert watch.overlaps == []
     assert watch.most == places
@@ -334,7 +338,7 @@ def test_a_run_that_is_stopped_again_and_again_while_bots_come_plays_and_lets_th
             enter(store, f"bot{next(names)}", qualified=False)
         most = len(watch.ended) + 2
         hall = Hall(watch, 1, finished)
-        play(tmp_path, store, hall, monkeypatch, matches, lambda most=most: len(watch.ended) >= most)
+        play(tmp_path, store, hall, monkeypatch, matches, watch.until(most))
     assert watch.counted >= 10  # a block has two to five matches, and follows at most `MAX_NEWCOMERS` newcomers
     assert watch.tried >= 10
 
