@@ -1,4 +1,9 @@
-"""Run a ladder: take the lock, let new versions qualify, play matches, and count them."""
+"""Run a ladder: take the lock, let new versions qualify, play matches, and count them.
+
+No two matches of one block are played at the same time: they share their luck, and a bot in one could tell it to a bot in the other.
+So each worker takes a match of a block of its own, and blocks are scheduled until all workers have one. Between blocks newcomers
+qualify, a few at a time, so that neither waits for all of the others.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +13,16 @@ import math
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
+from itertools import islice
 
 from ladder.blocks import Blocks
 from ladder.cluster_pool import ClusterPool
 from ladder.condition import Agreed, Condition
 from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
-from ladder.home import QUALIFY, Home
+from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
 from ladder.journal import note
 from ladder.key import ladder_key
@@ -25,6 +31,7 @@ from ladder.packs import Packer
 from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Invitation, Pool, Void
 from ladder.progress import NOTHING, Progress, Remark
+from ladder.qualifying import not_this_time, partner_of, qualify_alone, qualifying, settle_qualification, why_not
 from ladder.rating import rate
 from ladder.register import Connection
 from ladder.room import Room, check_room
@@ -46,6 +53,8 @@ IDLE_SECONDS = 1.0
 """How often a run that goes on until it is stopped looks for something to play."""
 TRY_AGAIN_SECONDS = 900.0
 """When such a run lets a version try again to qualify whose match was void, or whose files were not there."""
+MAX_NEWCOMERS = 4
+"""How many newcomers may try to qualify between two blocks: about as many matches as a block has."""
 MAX_GIVEN_UP = 10
 """A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
 
@@ -107,9 +116,8 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
             yield Progress(Remark(text, level=logging.WARNING), 0, 0)
     here = Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
     with here if plan.crew is None else contextlib.nullcontext(ClusterPool(home, plan.crew, plan.join_seconds)) as pool:
-        for condition, seat_counts in chosen.items():
+        for condition in chosen:
             enter_house_bots(store, condition)
-            yield from qualify(home, store, pool, condition, min(seat_counts))
         yield from _Play(home, store, pool, chosen, plan).play()
 
 
@@ -123,96 +131,6 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
             version, _ = store.add_version(name, HOUSE, content, [], playable, "Python")
             if version.id not in store.qualifications(condition):
                 store.qualify(version.id, condition, passed=True, reason="house bot")
-
-
-def qualify(home: Home, store: Store, pool: Pool | ClusterPool, condition: Condition, seats: int) -> Iterator[Progress]:
-    """Let every version that has not tried yet under this condition play a match of so many seats against `random`.
-
-    They play at the same time, and a neighbour could stop the agent of another, or its worker. So what went wrong then decides
-    nothing: it is played again while nothing else runs.
-    """
-    partner = _partner(store, condition)
-    trying: list[Match] = []
-    inspector = Inspector(home.versions)
-    for version in to_qualify(store, condition):
-        if version.is_at_home:  # as soon as it can be called
-            continue
-        try:
-            inspector.check(version)
-        except CannotPlay as error:
-            yield Progress(_not_this_time(version, condition, str(error)), 0, 0)
-        else:
-            trying.append(_qualifying(version, partner, condition, seats))
-    failed: list[Match] = []
-    for match, end in pool.play(trying):
-        if _why_not(end):
-            failed.append(match)
-        else:
-            yield Progress(_qualified(home, store, match, end), 0, 0)
-    for match in failed:
-        yield Progress(_qualify_alone(home, store, pool, match), 0, 0)
-
-
-def _partner(store: Store, condition: Condition) -> Version:
-    """Return the bot against which versions qualify."""
-    return next(
-        version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
-    )
-
-
-def _qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Match) -> Remark:
-    """Let a version try once more to qualify while nothing else is being played; this decides."""
-    version, *partners = failed.seats
-    for _ in range(MAX_VOIDS):
-        match = _qualifying(version, partners[0], failed.condition, len(failed.seats))
-        end = pool.play_alone(match)
-        if not (isinstance(end, Void) and end.worker_died):
-            break
-    return _qualified(home, store, match, end)
-
-
-def _qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
-    """Return a match in which a version can qualify."""
-    return Match(
-        match_id=f"{QUALIFY}{version.id}-{secrets.token_hex(8)}",
-        block=None,
-        condition=condition,
-        seats=(version, *[partner] * (seats - 1)),
-        seed=secrets.randbits(62),
-    )
-
-
-def _not_this_time(version: Version, condition: Condition, reason: str) -> Remark:
-    fields = {"bot": version.label, "author": version.author, "game": condition.game, "reason": reason}
-    text = f"{version.label} could not be qualified this time: {reason}"
-    return Remark(text, "qualification_void", logging.WARNING, fields)
-
-
-def _qualified(home: Home, store: Store, match: Match, end: End) -> Remark:
-    """Note whether a version got through its qualification; return what is to be said."""
-    version, hint = match.seats[0], ""
-    if isinstance(end, Void) and not end.worker_died:
-        return _not_this_time(version, match.condition, end.reason)
-    reason = _why_not(end)
-    if isinstance(end, Finished):
-        hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
-        try:
-            seal_match(home, match.match_id, match.seed, end.record_hash)
-        except SealBroken as error:
-            hint += f"; {error}"
-    store.qualify(version.id, match.condition, passed=not reason, reason=reason)
-    text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
-    fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
-    event = "not_qualified" if reason else "qualified"
-    return Remark(f"{version.label} {text}{hint}", event, fields={**fields, "reason": reason})
-
-
-def _why_not(end: End) -> str:
-    """Return why a version does not qualify; empty if it does."""
-    if isinstance(end, Void):
-        return f"its worker died {MAX_VOIDS} times: {end.reason}" if end.worker_died else end.reason
-    seat = end.result.seats[0]
-    return "" if seat.outcome is Outcome.PLAYED else f"{seat.outcome.value}: {seat.detail}"
 
 
 class _Play:
@@ -249,17 +167,24 @@ class _Play:
         """Versions did not qualify in these, beside other matches; they try again as soon as nothing else is being played."""
         self._remarks: list[Remark] = []
         """What is to be said with the next progress."""
-        self._called = Counter[int]()
-        """In how many matches that are being played each bot at home is."""
+        self._playing: dict[str, Match] = {}
+        """What is being played, by the id of the match."""
         self._connected: Mapping[int, Connection] = {}
-        """The bots at home that were connected when something was scheduled last, and in how many matches each waited then."""
-        self._waiting = Counter[int]()
+        """The bots at home that were connected when something was scheduled last, and how many places of each were needed then."""
+        self._needed = Counter[int]()
         self._away_since: dict[int, float] = {}
         """Since when bots at home have been away whose matches wait for them, by `time.monotonic`."""
         self._began: dict[str, float] = {}
         """When each match that is being played was handed out, by `time.monotonic`."""
-        self._handed_out = dict.fromkeys(chosen, 0)
-        self._planned = 0
+        self._newcomers_of_run = (
+            None
+            if plan.matches is None
+            else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
+        )
+        """Who is to qualify, and where: who was there when the run began, and is not done; None for a run without an end, for all."""
+        self._tried = store.newcomers_since_the_last_block()
+        """How many newcomers have had their turn since the last block was scheduled, be it in an earlier run."""
+        self._planned = dict.fromkeys(chosen, 0)
         self._counted = 0
         self._lagged = 0
         self._given_up = 0
@@ -285,7 +210,7 @@ class _Play:
                 continue
             if self._doubtful:
                 yield from self._try_alone()
-            if self._causes:
+            elif self._causes:
                 yield from self._hold_trials()
             elif self._plan.matches is None or self._again or self._scheduled:  # these wait for bots at home
                 time.sleep(IDLE_SECONDS)
@@ -301,7 +226,7 @@ class _Play:
     def _progress(self) -> Iterator[Progress]:
         remarks, self._remarks = self._remarks or [NOTHING], []
         for remark in remarks:
-            yield Progress(remark, self._counted, max(self._plan.matches or 0, self._planned))
+            yield Progress(remark, self._counted, max(self._plan.matches or 0, sum(self._planned.values())))
 
     def _say(self, text: str) -> None:
         """Say with the next progress what is not as it should be."""
@@ -314,12 +239,13 @@ class _Play:
 
     def _add(self, matches: Sequence[Match]) -> None:
         self._scheduled.extend(matches)
-        self._planned += len(matches)
+        for match in matches:
+            self._planned[match.condition] += 1
 
     def _next(self) -> Iterator[Match | None]:
-        """Yield what is to be played: what was void first; schedule a block when nothing is left. Stop before a trial.
+        """Yield what is to be played: what was void first; schedule more when nothing can begin. Stop before a trial.
 
-        Yield None as long as all that is left waits for bots at home, or there is no room for another match.
+        Yield None as long as all that is left waits: for another match of its block, for newcomers, for bots at home, or for room.
         """
         while not (self._causes or self._doubtful):
             if not self._room.is_there():
@@ -330,7 +256,7 @@ class _Play:
                 self._fill()
                 match = self._take()
             if match is None:
-                if not (self._again or self._scheduled):
+                if not (self._again or self._scheduled or self._playing):
                     return
                 yield None
                 continue
@@ -338,7 +264,7 @@ class _Play:
                 self._check(match)
             except CannotPlay as error:
                 if match.block is None:
-                    self._say(str(error))
+                    self._remarks.append(not_this_time(match.seats[0], match.condition, str(error)))
                     self._let_try_later(match)
                     continue
                 self._store.give_up(match, str(error))
@@ -346,7 +272,7 @@ class _Play:
                 self._tell("match_given_up", match, logging.ERROR, text, reason=str(error))
                 self._end(match)
             else:
-                self._called.update(version.id for version in match.at_home)
+                self._playing[match.match_id] = match
                 self._began[match.match_id] = time.monotonic()
                 # At once: the next progress comes when a match is over.
                 note("match_begun", match=match.match_id, game=match.condition.game, bots=match.labels)
@@ -355,48 +281,103 @@ class _Play:
     def _take(self) -> Match | None:
         """Take out the first match that can begin now."""
         connected = self._store.connected()
+        called = Counter(version.id for match in self._playing.values() for version in match.at_home)
+        blocks = {match.block for match in self._playing.values()} - {None}
         for waiting in (self._again, self._scheduled):
             for match in waiting:
-                if self._can_begin(match, connected):
+                if self._can_begin(match, connected, called) and match.block not in blocks:
                     waiting.remove(match)
-                    if waiting is self._scheduled:
-                        self._handed_out[match.condition] += 1
                     return match
         return None
 
-    def _can_begin(self, match: Match, connected: Mapping[int, Connection]) -> bool:
+    def _can_begin(self, match: Match, connected: Mapping[int, Connection], called: Mapping[int, int]) -> bool:
         """Tell whether the bots at home in a match are there, or have been away for too long."""
         can_begin, now = True, time.monotonic()
         for version in match.at_home:  # look at all of them: the times of those that are away run together
             if version.id in connected:
                 self._away_since.pop(version.id, None)
-                can_begin &= self._called[version.id] < connected[version.id].matches
+                can_begin &= called[version.id] < connected[version.id].matches
             else:
                 can_begin &= now - self._away_since.setdefault(version.id, now) >= AWAY_SECONDS
         return can_begin
 
     def _fill(self) -> None:
-        """Add newcomers who are to qualify, or else a block, unless enough was played."""
+        """Add newcomers who are to qualify, or, when enough of them have had their turn, a block, unless enough was played."""
         self._connected = self._store.connected()
-        self._waiting = Counter(version.id for match in (*self._again, *self._scheduled) for version in match.at_home)
+        unfinished = (*self._playing.values(), *self._again, *self._scheduled)
+        self._needed = Counter(  # one place for each block, of which one match is played at a time
+            version
+            for version, _ in {(one.id, match.block or match.match_id) for match in unfinished for one in match.at_home}
+        )
+        if self._let_try(MAX_NEWCOMERS - self._tried) or self._waits_for_newcomers():
+            return
+        if not self._add_block():
+            self._let_try(MAX_NEWCOMERS)  # nothing else can be played
+
+    def _waits_for_newcomers(self) -> bool:
+        """Tell whether the first block of a run waits for newcomers that qualify at this moment, so that it can be theirs."""
+        is_first = self._plan.matches is not None and not any(self._planned.values())
+        return is_first and any(match.block is None for match in self._playing.values())
+
+    def _let_try(self, most: int) -> bool:
+        """Add newcomers who are to qualify, so many at most; return whether there was one."""
+        newcomers = list(islice(self._newcomers(), max(0, most)))
+        self._scheduled.extend(newcomers)
+        self._tried += len(newcomers)
+        return bool(newcomers)
+
+    def _add_block(self) -> bool:
+        """Schedule a block, unless enough was played, or there is nobody worth it; return whether that was so.
+
+        Raises:
+            TooFew: if a run that is to play so many matches has too few bots for any, and waits for none to qualify.
+        """
         if self._plan.matches is None:
-            newcomers = list(self._newcomers())
-            self._scheduled.extend(newcomers)
-            worth_playing = [condition for condition in self._chosen if self._is_worth_playing(condition)]
-            if worth_playing and not newcomers:
-                with contextlib.suppress(TooFew):  # others may come
-                    self._schedule(worth_playing)
-        elif sum(self._handed_out.values()) < self._plan.matches:
-            self._schedule(self._chosen)
+            conditions = [one for one in self._chosen if self._is_worth_playing(one)]
+        elif sum(self._planned.values()) < self._plan.matches:
+            conditions = [one for one in self._chosen if not self._has_newcomers(one) or self._is_worth_playing(one)]
+        else:
+            return False
+        if not conditions:
+            return False
+        condition = min(conditions, key=lambda condition: self._planned[condition])
+        try:
+            self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
+        except TooFew:  # others may come
+            if self._plan.matches is None or self._has_newcomers(condition):
+                return False
+            raise
+        self._tried = 0
+        return True
+
+    def _has_newcomers(self, condition: Condition) -> bool:
+        """Tell whether a version is to qualify, or does so already."""
+        now = time.monotonic()
+        return any(
+            not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
+            for version in self._to_qualify(condition)
+        )
+
+    def _to_qualify(self, condition: Condition) -> list[Version]:
+        """Return the versions that this run lets qualify."""
+        known = self._newcomers_of_run
+        if known is not None and not known:
+            return []
+        return [
+            version
+            for version in to_qualify(self._store, condition)
+            if (known is None or (version.id, condition.id) in known)
+            and (self._plan.invite is not None or not version.is_at_home)
+        ]
 
     def _newcomers(self) -> Iterator[Match]:
         """Yield a match for each version that is to qualify, and does not do so already."""
         for condition, seat_counts in self._chosen.items():
-            for version in to_qualify(self._store, condition):
+            for version in self._to_qualify(condition):
                 key = version.id, condition.id
                 if self._tries_again.get(key, 0.0) <= time.monotonic():
                     self._tries_again[key] = math.inf
-                    yield _qualifying(version, _partner(self._store, condition), condition, min(seat_counts))
+                    yield qualifying(version, partner_of(self._store, condition), condition, min(seat_counts))
 
     def _is_worth_playing(self, condition: Condition) -> bool:
         """Tell whether there is a bot that somebody has submitted, and that could play now."""
@@ -406,16 +387,11 @@ class _Play:
         )
 
     def _has_time(self, version: Version) -> bool:
-        """Return whether a version can be in a further block: one at home must have places that its other matches do not need."""
+        """Return whether a version can be in a further block: one at home must have places that its other blocks do not need."""
         if not version.is_at_home:
             return True
         connection = self._connected.get(version.id)
-        return connection is not None and self._called[version.id] + self._waiting[version.id] < connection.matches
-
-    def _schedule(self, conditions: Iterable[Condition]) -> None:
-        """Schedule a block of the game that has had the fewest matches."""
-        condition = min(conditions, key=lambda condition: self._handed_out[condition])
-        self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
+        return connection is not None and self._needed[version.id] < connection.matches
 
     def _is_playable(self, version: Version) -> bool:
         """Return whether a version can be played: its files are those that were submitted, or that is said; it is not busy at home."""
@@ -442,7 +418,7 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
-        self._called.subtract(version.id for version in match.at_home)
+        del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
         if match.block is None:
             self._settle_newcomer(match, end)
@@ -477,26 +453,34 @@ class _Play:
         """Let a version that neither qualified nor failed in a match try again after a while."""
         self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
 
+    def _note_tried(self, match: Match) -> None:
+        """Note that it was decided in a match whether a version qualifies."""
+        key = match.seats[0].id, match.condition.id
+        self._tries_again.pop(key, None)
+        if self._newcomers_of_run is not None:
+            self._newcomers_of_run.discard(key)
+
     def _settle_newcomer(self, match: Match, end: End) -> None:
         self._let_try_later(match)
         if match.at_home and isinstance(end, Void):  # it has done nothing on this machine by which a worker could die
-            self._remarks.append(_not_this_time(match.seats[0], match.condition, end.reason))
+            self._remarks.append(not_this_time(match.seats[0], match.condition, end.reason))
         elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
-            self._remarks.append(_not_this_time(match.seats[0], match.condition, "it did not come"))
-        elif _why_not(end) and not match.at_home:  # nobody here can harm one at home
+            self._remarks.append(not_this_time(match.seats[0], match.condition, "it did not come"))
+        elif why_not(end) and not match.at_home:  # nobody here can harm one at home
             self._doubtful.append(match)
         else:
-            self._tries_again.pop((match.seats[0].id, match.condition.id), None)
-            self._remarks.append(_qualified(self._home, self._store, match, end))
+            self._note_tried(match)
+            self._remarks.append(settle_qualification(self._home, self._store, match, end))
 
     def _try_alone(self) -> Iterator[Progress]:
         """Let versions that did not qualify beside others try again. Nothing else is being played."""
         while self._doubtful:
             match = self._doubtful.popleft()
-            yield Progress(_qualify_alone(self._home, self._store, self._pool, match), 0, 0)
+            self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
+            yield from self._progress()
             self._let_try_later(match)
             if match.seats[0].id in self._store.qualifications(match.condition):
-                self._tries_again.pop((match.seats[0].id, match.condition.id), None)
+                self._note_tried(match)
 
     def _end(self, match: Match) -> None:
         """Let a match be over, and reveal the seed of its block if it was the last one."""

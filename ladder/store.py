@@ -18,7 +18,7 @@ from ladder.condition import Condition
 from ladder.database import among_ids
 from ladder.entries import note, now
 from ladder.evidence import Evidence
-from ladder.match import Count, Match, Version, seed_of
+from ladder.match import HOUSE, Count, Match, Version, seed_of
 from ladder.rating import History, Rating
 from ladder.schema import MAX_VOIDS
 from ladder.tallies import DERIVED, REPEATED, begin_again, derive, differences, differing_after_blocks
@@ -171,6 +171,19 @@ class Store(Evidence):
             [condition.id, block],
         )
         return int(row["blocks"])
+
+    def newcomers_since_the_last_block(self) -> int:
+        """Return how often a version that somebody has submitted got through its qualification, or not, since a block was scheduled."""
+        [row] = self._rows(
+            """
+            select count(*) as newcomers from qualifications
+            join versions on versions.id = qualifications.version join bots on bots.id = versions.bot
+            where passed is not null and bots.author != ?
+            and at >= coalesce((select created_at from blocks order by id desc limit 1), '')
+            """,
+            [HOUSE],
+        )
+        return int(row["newcomers"])
 
     def last_round(self, condition: Condition) -> int:
         """Return the round of the last block under a condition; 0 if there was none."""

@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-CONTRACT = ("referee/game.py", "referee/kit/chance.py", "referee/playout.py")
+CONTRACT = ("referee/game.py", "referee/named.py", "referee/kit/chance.py", "referee/playout.py")
 """What all rules are compiled with."""
 PURE = (
     "__init__",

@@ -142,21 +142,6 @@ class IllegalAction(Exception):
         self.rule = rule
 
 
-_Named = typing.TypeVar("_Named", bound=enum.IntEnum)
-
-
-def named(names: type[_Named], number: int) -> _Named:
-    """Return what a number in an action stands for; an action may come from anywhere, with any number in it.
-
-    Raises:
-        IllegalAction: if it stands for nothing.
-    """
-    try:
-        return names(number)
-    except ValueError:
-        raise IllegalAction(f"there is no {names.__name__.lower()} {number!r}") from None
-
-
 _WORD = re.compile(r"(?<!^)(?=[A-Z])")
 
 

@@ -221,6 +221,57 @@ def test_an_author_who_floods_the_ladder_does_not_hold_up_the_newcomers_of_other
     assert seen[NEW_BLOCKS - 1] <= 6 * NEW_BLOCKS
 
 
+# --- the numbers of the rule, as docs/running_a_ladder.md and the head of schedule.py tell them ------------
+
+
+def moved_by_a_block_of_two(candidate: Candidate) -> int:
+    """How far a block of two seats moves a version that was due two rounds after the lowest, in half matches."""
+    queue = Queue([candidate, Candidate(99, "other", Rating(), 3)], {})
+    block = queue.draw((2,), (), random.Random(1), met_never)
+    assert block is not None
+    return block.due[candidate.version] - 2 * 4
+
+
+def test_a_version_is_new_in_its_first_three_blocks_in_which_a_match_moves_it_half_as_far() -> None:
+    moved = [moved_by_a_block_of_two(Candidate(1, "author", Rating(), blocks)) for blocks in range(6)]
+    assert moved == [2, 2, 2, 4, 4, 4]
+
+
+def test_a_match_moves_a_house_bot_four_times_as_far_as_the_only_bot_of_an_author() -> None:
+    assert moved_by_a_block_of_two(Candidate(1, HOUSE, Rating(), 3)) == 16
+
+
+def test_every_second_block_begins_with_a_new_version() -> None:
+    entered = [Candidate(1, "old", Rating(25, 8), 3, due=0), Candidate(2, "older", Rating(25, 7), 3, due=0)]
+    new = Candidate(101, "new", Rating(25, 1), due=12)  # so far ahead that nobody draws it
+    tables = [Queue([*entered, new], {2: blocks}).draw((2,), (), random.Random(1), met_never) for blocks in range(6)]
+    assert [block is not None and 101 in block.versions for block in tables] == [False, True] * 3
+
+
+def test_who_joins_is_due_two_rounds_of_four_half_matches_after_the_lowest() -> None:
+    queue = Queue([], {}, lowest=5)
+    queue.put(Candidate(1, "author", Rating()))
+    assert queue[1].due == (5 + 2) * 4
+
+
+def test_who_is_three_rounds_ahead_is_not_drawn_and_who_is_two_ahead_is() -> None:
+    ahead = {1: 0, 2: 2, 3: 3}
+    entered = [Candidate(n, f"author{n}", Rating(25, 2), 3, due=4 * rounds) for n, rounds in ahead.items()]
+    assert drawn(entered) == [{1, 2}] * 20
+
+
+def test_opponents_are_chosen_from_thirty_two_that_are_drawn() -> None:
+    looked_at = set()
+
+    def met(some: Collection[int], others: Collection[int]) -> dict[int, int]:
+        looked_at.add(len(some))
+        return {}
+
+    for seed in range(10):
+        Queue(settled(200), {}).draw((2,), (), random.Random(seed), met)
+    assert max(looked_at) == 32
+
+
 # --- nobody starves ---------------------------------------------------------------------------------------
 
 

@@ -13,9 +13,8 @@ from ladder.condition import Condition, agree
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
-from ladder.pool import Pool
 from ladder.recompute import compare
-from ladder.running import RunPlan, enter_house_bots, qualify, run
+from ladder.running import RunPlan, run
 from ladder.schema import MAX_VOIDS
 from ladder.standings import SCHEDULED, Status, standings
 from ladder.store import Store
@@ -189,12 +188,10 @@ def test_a_bot_that_kills_the_worker_of_a_rival_that_qualifies_beside_it_does_no
     for name, program in (("framer", FRAMING), ("rival", RIVAL)):
         (tmp_path / f"{name}.py").write_text(program.replace("{marker!r}", repr(str(marker))))
         submit(home, tmp_path / f"{name}.py", name, name)
-    home.records.mkdir()
-    with Store(home.database, create=False) as store, Pool(home, 2) as pool:
-        condition = store.condition(GAME.name, {}, "60+0/60")
-        enter_house_bots(store, condition)
-        said = [step.remark.text for step in qualify(home, store, pool, condition, 2)]
-    assert sorted(said) == ["framer v1 qualifies for cargo_noir", "rival v1 qualifies for cargo_noir"]
+    plan = RunPlan([agree(GAME, {}, 2)], 1, 2, TimeControl.parse("60+0/60"))
+    with Store(home.database, create=False) as store:
+        said = [step.remark.text for step in run(home, store, plan)]
+    assert sorted(filter(None, said)) == ["framer v1 qualifies for cargo_noir", "rival v1 qualifies for cargo_noir"]
     assert marker.read_text() == "xxx"  # it did what it could
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from referee.game import Action, Chance, IllegalAction, Seat, named
+from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.cargo_noir import actions as act
 from referee.games.cargo_noir.names import Card, Destination, Kind, PendingStake, Phase, Port, Purpose
 from referee.games.cargo_noir.table import Table
+from referee.named import named
 
 WILD = Kind.WILD
 P1, P2, P2_DIFF, P2_DISCARD, P3, STAKE, OVER = Phase

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import cast
 
-from referee.game import Action, IllegalAction, Seat, named
+from referee.game import Action, IllegalAction, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso.names import Card, Good, Store
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
+from referee.named import named
 
 
 def is_timed(table: Table) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from referee.game import Action, Chance, IllegalAction, Seat, named
+from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.valparaiso import actions as act
 from referee.games.valparaiso import cards, flow, holdings, legal, moving, planning, trading
 from referee.games.valparaiso.board import Amount
 from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Phase, Sector, Slot, Source, Store
 from referee.games.valparaiso.table import NONE, Table
+from referee.named import named
 
 # Read where play passes through: a member of an enum is looked up each time that it is named.
 _PLAN: Final = Phase.PLAN

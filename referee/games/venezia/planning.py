@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from referee.game import Action, Chance, IllegalAction, Seat, named
+from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.venezia import actions as act
 from referee.games.venezia.names import ActionCard, FirstCard, Place, Step
 from referee.games.venezia.table import Plan, Table
+from referee.named import named
 
 # Read where play passes through: a member of an enum is looked up each time that it is named.
 _FIRST: Final = Step.FIRST

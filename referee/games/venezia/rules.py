@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from referee.game import Action, Chance, IllegalAction, Seat, named
+from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.venezia import actions as act
 from referee.games.venezia import flow, piazza, planning
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, Phase, Place, Square, Step
 from referee.games.venezia.table import NONE, Table
+from referee.named import named
 
 # Read where play passes through: a member of an enum is looked up each time that it is named.
 _PLAN: Final = Phase.PLAN

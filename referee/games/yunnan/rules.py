@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from referee.game import Action, Chance, IllegalAction, Seat, named
+from referee.game import Action, Chance, IllegalAction, Seat
 from referee.games.yunnan import actions as act
 from referee.games.yunnan import turns
 from referee.games.yunnan.names import OUTER, Building, Colour, Phase, Place, Province, Site, Space, Structure
 from referee.games.yunnan.table import NOBODY, Table
+from referee.named import named
 
 AUCTION, YARD, TRAVEL, DISPLACE, CONVERT, OVER = Phase
 POST, BRIDGE, TEAHOUSE = Structure
