@@ -39,7 +39,7 @@ def hang() -> None:
 
 def shout() -> None:
     """Fill standard output and standard error."""
-    for _ in range(20):
+    for _ in range(8):
         sys.stdout.write("o" * 50_000)
         sys.stderr.write("e" * 50_000)
 
