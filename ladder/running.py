@@ -14,7 +14,7 @@ import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed_version
 from itertools import islice
 
@@ -22,7 +22,7 @@ from ladder.blocks import Blocks
 from ladder.cluster_pool import ClusterPool
 from ladder.condition import Agreed, Condition
 from ladder.errors import CannotPlay, LadderError, SealBroken, TooFew
-from ladder.home import QUALIFY, Home
+from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
 from ladder.journal import note
 from ladder.key import ladder_key
@@ -30,6 +30,7 @@ from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
 from ladder.packs import Packer
 from ladder.playing import sweep
 from ladder.pool import JOIN_SECONDS, End, Finished, Invitation, Pool, Void
+from ladder.qualifying import Remark, not_this_time, partner, qualified, qualify_alone, qualifying_match, why_not
 from ladder.rating import rate
 from ladder.register import Connection
 from ladder.schema import MAX_VOIDS
@@ -80,18 +81,6 @@ class RunPlan:
     """How bots at home are called to a match; None if they cannot be reached: what they are in is left for later."""
     crew: Crew[Match] | None = None
     """Where matches are played on other machines; None to play all on this one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that has happened in a run, in words and for a journal."""
-
-    text: str = ""
-    """In words; empty for what is as it should be."""
-    event: str = "remark"
-    level: int = logging.INFO
-    fields: Mapping[str, object] = field(default_factory=dict)
-    """What belongs to the event, instead of the text."""
 
 
 _NOTHING = Remark()
@@ -152,68 +141,6 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
             version, _ = store.add_version(name, HOUSE, content, [], playable, "Python")
             if version.id not in store.qualifications(condition):
                 store.qualify(version.id, condition, passed=True, reason="house bot")
-
-
-def _partner(store: Store, condition: Condition) -> Version:
-    """Return the bot against which versions qualify."""
-    return next(
-        version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
-    )
-
-
-def _qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Match) -> Remark:
-    """Let a version try once more to qualify while nothing else is being played; this decides."""
-    version, *partners = failed.seats
-    for _ in range(MAX_VOIDS):
-        match = _qualifying(version, partners[0], failed.condition, len(failed.seats))
-        end = pool.play_alone(match)
-        if not (isinstance(end, Void) and end.worker_died):
-            break
-    return _qualified(home, store, match, end)
-
-
-def _qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
-    """Return a match in which a version can qualify."""
-    return Match(
-        match_id=f"{QUALIFY}{version.id}-{secrets.token_hex(8)}",
-        block=None,
-        condition=condition,
-        seats=(version, *[partner] * (seats - 1)),
-        seed=secrets.randbits(62),
-    )
-
-
-def _not_this_time(version: Version, condition: Condition, reason: str) -> Remark:
-    fields = {"bot": version.label, "author": version.author, "game": condition.game, "reason": reason}
-    text = f"{version.label} could not be qualified this time: {reason}"
-    return Remark(text, "qualification_void", logging.WARNING, fields)
-
-
-def _qualified(home: Home, store: Store, match: Match, end: End) -> Remark:
-    """Note whether a version got through its qualification; return what is to be said."""
-    version, hint = match.seats[0], ""
-    if isinstance(end, Void) and not end.worker_died:
-        return _not_this_time(version, match.condition, end.reason)
-    reason = _why_not(end)
-    if isinstance(end, Finished):
-        hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
-        try:
-            seal_match(home, match.match_id, match.seed, end.record_hash)
-        except SealBroken as error:
-            hint += f"; {error}"
-    store.qualify(version.id, match.condition, passed=not reason, reason=reason)
-    text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
-    fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
-    event = "not_qualified" if reason else "qualified"
-    return Remark(f"{version.label} {text}{hint}", event, fields={**fields, "reason": reason})
-
-
-def _why_not(end: End) -> str:
-    """Return why a version does not qualify; empty if it does."""
-    if isinstance(end, Void):
-        return f"its worker died {MAX_VOIDS} times: {end.reason}" if end.worker_died else end.reason
-    seat = end.result.seats[0]
-    return "" if seat.outcome is Outcome.PLAYED else f"{seat.outcome.value}: {seat.detail}"
 
 
 class _Play:
@@ -340,7 +267,7 @@ class _Play:
                 self._check(match)
             except CannotPlay as error:
                 if match.block is None:
-                    self._remarks.append(_not_this_time(match.seats[0], match.condition, str(error)))
+                    self._remarks.append(not_this_time(match.seats[0], match.condition, str(error)))
                     self._let_try_later(match)
                     continue
                 self._store.give_up(match, str(error))
@@ -453,7 +380,7 @@ class _Play:
                 key = version.id, condition.id
                 if self._tries_again.get(key, 0.0) <= time.monotonic():
                     self._tries_again[key] = math.inf
-                    yield _qualifying(version, _partner(self._store, condition), condition, min(seat_counts))
+                    yield qualifying_match(version, partner(self._store, condition), condition, min(seat_counts))
 
     def _is_worth_playing(self, condition: Condition) -> bool:
         """Tell whether there is a bot that somebody has submitted, and that could play now."""
@@ -539,20 +466,20 @@ class _Play:
     def _settle_newcomer(self, match: Match, end: End) -> None:
         self._let_try_later(match)
         if match.at_home and isinstance(end, Void):  # it has done nothing on this machine by which a worker could die
-            self._remarks.append(_not_this_time(match.seats[0], match.condition, end.reason))
+            self._remarks.append(not_this_time(match.seats[0], match.condition, end.reason))
         elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
-            self._remarks.append(_not_this_time(match.seats[0], match.condition, "it did not come"))
-        elif _why_not(end) and not match.at_home:  # nobody here can harm one at home
+            self._remarks.append(not_this_time(match.seats[0], match.condition, "it did not come"))
+        elif why_not(end) and not match.at_home:  # nobody here can harm one at home
             self._doubtful.append(match)
         else:
             self._note_tried(match)
-            self._remarks.append(_qualified(self._home, self._store, match, end))
+            self._remarks.append(qualified(self._home, self._store, match, end))
 
     def _try_alone(self) -> Iterator[Progress]:
         """Let versions that did not qualify beside others try again. Nothing else is being played."""
         while self._doubtful:
             match = self._doubtful.popleft()
-            self._remarks.append(_qualify_alone(self._home, self._store, self._pool, match))
+            self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
             yield from self._progress()
             self._let_try_later(match)
             if match.seats[0].id in self._store.qualifications(match.condition):
