@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from ladder import running
+from ladder import qualifying, running
 from ladder.condition import agree
 from ladder.home import Home
 from ladder.intake import Inspector, submit
@@ -207,7 +207,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(Inspector, "check", lambda *_: None)
     monkeypatch.setattr(running, "seal_block", lambda *_: ())
     monkeypatch.setattr(running, "seal_blocks", lambda *_: ())
-    monkeypatch.setattr(running, "seal_match", lambda *_: None)
+    monkeypatch.setattr(qualifying, "seal_match", lambda *_: None)
     monkeypatch.setattr(running, "Packer", lambda *_: Unpacked())
     with Store(tmp_path / "ladder.db", create=True) as made:
         made.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
