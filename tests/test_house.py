@@ -97,6 +97,7 @@ ROOMS = (
     "kit",
     "game",
     "playout",
+    "named",
     "games",
     "match",
     "registry",
