@@ -155,7 +155,6 @@ class Replay:
         self._seed = revealed if type(revealed) is int and 0 <= revealed < 1 << 63 else None
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
-        self.dogana = str(self.lines[0].data.get("dogana"))
         self._digest = MatchDigest(self.plan)
         self._seats = [_SeatRecord(SeatClock(self.plan.control)) for _ in range(self.plan.setup.seats)]
         self._actions = 0
@@ -229,6 +228,7 @@ class Replay:
         line = self._take("header")
         if line.data.get("type") != "header":
             raise self._fail(line, "a record begins with a line of type header")
+        self.dogana = str(line.data.get("dogana"))
         if type(line.data.get("format")) is not int or line.data["format"] not in READABLE:
             raise OtherFormat(
                 self.path,

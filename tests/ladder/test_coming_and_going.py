@@ -23,6 +23,7 @@ from ladder.service import at_home as service
 from ladder.service import server as server_module
 from ladder.service.at_home import AtHome
 from ladder.service.meter import Allowance
+from ladder.service.tokens import Tokens
 from ladder.store import Store
 from tests.ladder.test_at_home import (
     connect,
@@ -267,13 +268,13 @@ def test_a_connection_stays_while_the_ladder_has_too_much_to_do(
 ) -> None:
     monkeypatch.setattr(service, "BEAT_SECONDS", 0.02)
 
-    def busy(self: Any, token: str) -> str:
+    def busy(self: Any, token: str, host: str) -> str:
         raise TooMuch("the ladder has too much to do; come back in a minute")
 
     async def go(address: str, _: AtHome) -> None:
         channel, call = await connect(address, tokens["ann"])
         await until(call, "connected")
-        monkeypatch.setattr(server_module.LadderServer, "_author_of", busy)
+        monkeypatch.setattr(Tokens, "author_of", busy)
         for _beat in range(5):
             await until(call, "beat")
             await call.write(pb.OfferRequest(beat=pb.Beat()))

@@ -53,6 +53,7 @@ DECIDES_NO_RATING = {
     "prunings": {"id", "at", "records_before", "logs_before", "kept_bots", "one_block_of"},
     "qualifications": {"id", "condition", "version", "passed", "reason", "at", "after_number"},
     "results": {"rated"},
+    "quotas": {"id", "author", "bytes", "at"},
     "retirements": {"id", "version", "retired", "at"},
     "telemetry": {"match", "seat", "key", "count", "total"},
     "tokens": {"id", "author", "sha256", "created_at", "expires_at", "used_on", "revoked_at"},
@@ -116,6 +117,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Home:
     with Authors(home.database, create=False) as authors:
         authors.add("ann")
         authors.set_budget("ann", 7)
+        authors.set_quota("ann", 2**30)
     return home
 
 

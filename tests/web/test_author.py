@@ -253,7 +253,7 @@ def test_a_form_on_another_site_changes_nothing(
 def test_where_browsers_tell_the_origin_alone_it_must_be_ours(
     home: Home, tokens: dict[str, str], browse: Browse, public_url: str, host: str, origin: str, status: int
 ) -> None:
-    client = browse(home, replace(SITE, public_url=public_url))
+    client = browse(home, replace(SITE, public_url=public_url, host_names=frozenset({"ladder.example"})))
     answer = client.post("/login", data={"token": tokens["ann"]}, headers={"host": host, "origin": origin})
     assert answer.status_code == status
 
@@ -753,8 +753,10 @@ def test_how_to_enter_tells_how_to_install_and_where_logs_are(home: Home, browse
     assert f"What your bot wrote is shown to you alone: {where} dogana ladder log mybot --server {server} ." in text
 
 
-def test_the_commands_have_the_address_of_this_ladder_whatever_the_browser_asked_for(client: httpx.Client) -> None:
-    page = client.get("/enter", headers={"host": "evil.example"})
+def test_the_commands_have_the_address_of_this_ladder_whatever_the_browser_asked_for(
+    home: Home, browse: Browse
+) -> None:
+    page = browse(home, replace(SITE, host_names=frozenset("*"))).get("/enter", headers={"host": "evil.example"})
     assert "dogana ladder submit mybot.py --name mybot --server ladder.example:7800" in page.text
     assert "evil" not in page.text
     _, shown, *_ = BeautifulSoup(page.text, "html.parser").select("pre")

@@ -474,8 +474,10 @@ def test_a_link_to_a_match_can_be_shown_with_who_won_and_the_last_picture(told: 
     assert int.from_bytes(picture.content[16:20]) == 1200, "so wide as sites want it"
 
 
-def test_an_address_that_a_stranger_says_is_ours_is_nowhere_on_a_page(client: httpx.Client, told: Home) -> None:
-    answer = client.get(f"/matches/{matches_of(told)[0].match}", headers={"host": "evil.example"})
+def test_an_address_that_a_stranger_says_is_ours_is_nowhere_on_a_page(browse: Browse, told: Home) -> None:
+    answer = browse(told, Site(host_names=frozenset("*"))).get(
+        f"/matches/{matches_of(told)[0].match}", headers={"host": "evil.example"}
+    )
     assert answer.status_code == 200
     assert "evil.example" not in answer.text
     assert "og:image" not in answer.text, "nobody has said where the pages are for the world"
