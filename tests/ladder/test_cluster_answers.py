@@ -11,10 +11,17 @@ import pytest
 
 from ladder.cluster_pool import ClusterPool
 from ladder.cluster_slot import Reply
+from ladder.condition import agree
+from ladder.errors import NoRoom
 from ladder.home import Home
 from ladder.match import Match
 from ladder.pool import End, Finished, Pool, Void
+from ladder.running import RunPlan, run
+from ladder.store import Store
+from referee.live import cluster
 from referee.live.cluster import Crew, Done, Job, Machine
+from referee.match.clock import TimeControl
+from referee.registry import find
 from tests.ladder.test_pool import HOUSE_BOT, match
 
 ONE = match(HOUSE_BOT, HOUSE_BOT)
@@ -122,3 +129,69 @@ def test_logs_have_the_names_of_logs(reply: Reply, tmp_path: Path, name: str) ->
     _, _, home = heard(tmp_path / "home", ONE, replace(reply, files={name: b"x"}))
     assert not home.all_logs.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home"]
+
+
+# what is left when a run is broken off
+
+
+class NoCluster:
+    """As much of Ray as a crew needs that has no machines."""
+
+    class exceptions:  # noqa: N801 as Ray calls it
+        class RayError(Exception):
+            pass
+
+    gcs_address = ""
+
+    def __init__(self) -> None:
+        self.killed: list[object] = []
+
+    def get_runtime_context(self) -> NoCluster:
+        return self
+
+    def remote(self, **_: object) -> Any:
+        return lambda slot: slot
+
+    def kill(self, handle: object) -> None:
+        self.killed.append(handle)
+
+
+def test_a_pool_that_is_left_ends_what_its_crew_still_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray, machine = NoCluster(), Machine("node", "name", 3)
+    monkeypatch.setattr(cluster, "_ray", lambda: ray)
+    crew = Crew[Match](object, (), None, print)  # type: ignore[arg-type]
+    job = Job(ONE, (), None)
+    idle = cluster._Actor[Match](machine, "idle", None, begun=True)
+    starting = cluster._Actor[Match](machine, "starting", object())
+    crew._actors = [cluster._Actor(machine, "playing", object(), job, begun=True), idle, starting]
+    crew._again.append(Job(ONE, (), None, lost=1))
+    with ClusterPool(Home(tmp_path), crew):
+        pass
+    assert ray.killed == ["playing"]
+    assert crew._actors == [idle, starting]
+    assert not crew._again
+
+
+def test_a_run_that_is_broken_off_leaves_nothing_in_its_crew(tmp_path: Path) -> None:
+    class FullDisk:
+        """A crew that cannot go on in the middle of its matches."""
+
+        playing = 0
+
+        def play(self, jobs: Iterator[Job[Match] | None]) -> Iterator[Done[Match]]:
+            self.playing += sum(next(jobs) is not None for _ in range(2))
+            assert self.playing
+            yield from ()
+            raise NoRoom("full")
+
+        def forget(self) -> None:
+            self.playing = 0
+
+    home, crew = Home(tmp_path / "home"), FullDisk()
+    home.make()
+    plan = RunPlan(
+        [agree(find("cargo_noir"), {}, 2)], 8, 2, TimeControl.parse("60+0.5/10"), crew=cast("Crew[Match]", crew)
+    )
+    with Store(home.database, create=True) as store, pytest.raises(NoRoom):
+        list(run(home, store, plan))
+    assert crew.playing == 0
