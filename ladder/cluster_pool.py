@@ -53,7 +53,7 @@ def ladder_crew(
 
 
 class ClusterPool:
-    """Slots on other machines that play the matches of a ladder."""
+    """Slots on other machines that play the matches of a ladder; use it as a context manager."""
 
     def __init__(self, home: Home, crew: Crew[Match], join_seconds: float = JOIN_SECONDS) -> None:
         """Prepare.
@@ -67,6 +67,14 @@ class ClusterPool:
         self._join_seconds = join_seconds
         self._crew = crew
         self._packed = lru_cache(_PACKED_AT_A_TIME)(lambda content: share(pack(home.versions / content)))
+
+    def __enter__(self) -> ClusterPool:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End what is still being played: the next run has the same crew, and plays those matches itself."""
+        self._crew.forget()
 
     def play_alone(self, match: Match) -> End:
         """Play a match while no other is played, on a new worker, when nothing is left of any agent that the ladder has started."""

@@ -17,11 +17,12 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-from ladder.errors import BadBot, NoProgram
+from ladder.errors import BadBot, NoProgram, NoRoom
 from ladder.home import Home
 from ladder.intake import take_in
 from ladder.match import Match, Version
 from ladder.pool import End, Finished, Pool, Void
+from ladder.room import is_for_want_of_room
 from referee.errors import DoganaError
 from referee.files import private_folder
 from referee.live.cluster import Unfit, forget_main
@@ -95,19 +96,23 @@ class LadderSlot:
             match: the match.
             files: the files of its versions, packed, by their content: references, of which those are asked for that are not here.
         """
-        for version in match.seats:
-            if version.content_hash in files and not (self._home.versions / version.content_hash).is_dir():
-                problem = self._fetch(version, files[version.content_hash])
-                if problem is not None:
-                    return problem
-        [(_, end)] = self._pool.play([match])
         record, logs = self._home.record(match.match_id), self._home.logs(match.match_id)
         try:
+            for version in match.seats:
+                if version.content_hash in files and not (self._home.versions / version.content_hash).is_dir():
+                    problem = self._fetch(version, files[version.content_hash])
+                    if problem is not None:
+                        return problem
+            [(_, end)] = self._pool.play([match])
             return Reply(
                 end,
                 record.read_bytes() if isinstance(end, Finished) else b"",
                 {file.name: file.read_bytes() for file in logs.iterdir()} if logs.is_dir() else {},
             )
+        except (NoRoom, OSError) as error:
+            if not is_for_want_of_room(error):
+                raise
+            return Unfit(f"its disk is full: {error}")  # the match was not played: another machine plays it
         finally:
             record.unlink(missing_ok=True)
             shutil.rmtree(logs, ignore_errors=True)

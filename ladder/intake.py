@@ -34,6 +34,7 @@ from ladder.match import HOUSE, Version
 from ladder.names import looks_like, without_version
 from ladder.quotas import check_quota
 from ladder.room import check_room, is_for_want_of_room
+from ladder.standings import at_rest
 from ladder.store import Store
 from referee.files import private_folder, sync_folder
 from referee.registry import house_bots
@@ -114,16 +115,25 @@ def _take_in_and_enter(
         with home.versions_alone():
             if not (home.versions / artefact.content_hash).exists():  # a pruning has removed what was there
                 continue
-            with Store(home.database, create=True) as store:
-                ladder_key(home, store)
-                try:
-                    if not artefact.was_there:
+            stays = artefact.was_there
+            try:
+                with Store(home.database, create=True) as store:
+                    is_known = store.has_content(artefact.content_hash)
+                    stays = is_known and (artefact.was_there or _may_play(store, artefact.content_hash))
+                    ladder_key(home, store)
+                    if not (artefact.was_there and is_known):
                         check_quota(home, store, author, artefact.content_hash)
                     return _enter(store, artefact, name, author, who, at_tables=at_tables)
-                except BaseException:
-                    if not store.has_content(artefact.content_hash):
-                        remove_version(home, artefact.content_hash)
-                    raise
+            except BaseException:
+                if not stays:
+                    remove_version(home, artefact.content_hash)
+                raise
+
+
+def _may_play(store: Store, content_hash: str) -> bool:
+    """Tell whether a version with these files may play: then no pruning would remove them."""
+    resting = at_rest(store)
+    return any(one.content_hash == content_hash and one.id not in resting for one in store.versions().values())
 
 
 def _enter(

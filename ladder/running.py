@@ -7,7 +7,6 @@ qualify, a few at a time, so that neither waits for all of the others.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import math
 import secrets
@@ -114,11 +113,16 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
         if other not in chosen:
             text = f"{count} matches of another run are left; they need {other.arguments}"
             yield Progress(Remark(text, level=logging.WARNING), 0, 0)
-    here = Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
-    with here if plan.crew is None else contextlib.nullcontext(ClusterPool(home, plan.crew, plan.join_seconds)) as pool:
+    with _pool(home, plan) as pool:
         for condition in chosen:
             enter_house_bots(store, condition)
         yield from _Play(home, store, pool, chosen, plan).play()
+
+
+def _pool(home: Home, plan: RunPlan) -> Pool | ClusterPool:
+    if plan.crew is not None:
+        return ClusterPool(home, plan.crew, plan.join_seconds)
+    return Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
 
 
 def enter_house_bots(store: Store, condition: Condition) -> None:

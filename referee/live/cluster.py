@@ -328,6 +328,12 @@ class Crew(Generic[T]):
             for _ in self._hear():
                 pass
 
+    def forget(self) -> None:
+        """End what is still being played. Call it when `play` was left before its end; the next call starts afresh."""
+        self._again.clear()
+        for actor in self._busy():
+            self._drop(actor)
+
     def refuse(self, machine: Machine, reason: str) -> None:
         """Give a machine nothing more to play, and say so by its name."""
         if not machine.refused:

@@ -7,7 +7,8 @@ import random
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -65,8 +66,8 @@ def home(tmp_path: Path) -> Home:
 def pool_on(
     cluster: Machines, home: Home, tell: Callable[[str], None] = print, limits: Limits | None = None
 ) -> Iterator[tuple[ClusterPool, Crew[Match]]]:
-    with ladder_crew(cluster.address, home, None, limits, 30.0, tell) as crew:
-        yield ClusterPool(home, crew), crew
+    with ladder_crew(cluster.address, home, None, limits, 30.0, tell) as crew, ClusterPool(home, crew) as pool:
+        yield pool, crew
 
 
 def played_alike(end: End) -> object:
@@ -183,6 +184,11 @@ class Odd:
     def play(self, what: str) -> object:
         if what == "die":
             os._exit(1)
+        if what.startswith("wait "):
+            _, begun, go = what.split(" ")
+            Path(begun).touch()
+            while not Path(go).exists():
+                time.sleep(0.01)
         if what == "raise":
             raise ValueError("\x1b[31mred")
         return what
@@ -218,6 +224,22 @@ def test_a_match_that_takes_its_slot_with_it_comes_back_without_an_end_and_other
     assert sum("has died or cannot be reached" in text for text in lost) == MAX_LOST
     assert sum(text.endswith(": \\x1b[31mred") for text in lost) == MAX_LOST
     assert sum("has a wall less" in text for text in said) == 2, "once for each machine"
+
+
+def test_a_crew_that_was_left_in_the_middle_plays_only_what_comes_next(
+    odd: tuple[Crew[str], list[str]], tmp_path: Path
+) -> None:
+    crew, _ = odd
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    playing = crew.play(Job(word, (word,), None) for word in (f"wait {begun} {go}", "a"))
+    assert next(playing).what == "a"
+    while not begun.exists():
+        time.sleep(0.01)
+    assert isinstance(playing, Generator)
+    playing.close()
+    crew.forget()
+    go.touch()
+    assert sorted(done.what for done in crew.play(Job(word, (word,), None) for word in ("b", "c"))) == ["b", "c"]
 
 
 def test_playing_ends_when_there_is_nothing_to_play_for_the_moment(odd: tuple[Crew[str], list[str]]) -> None:

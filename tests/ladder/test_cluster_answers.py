@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import errno
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from ladder import intake
 from ladder.cluster_pool import ClusterPool
-from ladder.cluster_slot import Reply
+from ladder.cluster_slot import LadderSlot, Order, Reply, pack
+from ladder.condition import agree
+from ladder.errors import NoRoom
 from ladder.home import Home
 from ladder.match import Match
 from ladder.pool import End, Finished, Pool, Void
-from referee.live.cluster import Crew, Done, Job, Machine
-from tests.ladder.test_pool import HOUSE_BOT, match
+from ladder.running import RunPlan, run
+from ladder.store import Store
+from referee.live import cluster
+from referee.live.cluster import Crew, Done, Job, Machine, Unfit
+from referee.match.clock import TimeControl
+from referee.registry import find
+from tests.ladder.test_pool import HOUSE_BOT, PLAIN, entered, match
 
 ONE = match(HOUSE_BOT, HOUSE_BOT)
 OTHERS = {
@@ -122,3 +134,129 @@ def test_logs_have_the_names_of_logs(reply: Reply, tmp_path: Path, name: str) ->
     _, _, home = heard(tmp_path / "home", ONE, replace(reply, files={name: b"x"}))
     assert not home.all_logs.exists()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home"]
+
+
+# a machine whose disk is full
+
+
+@pytest.fixture
+def slot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LadderSlot:
+    """A slot as it is when it has begun; what it is given are no references, but the files themselves."""
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda packed: packed))
+    slot = LadderSlot(Order("1", None, (), 30.0))
+    slot._home = Home(tmp_path / "slot")
+    slot._home.make()
+    return slot
+
+
+class FullPool:
+    """A pool that finds its disk full in the middle of a match."""
+
+    def __init__(self, home: Home) -> None:
+        self.home = home
+
+    def play(self, matches: Sequence[Match]) -> Iterator[tuple[Match, End]]:
+        [one] = matches
+        for path in (self.home.record(one.match_id), self.home.log(one.match_id, 0)):
+            path.parent.mkdir(parents=True)
+            path.write_text("the beginning")
+        yield from ()
+        raise NoRoom("No space left on device")
+
+
+def test_a_machine_whose_disk_becomes_full_in_a_match_is_unfit_and_keeps_nothing_of_it(slot: LadderSlot) -> None:
+    slot._pool = cast("Pool", FullPool(slot._home))
+    assert slot.play(ONE, {}) == Unfit("its disk is full: No space left on device")
+    assert not slot._home.record(ONE.match_id).exists()
+    assert not slot._home.logs(ONE.match_id).exists()
+
+
+@pytest.mark.parametrize("where", [(intake._Copier, "copy"), (tempfile, "NamedTemporaryFile")])
+def test_a_machine_that_has_no_room_for_a_bot_is_unfit(
+    slot: LadderSlot, home_of_bots: Home, monkeypatch: pytest.MonkeyPatch, where: tuple[object, str]
+) -> None:
+    bot = entered(home_of_bots, PLAIN)
+    files = {bot.content_hash: pack(home_of_bots.versions / bot.content_hash)}
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(*where, full)
+    answer = slot.play(match(bot, HOUSE_BOT), files)
+    monkeypatch.undo()
+    assert isinstance(answer, Unfit)
+    assert answer.reason.startswith("its disk is full: ")
+
+
+@pytest.fixture
+def home_of_bots(tmp_path: Path) -> Home:
+    home = Home(tmp_path / "home")
+    home.make()
+    Store(home.database, create=True).close()
+    return home
+
+
+# what is left when a run is broken off
+
+
+class NoCluster:
+    """As much of Ray as a crew needs that has no machines."""
+
+    class exceptions:  # noqa: N801 as Ray calls it
+        class RayError(Exception):
+            pass
+
+    gcs_address = ""
+
+    def __init__(self) -> None:
+        self.killed: list[object] = []
+
+    def get_runtime_context(self) -> NoCluster:
+        return self
+
+    def remote(self, **_: object) -> Any:
+        return lambda slot: slot
+
+    def kill(self, handle: object) -> None:
+        self.killed.append(handle)
+
+
+def test_a_pool_that_is_left_ends_what_its_crew_still_plays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray, machine = NoCluster(), Machine("node", "name", 3)
+    monkeypatch.setattr(cluster, "_ray", lambda: ray)
+    crew = Crew[Match](object, (), None, print)  # type: ignore[arg-type]
+    job = Job(ONE, (), None)
+    idle = cluster._Actor[Match](machine, "idle", None, begun=True)
+    starting = cluster._Actor[Match](machine, "starting", object())
+    crew._actors = [cluster._Actor(machine, "playing", object(), job, begun=True), idle, starting]
+    crew._again.append(Job(ONE, (), None, lost=1))
+    with ClusterPool(Home(tmp_path), crew):
+        pass
+    assert ray.killed == ["playing"]
+    assert crew._actors == [idle, starting]
+    assert not crew._again
+
+
+def test_a_run_that_is_broken_off_leaves_nothing_in_its_crew(tmp_path: Path) -> None:
+    class FullDisk:
+        """A crew that cannot go on in the middle of its matches."""
+
+        playing = 0
+
+        def play(self, jobs: Iterator[Job[Match] | None]) -> Iterator[Done[Match]]:
+            self.playing += sum(next(jobs) is not None for _ in range(2))
+            assert self.playing
+            yield from ()
+            raise NoRoom("full")
+
+        def forget(self) -> None:
+            self.playing = 0
+
+    home, crew = Home(tmp_path / "home"), FullDisk()
+    home.make()
+    plan = RunPlan(
+        [agree(find("cargo_noir"), {}, 2)], 8, 2, TimeControl.parse("60+0.5/10"), crew=cast("Crew[Match]", crew)
+    )
+    with Store(home.database, create=True) as store, pytest.raises(NoRoom):
+        list(run(home, store, plan))
+    assert crew.playing == 0

@@ -14,7 +14,7 @@ from ladder.authors import Authors
 from ladder.condition import Condition
 from ladder.errors import CannotPlay, LadderError, NotFound
 from ladder.home import Home
-from ladder.intake import Inspector, submit
+from ladder.intake import Inspector, remove_version, submit, take_in
 from ladder.match import Version
 from ladder.quotas import bytes_of
 from ladder.retention import prune_versions
@@ -161,6 +161,55 @@ def test_versions_that_nothing_starts_again_are_pruned_and_those_that_could_play
         inspector.check(versions[1])
     assert submit(home, bot(tmp_path, 1), "mybot", "ann") == (versions[1], False)
     inspector.check(versions[1])
+
+
+def test_files_that_were_pruned_come_back_only_if_the_quota_has_room_for_them(
+    tmp_path: Path, home: Home, versions: dict[int, Version]
+) -> None:
+    with Store(home.database, create=False) as store:
+        prune_versions(home, store, later())
+    before = folders(home)
+    assert before == {versions[number].content_hash for number in (3, 4)}
+    set_quota(home, "ann", 2500)
+    for _ in range(2):
+        with pytest.raises(LadderError, match="2,500 that are allowed"):
+            submit(home, bot(tmp_path, 1), "mybot", "ann")
+        assert folders(home) == before
+
+
+def test_files_of_a_version_that_may_play_stay_when_they_come_back_in_a_submission_that_is_refused(
+    tmp_path: Path, home: Home, versions: dict[int, Version]
+) -> None:
+    remove_version(home, versions[4].content_hash)
+    set_quota(home, "ann", 2500)
+    with pytest.raises(LadderError, match="2,500 that are allowed"):
+        submit(home, bot(tmp_path, 4), "mybot", "ann")
+    assert versions[4].content_hash in folders(home)
+
+
+def test_files_that_were_there_and_belong_to_nobody_need_room_in_the_quota(tmp_path: Path, home: Home) -> None:
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    before = folders(home)
+    set_quota(home, "ann", 1500)
+    take_in(bot(tmp_path, 2), home.versions)
+    with pytest.raises(LadderError, match="1,500 that are allowed"):
+        submit(home, bot(tmp_path, 2), "two", "ann")
+    assert folders(home) == before
+
+
+def test_nothing_is_left_of_a_submission_to_a_ladder_that_cannot_be_opened(tmp_path: Path, home: Home) -> None:
+    submit(home, bot(tmp_path, 1), "one", "ann")
+    before = folders(home)
+    home.key.unlink()
+    with pytest.raises(LadderError):
+        submit(home, bot(tmp_path, 2), "two", "ann")
+    assert folders(home) == before, "without its key"
+    home.database.write_bytes(b"rubbish" * 1000)
+    with pytest.raises(LadderError):
+        submit(home, bot(tmp_path, 2), "two", "ann")
+    with pytest.raises(LadderError):
+        submit(home, bot(tmp_path, 1), "one", "ann")
+    assert folders(home) == before, "without what it knows"
 
 
 def versions_before() -> str:
