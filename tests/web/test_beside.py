@@ -262,6 +262,29 @@ def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogan
     assert address in shown.stderr
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--public-url", "ladder.example.org"),
+        ("--public-url", "https:/ladder.example.org"),
+        ("--host-name", "ladder.example.org:8780"),
+        ("--host-name", "https://ladder.example.org"),
+        ("--cors-origin", "https://charts.example/"),
+        ("--cors-origin", "charts.example"),
+    ],
+)
+def test_what_would_match_nothing_is_told_in_a_line_at_the_start(
+    tmp_path: Path, dogana: Dogana, option: str, value: str
+) -> None:
+    new_ladder(tmp_path / "ladder")
+    serve = (*SERVE, "--home", "ladder", "--web", "127.0.0.1:0", option, value)
+    assert f"{option} {value}: " in dogana("ladder", *serve, status=1).stderr
+    if option != "--public-url":
+        shown = dogana("ladder", "web", "--home", "ladder", "--web", "127.0.0.1:0", option, value, status=1)
+        assert shown.stderr.startswith(f"dogana: {option} {value}: ")
+        assert len(shown.stderr.splitlines()) == 1
+
+
 def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(tmp_path: Path, dogana: Dogana) -> None:
     home = new_ladder(tmp_path / "ladder")
 
