@@ -267,13 +267,14 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
 
     Raises:
         PortInUse: if that is not possible.
+        LadderError: if a name or an address is written in a way that would match nothing.
     """
     from ladder.web.asked import Site  # no other command needs a web server
-    from ladder.web.hosts import names_of
+    from ladder.web.hosts import names_of, origins_of, public_url_of
     from ladder.web.serving import Certificate, pages_beside
 
     host, _, port = address.rpartition(":")
-    public = pages.public_url.rstrip("/")
+    public = public_url_of(pages.public_url)
     site = Site(
         takes_bots=True,
         has_tables=True,
@@ -284,7 +285,7 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
         public_url=public,
         proxy=pages.proxy,
         host_names=names_of([pages.address], pages.host_names),
-        cors_origins=frozenset(pages.cors_origins),
+        cors_origins=origins_of(pages.cors_origins),
     )
     certificate = None
     if pages.certificate is not None and pages.key is not None:

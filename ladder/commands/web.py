@@ -55,7 +55,7 @@ def web(
 
       dogana ladder web --home ./ladder --play
     """
-    from ladder.web.hosts import names_of  # no other command needs a web server
+    from ladder.web.hosts import names_of, origins_of  # no other command needs a web server
     from ladder.web.serving import listening, serve_pages, url_of
 
     place = Home(home)
@@ -63,16 +63,16 @@ def web(
         chronicle.count_of_matches()
     if play:
         check_free(place.tables)
+    site = Site(
+        has_tables=play,
+        tables=tables,
+        tables_per_address=tables_per_address,
+        proxy=proxy,
+        host_names=names_of([web], host_name or ()),
+        cors_origins=origins_of(cors_origin or ()),
+    )
     with listening(web, tables if play else 0) as bound:
         journal.begin(journal.Form.TEXT)
         out.print(f"the ladder is at {url_of(web, bound)} (Ctrl-C ends it)", soft_wrap=True)
-        site = Site(
-            has_tables=play,
-            tables=tables,
-            tables_per_address=tables_per_address,
-            proxy=proxy,
-            host_names=names_of([web], host_name or ()),
-            cors_origins=frozenset(cors_origin or ()),
-        )
         serve_pages(place, site, bound)
     raise typer.Exit(INTERRUPTED)

@@ -134,9 +134,13 @@ class Table:
             self._revision += 1
             self._changed.notify_all()
 
+    def heard(self) -> None:
+        """Note that the page of the person is open, and that its script asks for news."""
+        self._speaks, self.awaited = True, time.monotonic()
+
     async def until(self, seen: str, seconds: float) -> None:
         """Wait until the view is another one than `seen`, at most so long; by this the page of the person says that it is open."""
-        self._speaks, self.awaited = True, time.monotonic()
+        self.heard()
         await self._until(lambda: self.revision != seen, seconds)
         self.awaited = time.monotonic()
 

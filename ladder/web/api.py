@@ -59,6 +59,8 @@ FILE_REQUESTS = 5
 """For how many requests one for a file counts."""
 MAX_REASON_CHARACTERS = 1000
 
+_HERE = "../v1"
+"""`PREFIX` as seen from the description, below whatever address the pages lie."""
 _JSON = "application/json"
 _PREFLIGHT = {
     "access-control-allow-methods": "GET, HEAD",
@@ -105,7 +107,7 @@ class Api:
     async def _description(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             return self._options(request)
-        described = _described(f"{self._site.public_url}{PREFIX}")
+        described = _described(f"{public}{PREFIX}" if (public := self._site.public_url) else _HERE)
         return self._sent(described, request, _JSON, is_private=False)
 
     def _sent(self, kept: Kept, request: Request, media_type: str, *, is_private: bool) -> Response:

@@ -37,7 +37,7 @@ class Crowd:
 
     def __init__(self, proxy: str = "") -> None:
         """`proxy` is an address that may have all of them."""
-        self._proxy = proxy
+        self._proxy = network_of(proxy) if proxy else ""
         self._connections: dict[Connection, str] = {}
         self._of: Counter[str] = Counter()
 

@@ -78,7 +78,7 @@ def openapi(paths: Mapping[str, str], servers: str) -> dict[str, Any]:
 
     Args:
         paths: the name of the call of `Ladder` that each path asks for.
-        servers: where the API is: a URL, or the beginning of a path.
+        servers: where the API is: a URL, or what leads there from the description.
     """
     schemas: dict[str, Any] = {"Error": _error()}
     return {

@@ -34,10 +34,10 @@ COOKIE = "dogana-table-"
 ENCRYPTED_COOKIE = "__Host-dogana-table-"
 """The same where the pages are encrypted: browsers take it from this very host alone, and send it to all of its pages, by TLS alone."""
 KEY_SECONDS = 7 * 86_400
-SETTLE_SECONDS = 2.0
-"""How long an answer waits for what others do."""
-NEWS_SECONDS = 2.0
-"""How long a question for news may wait: less than the server waits for what is under way when it is to stop."""
+SETTLE_SECONDS = 0.8
+"""How long an answer waits for what others do: less than the server waits for what is under way when it is to stop."""
+NEWS_SECONDS = 0.8
+"""How long a question for news may wait; less than that, too."""
 MAX_WAITING = 32
 """How many such questions may wait at a time; others are answered at once."""
 REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
@@ -190,7 +190,7 @@ class Play:
 
         So the person hears at once of a question, and of what others do meanwhile all together. If too many wait, nobody else does.
         """
-        table.look()
+        table.heard()
         query = request.query_params
         if self._waiting < MAX_WAITING:
             self._waiting += 1

@@ -36,6 +36,7 @@ from ladder.upload import sweep_uploads
 from ladder.web.app import application
 from ladder.web.asked import Site
 from ladder.web.connections import MAX_CONNECTIONS, Connection, Crowd
+from referee.files import in_words
 from referee.live.door import allow_files
 from referee.live.orphans import kill_below, kill_children, own_ended, own_starting
 from referee.live.server import Listen, PortInUse
@@ -184,14 +185,19 @@ class _Keepers:
             _end(keeper, STOP_SECONDS + 2 * END_SECONDS)
 
     def _start(self) -> None:
+        """Start a keeper.
+
+        Raises:
+            OSError: if the machine has no room for one.
+        """
         keeper = self._context.Process(target=_keep, args=self._arguments, name="pages")
         with self._starting:
             if self._is_over.is_set():
                 return
-            self._keeper = keeper
             with own_starting() as started:  # whoever clears away what agents have left spares it
                 keeper.start()
                 started(keeper.pid)
+            self._keeper = keeper
 
     def _watch(self) -> None:
         """Put another keeper in the place of one that was killed. Browsers wait for it meanwhile."""
@@ -214,10 +220,23 @@ class _Keepers:
                 status=keeper.exitcode,
                 text=f"the keeper of the pages was killed; another one begins in {seconds:g} s",
             )
-            if self._is_over.wait(seconds):
-                return
-            seconds = min(2 * seconds, MOST_AGAIN_SECONDS)
+            while not self._is_over.wait(seconds):
+                seconds = min(2 * seconds, MOST_AGAIN_SECONDS)
+                if self._starts(seconds):
+                    break
+
+    def _starts(self, seconds: float) -> bool:
+        """Start a keeper; return whether that was possible. If not, it is tried again after so many seconds."""
+        try:
             self._start()
+        except OSError as error:
+            note(
+                "pages_died",
+                logging.ERROR,
+                text=f"no keeper of the pages can be started: {in_words(error)}; it is tried again in {seconds:g} s",
+            )
+            return False
+        return True
 
 
 def _keep(

@@ -9,7 +9,7 @@ import string
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urljoin
 
 import httpx
 import pytest
@@ -340,9 +340,11 @@ def test_the_description_names_what_has_to_be_given(client: httpx.Client) -> Non
 
 
 def test_tools_find_the_answers_by_the_description(client: httpx.Client, home: Home, browse: Browse) -> None:
-    """Where the pages lie below another address, only their public one can tell."""
     [server] = get(client, "/openapi.json").json()["servers"]
-    assert client.get(server["url"] + "/info").status_code == 200
+    assert client.get(urljoin("/api/v1/openapi.json", server["url"]) + "/info").status_code == 200
+    assert urljoin("https://ladder.example/below/api/v1/openapi.json", server["url"]) == (
+        "https://ladder.example/below/api/v1"
+    )
     public = browse(home, Site(public_url="https://ladder.example/below"))
     [server] = get(public, "/openapi.json").json()["servers"]
     assert server["url"] == "https://ladder.example/below/api/v1"

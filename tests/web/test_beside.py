@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import multiprocessing
 import os
 import re
 import resource
@@ -15,7 +17,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,6 +28,8 @@ from ladder.authors import Authors
 from ladder.home import Home
 from ladder.intake import submit
 from ladder.store import Store
+from ladder.web import serving
+from ladder.web.asked import Site
 from ladder.web.pages.enter import ten_lines
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.referee.test_wire import certificate
@@ -184,6 +190,44 @@ def test_a_keeper_that_is_killed_is_told_and_another_one_takes_its_place(tmp_pat
             time.sleep(0.05)
 
 
+class Full:
+    """What starts processes on a machine that has no room for the second one."""
+
+    def __init__(self, keepers: list[BaseProcess]) -> None:
+        self._context = multiprocessing.get_context("spawn")
+        self._keepers = keepers
+
+    def Process(self, **what: Any) -> BaseProcess:  # noqa: N802 as its name is in a context
+        keeper = self._context.Process(**what)
+        self._keepers.append(keeper)
+        if len(self._keepers) == 2:
+
+            def start() -> None:
+                raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+            keeper.start = start  # type: ignore[method-assign]
+        return keeper
+
+
+def test_a_keeper_that_cannot_be_started_is_told_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = new_ladder(tmp_path / "ladder")
+    told: list[str] = []
+    keepers: list[BaseProcess] = []
+    full = Full(keepers)
+    monkeypatch.setattr(serving.multiprocessing, "get_context", lambda _: full)
+    monkeypatch.setattr(serving, "AGAIN_SECONDS", 0.1)
+    monkeypatch.setattr(serving, "note", lambda *_, text, **__: told.append(text))
+    with serving.pages_beside(home, Site(), "127.0.0.1:0", None) as url:
+        keepers[0].kill()
+        while len(keepers) < 3:
+            time.sleep(0.05)
+        assert httpx.get(url, timeout=SECONDS).status_code == 200
+    assert [text for text in told if "temporarily unavailable; it is tried again in 0.2 s" in text]
+    assert not keepers[2].is_alive()
+
+
 def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
     new_ladder(tmp_path / "ladder")
     with socket.create_server(("127.0.0.1", 0)) as taken:
@@ -216,6 +260,29 @@ def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogan
     new_ladder(tmp_path / "ladder")
     shown = dogana("ladder", "web", "--home", "ladder", "--web", address, status=1)
     assert address in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--public-url", "ladder.example.org"),
+        ("--public-url", "https:/ladder.example.org"),
+        ("--host-name", "ladder.example.org:8780"),
+        ("--host-name", "https://ladder.example.org"),
+        ("--cors-origin", "https://charts.example/"),
+        ("--cors-origin", "charts.example"),
+    ],
+)
+def test_what_would_match_nothing_is_told_in_a_line_at_the_start(
+    tmp_path: Path, dogana: Dogana, option: str, value: str
+) -> None:
+    new_ladder(tmp_path / "ladder")
+    serve = (*SERVE, "--home", "ladder", "--web", "127.0.0.1:0", option, value)
+    assert f"{option} {value}: " in dogana("ladder", *serve, status=1).stderr
+    if option != "--public-url":
+        shown = dogana("ladder", "web", "--home", "ladder", "--web", "127.0.0.1:0", option, value, status=1)
+        assert shown.stderr.startswith(f"dogana: {option} {value}: ")
+        assert len(shown.stderr.splitlines()) == 1
 
 
 def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(tmp_path: Path, dogana: Dogana) -> None:

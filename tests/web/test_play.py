@@ -19,14 +19,17 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.applications import Starlette
 
 from ladder.home import Home
 from ladder.service.meter import Allowance
 from ladder.tables import hall, wish
 from ladder.tables.view import Asking, Stage
 from ladder.tables.wish import PersonClock
+from ladder.web import play, serving
 from ladder.web.asked import Site
 from ladder.web.play import COOKIE
+from ladder.web.serving import config_of
 from referee.records.verify import Verified, verify
 from referee.registry import find, games
 from tests.web.at_the_table import AtTable, sit_down
@@ -358,6 +361,13 @@ def test_what_others_do_while_the_same_is_asked_is_told_all_together(
     assert news(table).status_code == 204
 
 
+def test_no_answer_waits_longer_than_a_server_that_is_to_stop() -> None:
+    """Else each stop would end answers with an error."""
+    grace = config_of(Starlette()).timeout_graceful_shutdown
+    assert grace is not None
+    assert max(play.NEWS_SECONDS, play.SETTLE_SECONDS) < min(grace, serving.STOP_SECONDS)
+
+
 # --- going away, and time -----------------------------------------------------------------------------
 
 
@@ -430,12 +440,17 @@ def test_a_table_that_is_left_is_cleared(home: Home, person: httpx.Client) -> No
     assert list(home.tables.iterdir()) == []
 
 
-def test_a_table_whose_page_was_closed_is_cleared(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [32, 0], ids=["waits", "too many wait"])
+def test_a_table_whose_page_was_closed_is_cleared(
+    most: int, home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ladder.web.play.MAX_WAITING", most)
     monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)
     monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
+    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 0.1)
     person = browse(home, TABLES)
     table = sit_down(person, GAME)
-    assert person.get(f"{table.path}/news", params={"seen": ""}).status_code == 200  # its script has asked
+    assert news(table, seen="earlier").status_code == 200  # its script has asked
     pids = children(os.getpid())
     assert pids
     until_gone(pids)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 from urllib.parse import quote, urlsplit
 
 import httpx
@@ -29,6 +30,7 @@ from ladder.web.app import HEADERS, PAGES, application
 from ladder.web.asked import Site
 from ladder.web.hosts import names_of
 from ladder.web.kept import Kept
+from ladder.web.limits import network_of
 from ladder.web.serving import Certificate, config_of, listening
 from referee.registry import games
 from tests.ladder.told import LOUD, told_ladder
@@ -660,3 +662,13 @@ def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
         for address in ("198.51.100.1", "198.51.100.2")
     ]
     assert [answer.status_code for answer in asked] == statuses
+
+
+@pytest.mark.parametrize(("proxy", "remain"), [("::1", 3), ("127.0.0.1", 3), ("", 2), ("2001:db8::1", 2)])
+def test_a_proxy_may_have_all_connections(monkeypatch: pytest.MonkeyPatch, proxy: str, remain: int) -> None:
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 2)
+    crowd = connections.Crowd(proxy)
+    those = [Mock(may_go=True) for _ in range(3)]
+    for one in those:
+        crowd.enter(one, network_of("127.0.0.1" if proxy == "127.0.0.1" else "::1"))
+    assert sum(not one.transport.abort.called for one in those) == remain

@@ -8,7 +8,7 @@
   const rows = document.getElementById("seats").rows;
   const MOST_LINES = 200;
   const SPOKEN_MS = 1000;
-  const NEXT_MS = 10000;
+  const NEXT_MS = [10000, 120000]; // the first pause between two questions for another match, and the longest
   let tokens = [];
   let said = "";
 
@@ -54,23 +54,26 @@
   }, SPOKEN_MS);
 
   // What is left to do when nothing happens any more: the result, the page of the match, and another match to follow.
-  function end(words) {
+  function end(words, hasResult) {
     clearInterval(speaking);
     state.textContent = words;
-    document.getElementById("heading").textContent = "The match is over.";
-    document.getElementById("standing").textContent = "Standing at the end";
+    if (hasResult) {
+      document.getElementById("heading").textContent = "The match is over.";
+      document.getElementById("standing").textContent = "Standing at the end";
+    }
     for (const row of rows) if (row.cells[4].textContent === "decides") row.cells[4].textContent = "";
     document.getElementById("after").hidden = false;
-    findNext();
+    findNext(NEXT_MS[0]);
   }
 
-  async function findNext() {
-    const answer = await fetch(live.dataset.playing).catch(() => null);
+  async function findNext(pause) {
+    const isSeen = document.visibilityState === "visible";
+    const answer = isSeen ? await fetch(live.dataset.playing).catch(() => null) : null;
     const found = answer?.ok ? (await answer.json()).matches ?? [] : [];
     const others = found.filter((one) => !live.dataset.match.endsWith(one.match));
     const next = others.find((one) => one.game === live.dataset.game) ?? others[0];
     if (!next) {
-      setTimeout(findNext, NEXT_MS);
+      setTimeout(findNext, pause, isSeen ? Math.min(2 * pause, NEXT_MS[1]) : pause);
       return;
     }
     const link = document.getElementById("next");
@@ -95,7 +98,7 @@
   source.addEventListener("over", (event) => {
     source.close();
     const over = JSON.parse(event.data);
-    end(over.reason ?? over.result);
+    end(over.reason ?? over.result, over.reason === undefined);
   });
   source.addEventListener("error", () => {
     if (source.readyState === EventSource.CLOSED) leave();

@@ -4,6 +4,7 @@
   const main = document.getElementById("main");
   const FRESH = 300; // milliseconds for which a list that was just drawn takes no click: it was meant for what was there before
   const PAUSE = 250; // milliseconds at least between two questions for news
+  const WAITED = 400; // milliseconds: an answer that takes longer has waited for news; the server keeps none for a second
   const THOUGHT = [1000, 8000]; // milliseconds: the first pause while the person thinks, and the longest; each is twice the last
   const said = document.createElement("p");
   said.className = "unseen";
@@ -164,7 +165,7 @@
         if (leaving) return;
         if ((news.ok || news.status === 404) && text && !sending && table() === now) take(text);
         if (news.status === 404 || news.status === 403) return;
-        if (news.ok && !list() && performance.now() - began > THOUGHT[0]) continue; // others act
+        if (news.ok && !list() && performance.now() - began > WAITED) continue; // others act
       } catch {
         if (waiting.signal.aborted) continue;
       }
