@@ -31,10 +31,12 @@ CALLS = {
 """What h2spec asks for, and what a client of gRPC asks for."""
 
 _ENDED = "what comes for a call that has ended is passed over, and counted as useless: it may have been on its way"
+_ENDING = "a call ends when the agent has closed its half: what comes after that may find it ended, or is refused"
 _PRIORITIES = "RFC 9113 has given up the priorities of RFC 7540: they are read and not used"
 _LENGTH = "messages of gRPC have their own length; content-length is not looked at"
 EXCEPTIONS = {
     "generic/4/2": "HEAD is no call of gRPC: it is reset",
+    "http2/5.1/5": _ENDING,
     "http2/5.1/6": _ENDED,
     "http2/5.1/8": _ENDED,
     "http2/5.1/9": _ENDED,
@@ -43,6 +45,7 @@ EXCEPTIONS = {
     "http2/5.1.1/2": _ENDED,
     "http2/5.3.1/1": _PRIORITIES,
     "http2/5.3.1/2": _PRIORITIES,
+    "http2/6.1/2": _ENDING,
     "http2/8.1.2.6/1": _LENGTH,
     "http2/8.1.2.6/2": _LENGTH,
 }
