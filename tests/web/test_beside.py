@@ -216,7 +216,7 @@ def test_a_keeper_that_cannot_be_started_is_told_and_tried_again(
     told: list[str] = []
     keepers: list[BaseProcess] = []
     full = Full(keepers)
-    monkeypatch.setattr(serving.multiprocessing, "get_context", lambda _: full)
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: full)
     monkeypatch.setattr(serving, "AGAIN_SECONDS", 0.1)
     monkeypatch.setattr(serving, "note", lambda *_, text, **__: told.append(text))
     with serving.pages_beside(home, Site(), "127.0.0.1:0", None) as url:
