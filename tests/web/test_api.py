@@ -306,7 +306,7 @@ def test_a_ladder_that_is_not_there_says_nothing_of_its_folder(tmp_path: Path, b
 
 # --- the description ----------------------------------------------------------------------------------------
 
-DESCRIPTION = openapi(PATHS, PREFIX)
+DESCRIPTION = openapi(PATHS, "../v1")
 
 
 def test_the_description_has_every_path_and_a_sentence_on_everything(client: httpx.Client) -> None:
