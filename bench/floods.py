@@ -1,6 +1,6 @@
 """What a bot that floods its output costs the referee and its rival: `python -m bench.floods`.
 
-Matches with and without the flood are played in turn. The bot that floods thinks 50 ms for each answer; its rival answers at once.
+Matches with and without the flood are played in turn. The bot that floods thinks 200 ms for each answer; its rival answers at once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board
 
-ROUNDS = 10
+ROUNDS = 9
 MOST_CPU_MS, MOST_CHARGE_MS = 1.0, 2.0
 FLOOD = """
 import os, sys, threading, time
@@ -28,7 +28,7 @@ def flood():
         os.write(1, b"\\n" * 65536)
 if sys.argv[1] == "flood":
     threading.Thread(target=flood, daemon=True).start()
-play(lambda decision: time.sleep(0.05) or 0)
+play(lambda decision: time.sleep(0.2) or 0)
 """
 PLAIN = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
 

@@ -10,6 +10,7 @@ import marshal
 import os
 import shutil
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -131,6 +132,7 @@ class Box:
     _used: Usage | None = field(default=None, init=False)
     """What was used in all, once it has ended."""
     _released: bool = field(default=False, init=False)
+    _ending: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         """Make the pipe for the reports."""
@@ -228,7 +230,8 @@ class Box:
     def freeze(self, *, frozen: bool) -> None:
         """Stop all processes of the agent, or let them go on. It has no effect once the box was released, or has ended."""
         if not self._released and self._used is None:
-            self.group.freeze(frozen=frozen)
+            with contextlib.suppress(FileNotFoundError):  # a thread is ending it
+                self.group.freeze(frozen=frozen)
 
     def release(self) -> None:
         """Let the agent go on, for good: what is stopped does not die."""
@@ -237,12 +240,13 @@ class Box:
         self._released = True
 
     def end(self) -> None:
-        """Kill what is left of the agent, and give back what its box took."""
-        if self._used is None:
-            self._used = self.group.usage()
-            self.group.end(forgets=self.sandbox.forgets)
-            os.close(self._reported)
-            os.close(self.reports)
+        """Kill what is left of the agent, and give back what its box took; any number of threads may call it."""
+        with self._ending:
+            if self._used is None:
+                self._used = self.group.usage()
+                self.group.end(forgets=self.sandbox.forgets)
+                os.close(self._reported)
+                os.close(self.reports)
 
 
 def users_for_agents(uid_map: str) -> tuple[int, int]:
