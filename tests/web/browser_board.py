@@ -6,6 +6,7 @@ They need a browser, so they are none of `make test`: `make pages` runs them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -46,26 +47,20 @@ def middles(window: Window, kind: str = "open") -> list[tuple[float, float]]:
     return [(x, y) for x, y in found]
 
 
-def is_answered(window: Window, decision: str) -> bool:
-    return bool(
-        window.page.evaluate(
-            """before => !document.querySelector('.choices:not([data-sent])')
-                || document.querySelector('[name=decision]').value !== before""",
-            decision,
-        )
-    )
-
-
 def point(window: Window, turn: int) -> None:
     """Answer a decision by clicks on the board; on the list only what is left when nothing is framed any more."""
-    decision = window.decision
-    for click in range(MAX_CLICKS):
-        if found := middles(window):
-            window.page.mouse.click(*found[(turn * 7 + click) % len(found)])
-        else:
-            window.choose()
-        if is_answered(window, decision):
-            break
+    decision, clicks = window.decision, count()
+
+    def click() -> None:
+        for _ in range(MAX_CLICKS):
+            if found := middles(window):
+                window.page.mouse.click(*found[(turn * 7 + next(clicks)) % len(found)])
+            else:
+                window.choose()
+            if window.is_answered(decision):
+                break
+
+    window.until_answered(decision, click)
     window.until_next(decision)
 
 
@@ -93,7 +88,7 @@ def plan(window: Window) -> None:
     window.sit_down("valparaiso", 2)
     while not framed(window, "slot:mayor").count():
         decision = window.decision
-        window.page.keyboard.press("1")
+        window.press(0)
         window.until_next(decision)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -34,6 +34,8 @@ MAX_REQUESTS = 5
 """How many requests a decision may cost, one with another."""
 PATIENCE = 180_000
 """How long anything may take, in milliseconds: tables wait when others need the processor."""
+TRIES = 20
+"""How often one may choose the same: a list that has just moved, as others have played, takes no click and no key."""
 CLOSING_KEY = "0"
 """The key of an action before which it is asked."""
 
@@ -75,8 +77,30 @@ class Window:
             arg=decision,
         )
 
+    def is_answered(self, decision: str) -> bool:
+        """Tell whether a decision is on its way or over."""
+        return bool(
+            self.page.evaluate(
+                """before => !document.querySelector('.choices:not([data-sent])')
+                    || document.querySelector('[name=decision]').value !== before""",
+                decision,
+            )
+        )
+
+    def until_answered(self, decision: str, choose: Callable[[], None]) -> None:
+        """Choose, once more if the list took nothing."""
+        for _ in range(TRIES):
+            choose()
+            if not self.has_script or self.is_answered(decision):
+                return
+            self.page.wait_for_function("() => !document.querySelector('.choices[data-fresh]')")
+        raise AssertionError(f"decision {decision} takes no answer")
+
     def press(self, number: int) -> None:
         """Choose one of those that have keys, whichever that is."""
+        self.until_answered(self.decision, lambda: self._press(number))
+
+    def _press(self, number: int) -> None:
         keys = self.page.locator(".choices kbd").all_text_contents()
         key = str(keys[number % len(keys)])
         self.page.keyboard.press(key)
@@ -85,10 +109,13 @@ class Window:
 
     def choose(self) -> None:
         """Click on the first that is left in the list."""
+        self.until_answered(self.decision, self._choose)
+
+    def _choose(self) -> None:
         left = self.page.locator(".choices :is([name=choice], summary):visible").first
         left.click()
-        if left.evaluate("one => one.matches('summary')"):
-            self.page.locator(".choices .sure[open] button").click()
+        if (sure := self.page.locator(".choices .sure[open] button")).count():
+            sure.click()
 
     def leave(self) -> None:
         """Leave the table, as one does."""
@@ -405,6 +432,20 @@ def test_the_rules_of_the_game_are_beside_the_table(window: Window) -> None:
         window.page.get_by_role("link", name="The rules of Yunnan").click()
     assert opened.value.locator("h1").inner_text().endswith("Yunnan")
     assert window.decision == "1"
+
+
+def test_an_answer_that_the_server_does_not_take_can_be_sent_again(window: Window) -> None:
+    window.sit_down("yunnan", 2)
+    window.page.route(
+        "**/play/table/*", lambda route: route.fulfill(status=503, body="<main id=main>busy</main>"), times=1
+    )
+    window.page.locator(".choices button").first.click()
+    window.page.wait_for_function(
+        "() => document.querySelector('body > [role=status]').textContent.includes('try again')"
+    )
+    window.wrong.clear()  # that status
+    window.choose()
+    window.until_next("1")
 
 
 # --- two clicks, two windows --------------------------------------------------------------------------

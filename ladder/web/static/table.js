@@ -133,12 +133,15 @@
     waiting.abort();
     const fields = new URLSearchParams(new FormData(form));
     if (button.name) fields.set(button.name, button.value);
-    sending = fetch(form.action, { method: "POST", body: fields }).then((answer) => answer.text());
+    sending = fetch(form.action, { method: "POST", body: fields }).then((answer) => {
+      if (answer.status === 429 || answer.status >= 500) throw new Error(answer.statusText); // its page is none of a table
+      return answer.text();
+    });
     try {
       take(await sending);
     } catch {
       delete form.dataset.sent;
-      said.textContent = "The server does not answer; try again.";
+      said.textContent = "The server did not take your answer; try again.";
     } finally {
       sending = null;
     }
@@ -183,7 +186,10 @@
 
   main.addEventListener("submit", (event) => {
     leaving = !event.target.matches(".choices");
-    if (leaving) return;
+    if (leaving) {
+      waiting.abort(); // there is no table to ask for news any more
+      return;
+    }
     event.preventDefault();
     if (event.submitter) send(event.target, event.submitter);
   });
