@@ -35,7 +35,7 @@ def audit_log(
 
     Examples:
 
-      dogana ladder audit-log public/audit-log.jsonl
+      dogana ladder audit-log audit-log.jsonl
 
       dogana ladder audit-log monday.jsonl --previous sunday.jsonl --server ladder.example:7800
     """

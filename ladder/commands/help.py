@@ -69,7 +69,7 @@ def _default(param: Any, ctx: typer.Context) -> str:
     if isinstance(param.show_default, str):
         return str(param.show_default)
     value = param.get_default(ctx, call=False)
-    if not param.show_default or value in (None, False, "", [], ()) or callable(value):
+    if not param.show_default or value is None or value is False or value in ("", [], ()) or callable(value):
         return ""
     if value is True:
         return str(param.opts[0].lstrip("-"))

@@ -41,7 +41,7 @@ HomeOption = Annotated[
         help="The folder of the ladder.",
         metavar="FOLDER",
         default_factory=_organisers_home,
-        show_default=False,
+        show_default="where your system keeps program data",
     ),
 ]
 WorkersOption = Annotated[
@@ -68,14 +68,14 @@ UnconfinedOption = Annotated[
 ProxyOption = Annotated[
     str,
     typer.Option(
-        help="The address of a proxy before the pages: who asks is whom its X-Forwarded-For names.", metavar="ADDRESS"
+        help="The address of a proxy before the pages; its X-Forwarded-For names the callers.", metavar="ADDRESS"
     ),
 ]
 HostNameOption = Annotated[
     list[str] | None,
     typer.Option(
         "--host-name",
-        help="A name by which browsers find the pages, besides that of this machine; several, if it is given several times;"
+        help="A name by which browsers find the pages, besides that of this machine; may be given several times;"
         " * for any.",
         metavar="NAME",
         show_default=False,

@@ -46,7 +46,7 @@ def prune(
     keep_one_block_of: Annotated[
         int,
         typer.Option(
-            help="Keep the records of one block of so many, however old; 0 for none.",
+            help="Of this many blocks, keep the records of one, however old; 0 for none.",
             min=0,
             max=1_000_000,
             metavar="NUMBER",

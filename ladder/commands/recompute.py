@@ -35,7 +35,7 @@ def recompute(
     ] = False,
     sample: Annotated[
         str | None,
-        typer.Option(help="Verify only so many records, or such a share of them: 1000, or 5%.", metavar="NUMBER|SHARE"),
+        typer.Option(help="Verify only this many records, or this share of them: 1000, or 5%.", metavar="NUMBER|SHARE"),
     ] = None,
     sample_seed: Annotated[
         int | None,

@@ -51,7 +51,7 @@ from referee.sandbox.walls import build
 def run(
     home: HomeOption,
     game: Annotated[
-        list[str], typer.Option(help="The game; several, taken in turn, if it is given several times.", metavar="GAME")
+        list[str], typer.Option(help="The game; may be given several times, and the games take turns.", metavar="GAME")
     ],
     matches: Annotated[
         int,

@@ -89,7 +89,7 @@ def serve(
     game: Annotated[
         list[str] | None,
         typer.Option(
-            help="The game; several, taken in turn, if it is given several times.", metavar="GAME", show_default="all"
+            help="The game; may be given several times, and the games take turns.", metavar="GAME", show_default="all"
         ),
     ] = None,
     workers: WorkersOption = None,

@@ -20,7 +20,12 @@ from ladder.service.client import RemoteDesk
 
 FolderOption = Annotated[
     Path | None,
-    typer.Option("--home", help="The folder of the ladder.", metavar="FOLDER", show_default=False),
+    typer.Option(
+        "--home",
+        help="The folder of the ladder.",
+        metavar="FOLDER",
+        show_default="where your system keeps program data",
+    ),
 ]
 ServerOption = Annotated[
     str | None,

@@ -46,7 +46,7 @@ def new(
 
       dogana new mybot --language python
 
-      dogana new mybot --language typescript
+      dogana new otherbot --language typescript
     """
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")

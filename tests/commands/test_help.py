@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +20,7 @@ from typer.core import TyperGroup
 
 from ladder.cli import COMMANDS, LADDER, app
 from ladder.commands.help import examples, folded, placeholder
+from tests.commands.conftest import ROOT as DOGANA
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 
@@ -196,6 +203,54 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
             assert block
             pasted = block[1].replace("\\\n", " ")
             assert [shlex.split(line) for line in pasted.splitlines()] == [shlex.split(one) for one in given]
+
+
+NEEDS_MORE = re.compile(
+    r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
+    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|--replace"
+)
+"""Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
+
+
+def _started(folder: Path, *words: str) -> None:
+    """Run `dogana ...` in a process of its own."""
+    subprocess.run(
+        [sys.executable, "-m", "ladder", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(DOGANA), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that need no more than a bot, a ladder and a match of it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "data" / "dogana").mkdir(parents=True)
+    (tmp_path / "ladder").mkdir()
+    (tmp_path / "data" / "dogana" / "ladder").symlink_to(tmp_path / "ladder")
+    condition = ["--clock", "600+5/60", "--option", "last_turn=6", "--seats", "2"]
+    for version in ("1", "2"):
+        (tmp_path / "mybot.py").write_text(
+            f"from dogana.sdk import play\nprint({version}, flush=True)\nplay(lambda decision: 0)\n"
+        )
+        dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me")
+        _started(
+            tmp_path,
+            *["ladder", "run", "--game", "cargo_noir", "--matches", "4", "--workers", "1", "--unconfined"],
+            *condition,
+        )
+    _started(tmp_path, *shlex.split("play cargo_noir cmd:'python mybot.py' greedy --seed 7 --record match.jsonl"))
+    shutil.copy(tmp_path / "ladder" / "key.pub", tmp_path)
+    listed = json.loads(dogana("ladder", "matches", "mybot v2", "--json").stdout)["matches"]
+    match = next(one["match"] for one in listed if one["seats"][1]["bot"] == "mybot")
+    given = [one for command in PAGES.values() for one in examples(command.help) if not NEEDS_MORE.search(one)]
+    assert len(given) > 60
+    for example in sorted(given, key=lambda one: one.startswith("dogana verify")):  # which read what others write
+        command, _, file = re.sub(r" --server \S+| \|.*", "", example).replace("3f09", match).partition(" > ")
+        shown = dogana(*shlex.split(command)[1:], status=3 if "--sample" in command else 0).stdout
+        if file:
+            (tmp_path / file).write_text(shown)
 
 
 def test_an_option_is_not_parted_from_its_value_nor_a_quoted_word() -> None:
