@@ -36,7 +36,7 @@ dogana doctor > doctor.txt || {
 say dogana ladder run --game cargo_noir --game valparaiso --game venezia --game yunnan --matches 32 --home ladder $walls
 say dogana ladder top --home ladder
 say dogana ladder recompute --home ladder
-say dogana ladder site site --home ladder --matches 2
+say dogana ladder site site --home ladder --limit 2
 cat <<END
 
 Everything is in $(pwd). Look at the ladder in a browser:

@@ -40,7 +40,7 @@ def conditions_asked_for(chronicle: Chronicle, request: pb.TopRequest | pb.Cross
         DoganaError: if there is no such game, or it has no such options.
     """
     if request.by_options and not request.game:
-        raise LadderError("options are those of one game; name it: dogana ladder top GAME --option K=V")
+        raise LadderError("options are those of one game; name it: dogana ladder top GAME --option NAME=VALUE")
     names = [find(request.game).name] if request.game else list(games())
     options = agree(find(names[0]), request.options, None).options if request.by_options else None
     clock = str(read_clock(request.clock)) if request.clock else None

@@ -29,60 +29,79 @@ def _print_version(wanted: bool) -> None:
 
 
 _SETTINGS: dict[str, Any] = {"no_args_is_help": True, "rich_markup_mode": None, "pretty_exceptions_enable": False}
+_WIDEST = 10_000
+"""Help is as wide as the terminal: no width is too much."""
+
+
+def _of_the_ladder(*names: str) -> dict[str, str | typer.Typer]:
+    """Return commands of the ladder and the module of each; a function or a group of its own has the name of the module."""
+    return {name: f"ladder.commands.{name.replace('-', '_')}" for name in names}
+
+
 LADDER = {
-    name: f"ladder.commands.{name.replace('-', '_')}"
-    for name in [
+    "Look": _of_the_ladder(
+        "top",
+        "crosstable",
+        "compare",
+        "bots",
+        "show",
+        "matches",
+        "match",
+        "log",
+        "record",
+        "playing",
+        "queue",
+        "key",
+        "audit-log",
+    ),
+    "Author": _of_the_ladder(
         "submit",
+        "retire",
+        "requalify",
+        "at-tables",
+    ),
+    "Organise": _of_the_ladder(
         "run",
         "serve",
         "web",
         "site",
-        "top",
-        "queue",
-        "bots",
-        "show",
-        "compare",
-        "crosstable",
-        "matches",
-        "playing",
-        "match",
-        "log",
-        "record",
-        "retire",
-        "requalify",
-        "at-tables",
+        "author",
+        "audit",
         "recompute",
         "backup",
-        "prune",
         "export",
-        "audit",
-        "key",
-        "audit-log",
-        "author",
-    ]
+        "prune",
+    ),
 }
-"""The commands of `dogana ladder`, and the module of each; a function or a group of its own has the name of the module."""
-ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", cls=lazy(LADDER), **_SETTINGS)
-COMMANDS: dict[str, str | typer.Typer] = {
-    "games": "referee.commands.games",
-    "new": "referee.commands.new",
-    "check": "ladder.commands.check",
-    "play": "referee.commands.play",
-    "watch": "referee.commands.watch",
-    "verify": "referee.commands.verify",
-    "verify-log": "referee.commands.verify_log",
-    "replay": "ladder.commands.replay",
-    "position": "referee.commands.position",
-    "doctor": "referee.commands.doctor",
-    "login": "ladder.commands.login",
-    "logout": "ladder.commands.logout",
-    "connect": "ladder.commands.connect",
-    "ladder": ladder,
+"""The commands of `dogana ladder` by who needs them, as its help lists them."""
+ladder = typer.Typer(help="Submit bots, run matches among them, look at standings.", cls=lazy(LADDER), **_SETTINGS)
+COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
+    "Look": {
+        "games": "referee.commands.games",
+        "replay": "ladder.commands.replay",
+        "watch": "referee.commands.watch",
+        "position": "referee.commands.position",
+        "verify": "referee.commands.verify",
+        "verify-log": "referee.commands.verify_log",
+    },
+    "Author": {
+        "new": "referee.commands.new",
+        "play": "referee.commands.play",
+        "check": "ladder.commands.check",
+        "login": "ladder.commands.login",
+        "logout": "ladder.commands.logout",
+        "connect": "ladder.commands.connect",
+    },
+    "Organise": {
+        "ladder": ladder,
+        "doctor": "referee.commands.doctor",
+    },
 }
+"""The commands of `dogana` by who needs them, as its help lists them."""
 app = typer.Typer(
     help="An AI tournament harness for modern board games: referee matches, keep records, run a ladder.",
     cls=lazy(COMMANDS),
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": _WIDEST},
     **_SETTINGS,
 )
 

@@ -51,7 +51,7 @@ def offered(store: Store, author: str, offer: pb.Offer) -> tuple[Version, bool]:
         version, is_new = store.add_version(offer.bot, author, content, [], [find(name).name for name in offer.games])
         newest = max(one.number for one in store.versions([version.id]).values())
         if newest != version.number:
-            raise BadBot(f"{version.label} was replaced by v{newest}; offer other files, or another --version")
+            raise BadBot(f"{version.label} was replaced by v{newest}; offer other files, or another --tag")
         if is_new:
             store.note_act(author, "connect", version.label)
         return version, is_new

@@ -25,7 +25,7 @@ from ladder.standings import at_rest
 from ladder.store import Store
 from referee.records.record import RecordError
 
-KEPT = "whoever has kept it can prove it: dogana verify RECORD --key KEY --log LOG"
+KEPT = "whoever has kept it can prove it: dogana verify RECORD --key KEY --audit-log LOG"
 """What is said of a record that was pruned."""
 
 

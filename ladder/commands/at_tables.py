@@ -14,13 +14,13 @@ from referee.commands.output import out, print_json
 
 
 def at_tables(
-    bot: Annotated[str, typer.Argument(help="A bot, such as mybot.")],
+    bot: Annotated[str, typer.Argument(help="A bot, such as mybot.", metavar="BOT")],
     allowed: Annotated[bool, typer.Option("--yes/--no", help="Whether people may play against it.")] = True,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let people play against a bot at tables in the browser, or not any more.
+    """Let people play against a bot in the browser, or stop it.
 
     They play against its newest version that is scheduled, now and in the future; nothing of that is rated, and nobody sees what
     the bot writes. Matches that are being played go on.

@@ -16,10 +16,12 @@ from referee.commands.output import out, print_json
 
 def audit(
     home: HomeOption,
-    limit: Annotated[int, typer.Option(help="Show this many changes.", min=1, max=100_000, metavar="N")] = 50,
+    limit: Annotated[int, typer.Option(help="Show this many changes.", min=1, max=100_000, metavar="NUMBER")] = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Show who has changed what: submitted, retired or requalified bots, added authors, given and revoked tokens, pruned records; newest first.
+    """Show who has changed what, newest first.
+
+    The changes are: bots submitted, retired or requalified; authors added; tokens given or revoked; records pruned.
 
     Example:
 

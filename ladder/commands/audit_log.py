@@ -19,20 +19,23 @@ from referee.commands.output import out, print_json, target
 def audit_log(
     file: Annotated[Path, typer.Argument(help="The file to write.", parser=target, metavar="FILE")],
     previous: Annotated[
-        Path | None, typer.Option(help="An earlier log of this ladder: check that it is a beginning of this one.")
+        Path | None,
+        typer.Option(help="An earlier log of this ladder: check that it is a beginning of this one.", metavar="FILE"),
     ] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write all that the ladder has done, in its order, into a file that others can keep and check. A run may go on meanwhile.
+    """Write all that the ladder has done into a file.
+
+    Others can keep the file and check it. A run may go on meanwhile.
 
     Publish it often: nobody can change or drop afterwards what somebody else has a copy of. An earlier log of the name FILE
     is replaced only if it is a beginning of the new one. `dogana verify-log` checks such a file, without the ladder.
 
     Examples:
 
-      dogana ladder audit-log public/audit-log.jsonl
+      dogana ladder audit-log audit-log.jsonl
 
       dogana ladder audit-log monday.jsonl --previous sunday.jsonl --server ladder.example:7800
     """

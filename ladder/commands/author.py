@@ -9,23 +9,27 @@ from typing import Annotated
 import typer
 
 from ladder.authors import DEFAULT_DAYS, Authors
+from ladder.commands.help import Command, Group
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.tables import moment, table
 from ladder.home import Home
 from referee.commands.output import err, out, print_json
 
 author = typer.Typer(
-    help="Decide who may submit bots over the network, and how many matches they may have.",
+    help="Decide who may submit over the network, and how much.",
+    cls=Group,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-NameArgument = Annotated[str, typer.Argument(help="The author.")]
+NameArgument = Annotated[str, typer.Argument(help="The author.", metavar="AUTHOR")]
 DaysOption = Annotated[int, typer.Option(help="For how many days the token is good.", min=1, max=3650, metavar="DAYS")]
 
 
-@author.command()
+@author.command(cls=Command)
 def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
-    """Add an author, and print a token. It is shown this once: the ladder keeps only what it needs to know it again.
+    """Add an author, and print a token.
+
+    The token is shown this once: the ladder keeps only what it needs to know it again.
 
     After --days it is good no more, and `dogana ladder author token` gives another.
 
@@ -39,9 +43,11 @@ def add(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, a
         _print_token(name, authors.add(name, days), days, as_json=as_json)
 
 
-@author.command()
+@author.command(cls=Command)
 def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS, as_json: AsJson = False) -> None:
-    """Print a further token for an author. Earlier ones stay good until they expire or are revoked.
+    """Print a further token for an author.
+
+    Earlier tokens stay good until they expire or are revoked.
 
     Example:
 
@@ -51,13 +57,17 @@ def token(name: NameArgument, home: HomeOption, days: DaysOption = DEFAULT_DAYS,
         _print_token(name, authors.new_token(name, days), days, as_json=as_json)
 
 
-@author.command()
+@author.command(cls=Command)
 def revoke(
-    what: Annotated[str, typer.Argument(help="An author, for all their tokens; or the id of one token.")],
+    what: Annotated[
+        str, typer.Argument(help="An author, for all their tokens; or the id of one token.", metavar="AUTHOR|TOKEN")
+    ],
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Revoke tokens: nobody can use them any more. Bots, matches and ratings stay.
+    """Revoke tokens of an author.
+
+    Nobody can use them any more. Bots, matches and ratings stay.
 
     Example:
 
@@ -80,16 +90,19 @@ def _matches(text: str) -> int | None:
     return int(text)
 
 
-@author.command()
+@author.command(cls=Command)
 def budget(
     name: NameArgument,
     home: HomeOption,
     matches_a_day: Annotated[
-        str, typer.Option(metavar="N", help="How many matches of a day (UTC) their bots may have; none for no limit.")
+        str,
+        typer.Option(metavar="NUMBER", help="How many matches of a day (UTC) their bots may have; none for no limit."),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Limit how many matches a day an author may have, all their bots and all conditions together.
+    """Limit how many matches a day an author may have.
+
+    All their bots and all conditions count together.
 
     When the budget is used up, none of their bots is scheduled until 00:00 UTC. A block that has begun is played to its end,
     so the last one of a day may go over the budget. Matches that qualify a bot do not count.
@@ -115,21 +128,23 @@ def _bytes(text: str) -> int | None:
         return None
     found = re.fullmatch("([0-9]{1,15})([KMGT]?)", text)
     if found is None:
-        raise typer.BadParameter("say a number of bytes, such as 500M or 2G, or none", param_hint="BYTES")
+        raise typer.BadParameter("say a number of bytes, such as 500M or 2G, or none", param_hint="SIZE")
     return int(found[1]) << 10 * " KMGT".index(found[2] or " ")
 
 
-@author.command()
+@author.command(cls=Command)
 def quota(
     name: NameArgument,
     size: Annotated[
         str,
-        typer.Argument(metavar="BYTES", help="How much their files may have, such as 500M or 2G; none for no limit."),
+        typer.Argument(metavar="SIZE", help="How much their files may have, such as 500M or 2G; none for no limit."),
     ],
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Limit how many bytes the files of all versions of an author may have together; without this, 1 GiB.
+    """Limit how many bytes the files of an author may have.
+
+    The files of all versions count together. Without this, the limit is 1 GiB.
 
     What they would exceed it with is refused when it is submitted. What is there stays; `dogana ladder prune
     --versions-older-than` removes the files of versions that play no more.
@@ -149,9 +164,11 @@ def quota(
         out.print(f"{name}: {'no limit' if most is None else f'{most:,} bytes'}")
 
 
-@author.command("list")
+@author.command("list", cls=Command)
 def list_authors(home: HomeOption, as_json: AsJson = False) -> None:
-    """List authors, what is known of their tokens, and how many matches of their budget they have had today.
+    """List authors, their tokens, and what they have used today.
+
+    It says what is known of each token, and how many matches of the budget were played today.
 
     Example:
 

@@ -15,11 +15,13 @@ from referee.commands.output import out, print_json
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="The .tar archive to write.")],
+    file: Annotated[Path, typer.Argument(help="The .tar archive to write.", metavar="FILE")],
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the database, the versions, the records and the logs into one archive. A run may go on meanwhile.
+    """Copy the whole ladder into one archive.
+
+    The archive has the database, the versions, the records and the logs. A run may go on meanwhile.
 
     To restore it, unpack it into an empty folder: that is the ladder.
 

@@ -16,15 +16,20 @@ from referee.commands.output import out, print_json
 
 
 def bots(
-    called: Annotated[str, typer.Argument(help="Only bots with this in their name or in that of their author.")] = "",
-    game: Annotated[str | None, typer.Option(help="Only bots that play this game, and their skill at it.")] = None,
+    called: Annotated[
+        str, typer.Argument(help="Only bots with this in their name or in that of their author.", metavar="TEXT")
+    ] = "",
+    game: Annotated[
+        str | None, typer.Option(help="Only bots that play this game, and their skill at it.", metavar="GAME")
+    ] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List every bot with its newest version, its author, and its status and skill under each condition.
+    """List bots with their authors, status and skill.
 
-    The skill is mu - 3 sigma, as in `dogana ladder top`; a bot without matches that count has none.
+    Of each bot it shows the newest version, with its status and skill under each condition. The skill is mu - 3 sigma,
+    as in `dogana ladder top`; a bot without matches that count has none.
 
     Examples:
 

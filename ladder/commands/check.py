@@ -38,7 +38,7 @@ def check(
         Path, typer.Argument(help="What would be submitted: a program, a folder, or an archive.", metavar="PATH")
     ],
     game: Annotated[
-        str | None, typer.Option(help="Try this game only [all that bot.toml names].", metavar="GAME")
+        str | None, typer.Option(help="Try this game only.", show_default="all that bot.toml names", metavar="GAME")
     ] = None,
     memory: MemoryOption = None,
     tasks: TasksOption = None,
@@ -46,11 +46,11 @@ def check(
     runtime: RuntimeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all steps.")] = False,
 ) -> None:
-    """Try a bot step by step in the sandbox of a ladder, and say how to mend what it does wrong.
+    """Try a bot step by step, and say how to mend it.
 
-    PATH is what `dogana ladder submit` takes. The bot is started many times: by a scripted referee that refuses, withdraws,
-    breaks off and says what bots do not know yet; and in matches against `random`, in every game and number of seats that
-    its bot.toml names.
+    It runs in the sandbox of a ladder. PATH is what `dogana ladder submit` takes. The bot is started many times: by a
+    scripted referee that refuses, withdraws, breaks off and says what bots do not know yet; and in matches against
+    `random`, in every game and number of seats that its bot.toml names.
 
     The exit status is 0 if no step failed, else 1. docs/check.md lists the steps.
 

@@ -17,15 +17,19 @@ from referee.commands.output import out, print_json
 def compare(
     one: Annotated[
         str,
-        typer.Argument(help="A bot: its newest version that has matches, or the one named, as in 'mybot v2'."),
+        typer.Argument(
+            help="A bot: its newest version that has matches, or the one named, as in 'mybot v2'.", metavar="BOT"
+        ),
     ],
-    other: Annotated[str, typer.Argument(help="Another bot, or another version.")],
-    game: Annotated[str | None, typer.Option(help="Only at this game.")] = None,
+    other: Annotated[str, typer.Argument(help="Another bot, or another version.", metavar="OTHER")],
+    game: Annotated[str | None, typer.Option(help="Only at this game.", metavar="GAME")] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show two bots side by side: their ratings, and how they have fared against each other.
+    """Show two bots side by side.
+
+    It shows their ratings, and how they have fared against each other.
 
     The chance that one is the better one follows from both ratings; it is not the chance to win a match. "share" is the
     part of their common matches in which the first was ahead, ties counted as halves, and between which shares it would be

@@ -20,30 +20,42 @@ from referee.commands.output import err, target
 
 
 def connect(
-    path: Annotated[Path, typer.Argument(help="A program, a .py, .js or .jar file, or a folder, as for submit.")],
-    name: Annotated[str, typer.Option(help="The bot's name.")],
+    path: Annotated[
+        Path, typer.Argument(help="A program, a .py, .js or .jar file, or a folder, as for submit.", metavar="PATH")
+    ],
+    name: Annotated[str, typer.Option(help="The bot's name.", metavar="NAME")],
     server: Annotated[
         str | None,
-        typer.Option(help=f"The ladder [{SERVER_VARIABLE}].", metavar="HOST:PORT", show_default=False),
+        typer.Option(help="The ladder.", metavar="HOST:PORT", show_default=f"the environment's {SERVER_VARIABLE}"),
     ] = None,
     matches: Annotated[
-        int, typer.Option(help="How many matches it plays at a time.", min=1, max=MAX_MATCHES_AT_HOME)
+        int,
+        typer.Option(
+            "--workers",
+            help="How many matches to play at a time.",
+            min=1,
+            max=MAX_MATCHES_AT_HOME,
+            metavar="NUMBER",
+        ),
     ] = 1,
     version: Annotated[
         str,
         typer.Option(
-            help="What distinguishes this version from others, such as a tag [the SHA-256 over its files].",
-            metavar="TEXT",
-            show_default=False,
+            "--tag",
+            help="What distinguishes this version from others, such as a tag of git.",
+            metavar="NAME",
+            show_default="the SHA-256 over its files",
         ),
     ] = "",
     logs: Annotated[
         Path | None,
-        typer.Option(help="Keep what the bot writes, a file for each match.", metavar="DIR", parser=target),
+        typer.Option(help="Keep what the bot writes, a file for each match.", metavar="FOLDER", parser=target),
     ] = None,
     insecure: InsecureOption = False,
 ) -> None:
-    """Offer a bot that runs on this machine to a ladder elsewhere, as long as this command runs.
+    """Offer a bot that runs on this machine to a ladder.
+
+    The bot plays as long as this command runs.
 
     For bots that cannot be submitted: they need a GPU, large files, or a secret. The bot is started anew for each match, with your
     rights and your environment; its files stay here, and so does what it writes. A lost connection is made again.
@@ -55,7 +67,7 @@ def connect(
 
       dogana login ladder.example:7800 --ca ladder.pem
 
-      dogana connect ./mybot --name mybot --server ladder.example:7800 --matches 2 --logs logs
+      dogana connect ./mybot --name mybot --server ladder.example:7800 --workers 2 --logs logs
     """
     place = server or os.environ.get(SERVER_VARIABLE)
     if not place:

@@ -16,8 +16,10 @@ from referee.commands.output import out, print_json
 
 
 def crosstable(
-    game: Annotated[str, typer.Argument(help="The game.")],
-    clock: Annotated[str | None, typer.Option(help="Only standings under this clock.")] = None,
+    game: Annotated[str, typer.Argument(help="The game.", metavar="GAME")],
+    clock: Annotated[
+        str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
+    ] = None,
     option: GameOptions = None,
     home: FolderOption = None,
     server: ServerOption = None,

@@ -20,7 +20,9 @@ def export(
     home: HomeOption,
     as_json: AsJson = False,
 ) -> None:
-    """Write all matches that count into one file for other programs, a row for each seat. A run may go on meanwhile.
+    """Write all matches that count into a file for other programs.
+
+    It has a row for each seat of a match. A run may go on meanwhile.
 
     In .csv files a text that a spreadsheet could take for a formula begins with an apostrophe.
 

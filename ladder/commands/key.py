@@ -26,7 +26,9 @@ def key(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print the public key with which anybody can check what the ladder has signed, and its fingerprint.
+    """Print the public key of the ladder, and its fingerprint.
+
+    With it anybody can check what the ladder has signed.
 
     Publish it where your authors find it: records and audit logs are worth as much as the way by which they got the key.
 

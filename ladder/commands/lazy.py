@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 from typing_extensions import override
+
+from ladder.commands.help import Command, Group
 
 
 class Commands(Mapping[str, Any]):
@@ -26,7 +27,7 @@ class Commands(Mapping[str, Any]):
         if isinstance(place, typer.Typer):
             return typer.main.get_group(place)
         alone = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False, add_completion=False)
-        alone.command(name)(place)
+        alone.command(name, cls=Command)(place)
         return typer.main.get_command(alone)
 
     @override
@@ -38,12 +39,14 @@ class Commands(Mapping[str, Any]):
         return len(self._places)
 
 
-def lazy(places: Mapping[str, str | typer.Typer]) -> type[TyperGroup]:
-    """Return what typer makes a group of these commands with."""
+def lazy(sections: Mapping[str, Mapping[str, str | typer.Typer]]) -> type[Group]:
+    """Return what typer makes a group of these commands with; they are listed under the headings of the sections."""
+    places = {name: place for section in sections.values() for name, place in section.items()}
 
-    class Lazy(TyperGroup):
+    class Lazy(Group):
         def __init__(self, **settings: Any) -> None:
             super().__init__(**settings)
             self.commands = Commands(places)  # type: ignore[assignment]  # nothing is added to it
+            self.sections = {heading: list(section) for heading, section in sections.items()}
 
     return Lazy

@@ -26,13 +26,17 @@ def log(
         ),
     ],
     seat: Annotated[int | None, typer.Argument(help="Only this seat of the match.", min=0, metavar="SEAT")] = None,
-    tail: Annotated[int, typer.Option(help="Show this many lines at the end of each log.", min=1, metavar="N")] = 40,
+    tail: Annotated[
+        int, typer.Option(help="Show this many lines at the end of each log.", min=1, metavar="NUMBER")
+    ] = 40,
     everything: Annotated[bool, typer.Option("--all", help="Show every line, and long lines whole.")] = False,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what bots wrote to standard output and standard error, with everything in it made visible.
+    """Show what bots wrote to standard output and standard error.
+
+    Characters that a terminal would obey are shown as escapes.
 
     Of each bot the first and the last 64 kB are kept. If a bot has not qualified, its log is that of the match in which
     it failed.

@@ -35,7 +35,7 @@ def login(
     ] = None,
     insecure: InsecureOption = False,
 ) -> None:
-    """Log in at a ladder with the token that its organiser has given you.
+    """Log in at a ladder with the token from its organiser.
 
     The token is asked for, or read from standard input, and never stands in a command line. It is kept in a file that only you
     can read. To another machine it is sent only if the connection is encrypted, unless you say --insecure.

@@ -27,7 +27,9 @@ def match(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how a match went for each seat, who was put out and why, and the decision at which it happened.
+    """Show how a match went for each seat.
+
+    If a seat was put out, it shows why, and the decision at which it happened.
 
     Of that decision it shows what the seat knew, what it could do, and why its answers were refused. The record is played
     again for this; the exit status is 1 if it is missing or does not hold, unless it was pruned.

@@ -17,32 +17,35 @@ from referee.match.result import Outcome
 
 def matches(
     bot: Annotated[
-        str | None, typer.Option(help="Only matches of this bot (mybot), or of one version ('mybot v2').")
+        str | None,
+        typer.Argument(help="Only matches of this bot (mybot), or of one version ('mybot v2').", metavar="BOT"),
     ] = None,
-    game: Annotated[str | None, typer.Option(help="Only matches of this game.")] = None,
+    game: Annotated[str | None, typer.Option(help="Only matches of this game.", metavar="GAME")] = None,
     lost: Annotated[bool, typer.Option("--lost", help="Only matches in which the bot was not first.")] = False,
     was_out: Annotated[
-        bool, typer.Option("--out", help="Only matches in which the bot was out; without --bot, anybody.")
+        bool, typer.Option("--out", help="Only matches in which the bot was out; without BOT, anybody.")
     ] = False,
-    limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000, metavar="N")] = 10,
+    limit: Annotated[int, typer.Option(help="Show this many matches.", min=1, max=1000, metavar="NUMBER")] = 10,
     before: Annotated[str, typer.Option(help="Only matches older than this one.", metavar="MATCH")] = "",
     after: Annotated[str, typer.Option(help="Only matches newer than this one.", metavar="MATCH")] = "",
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the matches that count, newest first. The beginning of a match's id is enough wherever it is asked for.
+    """List the matches that count, newest first.
+
+    The beginning of a match's id is enough wherever it is asked for.
 
     Examples:
 
-      dogana ladder matches --bot mybot --out
+      dogana ladder matches mybot --out
 
-      dogana ladder matches --bot 'mybot v2' --game cargo_noir --lost --limit 3
+      dogana ladder matches 'mybot v2' --game cargo_noir --lost --limit 3
 
       dogana ladder matches --before 3f09 --json
     """
     if lost and bot is None:
-        raise typer.BadParameter("needs --bot: somebody loses in every match", param_hint="--lost")
+        raise typer.BadParameter("needs a bot: somebody loses in every match", param_hint="--lost")
     where = Where.chosen(home, server)
     request = pb.MatchesRequest(
         bot=bot or "", game=game or "", lost=lost, out=was_out, limit=limit, before=before, after=after

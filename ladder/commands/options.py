@@ -29,7 +29,7 @@ def _organisers_home() -> Path:
     if server := os.environ.get(SERVER_VARIABLE):
         raise LadderError(
             f"{SERVER_VARIABLE} names the ladder at {server}, but this command is for who has the folder of a ladder:"
-            f" name it with --home DIR, or unset {SERVER_VARIABLE}"
+            f" name it with --home FOLDER, or unset {SERVER_VARIABLE}"
         )
     return default_home()
 
@@ -39,9 +39,9 @@ HomeOption = Annotated[
     typer.Option(
         "--home",
         help="The folder of the ladder.",
-        metavar="DIR",
+        metavar="FOLDER",
         default_factory=_organisers_home,
-        show_default=False,
+        show_default="where your system keeps program data",
     ),
 ]
 WorkersOption = Annotated[
@@ -51,7 +51,7 @@ WorkersOption = Annotated[
         show_default="one for each processor",
         min=1,
         max=4096,
-        metavar="N",
+        metavar="NUMBER",
     ),
 ]
 DEFAULT_WORKERS = os.cpu_count() or 1
@@ -59,7 +59,7 @@ MAX_WORKERS = 256
 """How many matches are played at a time on this machine; a cluster may have more processors."""
 JoinOption = Annotated[
     float,
-    typer.Option("--wait", help="How long bots may take to join, in seconds.", min=1, max=3600, metavar="SECONDS"),
+    typer.Option("--wait", help="How long bots may take to join.", min=1, max=3600, metavar="SECONDS"),
 ]
 SameAuthorOption = Annotated[bool, typer.Option("--same-author", help="Let bots of one author meet.")]
 UnconfinedOption = Annotated[
@@ -68,14 +68,14 @@ UnconfinedOption = Annotated[
 ProxyOption = Annotated[
     str,
     typer.Option(
-        help="The address of a proxy before the pages: who asks is whom its X-Forwarded-For names.", metavar="ADDRESS"
+        help="The address of a proxy before the pages; its X-Forwarded-For names the callers.", metavar="ADDRESS"
     ),
 ]
 HostNameOption = Annotated[
     list[str] | None,
     typer.Option(
         "--host-name",
-        help="A name by which browsers find the pages, besides that of this machine; several, if it is given several times;"
+        help="A name by which browsers find the pages, besides that of this machine; may be given several times;"
         " * for any.",
         metavar="NAME",
         show_default=False,
@@ -92,7 +92,9 @@ CorsOption = Annotated[
 ]
 TablesOption = Annotated[
     int,
-    typer.Option("--tables", help="How many matches people may play there at a time.", min=1, max=256, metavar="N"),
+    typer.Option(
+        "--tables", help="How many matches people may play there at a time.", min=1, max=256, metavar="NUMBER"
+    ),
 ]
 TablesPerAddressOption = Annotated[
     int | None,
@@ -102,7 +104,7 @@ TablesPerAddressOption = Annotated[
         show_default="all",
         min=1,
         max=256,
-        metavar="N",
+        metavar="NUMBER",
     ),
 ]
 InsecureOption = Annotated[
@@ -112,4 +114,6 @@ InsecureOption = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-BotArgument = Annotated[str, typer.Argument(help="A bot, such as mybot, or one version of it, such as 'mybot v2'.")]
+BotArgument = Annotated[
+    str, typer.Argument(help="A bot, such as mybot, or one version of it, such as 'mybot v2'.", metavar="BOT")
+]

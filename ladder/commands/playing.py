@@ -14,7 +14,9 @@ from referee.commands.output import out, print_json
 
 
 def playing(home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
-    """List the matches that are being played at this moment, and how to watch them.
+    """List the matches that are being played at this moment.
+
+    It also says how to watch them.
 
     Examples:
 

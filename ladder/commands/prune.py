@@ -46,16 +46,21 @@ def prune(
     keep_one_block_of: Annotated[
         int,
         typer.Option(
-            help="Keep the records of one block of so many, however old; 0 for none.", min=0, max=1_000_000, metavar="N"
+            help="Of this many blocks, keep the records of one, however old; 0 for none.",
+            min=0,
+            max=1_000_000,
+            metavar="NUMBER",
         ),
     ] = 0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing; tell what would be removed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove old records, logs and bots. Results, ratings and the audit log stay. A run or a server may go on meanwhile.
+    """Remove old records, logs and bots.
+
+    Results, ratings and the audit log stay. A run or a server may go on meanwhile.
 
     A record is removed only when the seed of its block is revealed. Whoever asks for it afterwards is told when it was pruned;
-    who has kept it can still prove it, with `dogana verify RECORD --key KEY --log LOG`. A timer can run this every day.
+    who has kept it can still prove it, with `dogana verify RECORD --key KEY --audit-log LOG`. A timer can run this every day.
 
     Versions whose files are removed are those that nothing starts again by itself. Of each bot, two that could play stay.
     If one is to play again, its author submits the same files once more.

@@ -15,12 +15,14 @@ from referee.commands.output import out, print_json
 
 
 def queue(
-    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.")] = None,
+    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.", metavar="GAME")] = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show who plays next and why, for each condition under which something was run.
+    """Show who plays next and why.
+
+    There is a list for each condition under which something was run.
 
     A block begins with the version that is due first; the others in it are drawn, most of them near it in skill. So the
     order is what is known now: whoever is drawn is due later, and results change who is least certain.

@@ -35,19 +35,20 @@ def recompute(
     ] = False,
     sample: Annotated[
         str | None,
-        typer.Option(help="Verify only so many records, or such a share of them: 1000, or 5%.", metavar="N|P%"),
+        typer.Option(help="Verify only this many records, or this share of them: 1000, or 5%.", metavar="NUMBER|SHARE"),
     ] = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(help="With --sample: what decides which; drawn if left out.", min=0, metavar="SEED"),
+        typer.Option(help="With --sample: what decides which; drawn if left out.", min=0, metavar="NUMBER"),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Verify all records, derive ratings and tallies from the matches again, and compare.
+    """Verify all records, derive ratings again, and compare.
 
-    Nothing is changed without --repair, so a run may go on meanwhile. The exit status is 0 only if everything agrees, to
-    the last digit; with --repair it tells what was found, not what is left. Records that were noted as lost are named
-    each time, but no longer count as a difference. If it is broken off, the next one goes on from there.
+    Tallies are derived from the matches again, as ratings are. Nothing is changed without --repair, so a run may go on
+    meanwhile. The exit status is 0 only if everything agrees, to the last digit; with --repair it tells what was found,
+    not what is left. Records that were noted as lost are named each time, but no longer count as a difference. If it is
+    broken off, the next one goes on from there.
 
     With --sample all ratings and tallies are compared, but only some records verified. If those agree, the exit status is 3.
 

@@ -23,9 +23,9 @@ def record(
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Copy the record of a match into a file, to verify it and to look at it.
+    """Copy the record of a match into a file.
 
-    It can be had when all matches from its seed are over.
+    The file can be verified and looked at. It can be had when all matches from its seed are over.
 
     Examples:
 

@@ -41,15 +41,17 @@ class Clock(Enum):
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A record.")],
+    file: Annotated[Path, typer.Argument(help="A record.", metavar="FILE")],
     viewer: Annotated[
         int | None,
         typer.Option("--as", help="Show what this seat knew; with --bot: ask as this seat.", metavar="SEAT", min=0),
     ] = None,
     svg: Annotated[
-        Path | None, typer.Option(help="Draw every step into this folder.", metavar="DIR", parser=target)
+        Path | None, typer.Option(help="Draw every step into this folder.", metavar="PATH", parser=target)
     ] = None,
-    at: Annotated[int | None, typer.Option(help="Show only the position after N actions.", metavar="N", min=0)] = None,
+    at: Annotated[
+        int | None, typer.Option(help="Show only the position after this many actions.", metavar="NUMBER", min=0)
+    ] = None,
     as_json: Annotated[
         bool,
         typer.Option(
@@ -64,8 +66,8 @@ def replay(
     views: Annotated[
         Views | None,
         typer.Option(
-            help="With --html: what spectators and each seat saw, or only what spectators saw "
-            "[all; public if the record does not reveal its seed]."
+            help="With --html: what spectators and each seat saw, or only what spectators saw.",
+            show_default="all; public if the record does not reveal its seed",
         ),
     ] = None,
     bot: Annotated[
@@ -77,10 +79,19 @@ def replay(
     ] = None,
     first: Annotated[
         int | None,
-        typer.Option("--from", help="With --bot: begin with the N-th decision of the seat [1].", metavar="N", min=1),
+        typer.Option(
+            "--decision",
+            help="With --bot: begin with this decision of the seat.",
+            metavar="NUMBER",
+            min=1,
+            show_default="1",
+        ),
     ] = None,
     clock: Annotated[
-        Clock | None, typer.Option(help="With --bot: the time that the seat had then, or no limit [none].")
+        Clock | None,
+        typer.Option(
+            "--time", help="With --bot: no limit of time, or the same that the seat had then.", show_default="none"
+        ),
     ] = None,
     attach: Annotated[
         bool, typer.Option("--attach", help="With --bot: wait with the first question until Enter is pressed.")
@@ -94,9 +105,10 @@ def replay(
     cpus: CpusOption = None,
     runtime: RuntimeOption = None,
 ) -> None:
-    """Show a record step by step; every step is played again by the rules.
+    """Show a record step by step, or ask a bot about it.
 
-    A record that breaks off or does not hold is shown up to there; then the exit status is 1.
+    Every step is played again by the rules. A record that breaks off or does not hold is shown up to there; then the
+    exit status is 1.
 
     With --bot, a bot is asked again what a seat was asked in the match, and its answers are compared. What the record says is
     played, whatever it answers. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
@@ -113,13 +125,13 @@ def replay(
 
       dogana replay match.jsonl --as 1 --bot mybot.py
 
-      dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --from 12
+      dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --decision 12
     """
     limits = (memory, tasks, cpus, runtime)
     if bot is None:
         if (first, clock, attach, unconfined, *limits) != (None, None, False, False, None, None, None, None):
             raise AskError(
-                "--from, --clock, --attach, --unconfined, --memory, --tasks, --cpus and --runtime go with --bot"
+                "--decision, --time, --attach, --unconfined, --memory, --tasks, --cpus and --runtime go with --bot"
             )
         show(file, viewer=viewer, svg=svg, at=at, html=html, views=views, as_json=as_json)
         return

@@ -12,7 +12,9 @@ from referee.commands.output import out, print_json
 def requalify(
     bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False
 ) -> None:
-    """Give a bot a second chance, or one version of it: after a failed qualification, a suspension, or its retirement.
+    """Give a bot another chance, or one version of it.
+
+    It may have failed to qualify, or been suspended or retired.
 
     What has failed to qualify or is suspended qualifies with the next run, and at once where the ladder is served. What is retired comes back. Matches and ratings
     stay as they are.

@@ -50,16 +50,21 @@ from referee.sandbox.walls import build
 
 def run(
     home: HomeOption,
-    game: Annotated[list[str], typer.Option(help="The game; several, taken in turn, if it is given several times.")],
+    game: Annotated[
+        list[str], typer.Option(help="The game; may be given several times, and the games take turns.", metavar="GAME")
+    ],
     matches: Annotated[
-        int, typer.Option(help="Play at least this many matches, in whole blocks.", min=1, max=1_000_000, metavar="N")
+        int,
+        typer.Option(help="Play at least this many matches, in whole blocks.", min=1, max=1_000_000, metavar="NUMBER"),
     ],
     workers: WorkersOption = None,
     clock: ClockOption = DEFAULT_CLOCK,
     option: GameOptions = None,
     seats: Annotated[
         int | None,
-        typer.Option(help="Play with this number of seats only.", show_default="all the game has", min=1, metavar="N"),
+        typer.Option(
+            help="Play with this number of seats only.", show_default="all the game has", min=1, metavar="NUMBER"
+        ),
     ] = None,
     wait: JoinOption = JOIN_SECONDS,
     same_author: SameAuthorOption = False,
@@ -70,7 +75,9 @@ def run(
     unconfined: UnconfinedOption = False,
     ray: RayOption = None,
 ) -> None:
-    """Play matches among the submitted bots and the house bots, and rate them.
+    """Play matches among the bots of the ladder, and rate them.
+
+    Submitted bots and house bots take part.
 
     A block is one seed, played in every rotation of the seats. Game, options and clock are the condition of a standing:
     results under another condition change nothing in it, and a bot qualifies for each. The next run under the same

@@ -88,7 +88,9 @@ def serve(
     listen: Annotated[str, typer.Option(help="Where authors reach the ladder.", metavar="HOST:PORT")] = DEFAULT_ADDRESS,
     game: Annotated[
         list[str] | None,
-        typer.Option(help="The game; several, taken in turn, if it is given several times.", show_default="all"),
+        typer.Option(
+            help="The game; may be given several times, and the games take turns.", metavar="GAME", show_default="all"
+        ),
     ] = None,
     workers: WorkersOption = None,
     clock: ClockOption = DEFAULT_CLOCK,
@@ -131,7 +133,7 @@ def serve(
     ] = journal.Form.TEXT,
     ray: RayOption = None,
 ) -> None:
-    """Offer the ladder over the network, and play matches around the clock.
+    """Offer the ladder over the network, and play day and night.
 
     What authors submit qualifies at once, and plays from then on. The ladder can be stopped at any moment, by Ctrl-C or by
     SIGTERM: it takes up what was left when it is started again. While no bot is there that somebody has submitted, it waits.

@@ -17,7 +17,9 @@ LAST_BLOCKS = 10
 
 
 def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = None, as_json: AsJson = False) -> None:
-    """Show a bot: its versions, their status and why they have it, and how the newest has fared.
+    """Show a bot: its versions, and how the newest has fared.
+
+    Of each version it shows the status, and why it has it.
 
     For each condition under which the newest version has played: its rating after each block, its faults by their kind,
     and whom it has met. Name an older version ('mybot v1') to see how that one has fared.
@@ -40,7 +42,7 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
     _print_versions(found)
     for fared in found.fared:
         _print_fared(fared)
-    out.print(f"its matches:  {where.command('matches', '--bot', bot)}", soft_wrap=True)
+    out.print(f"its matches:  {where.command('matches', bot)}", soft_wrap=True)
     if not any(standing.at_home for version in found.versions[-1:] for standing in version.standings):
         out.print(f"its log:      {where.command('log', bot)}", soft_wrap=True)
     stopped = {status.value for status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)}

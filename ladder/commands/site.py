@@ -14,14 +14,21 @@ from referee.commands.output import err, out, print_json
 
 
 def site(
-    folder: Annotated[Path, typer.Argument(help="Where the pages go: a new folder, or one with an earlier site.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Where the pages go: a new folder, or one with an earlier site.", metavar="FOLDER")
+    ],
     home: HomeOption,
     matches: Annotated[
-        int, typer.Option(help="How many of the last matches of each game have a page.", min=0, max=10_000, metavar="N")
+        int,
+        typer.Option(
+            "--limit", help="Show this many matches of each game, the newest.", min=0, max=10_000, metavar="NUMBER"
+        ),
     ] = 25,
     as_json: AsJson = False,
 ) -> None:
-    """Write the pages of a ladder as files, for any web host; nothing is needed to look at them but a browser.
+    """Write the pages of a ladder as files, for any web host.
+
+    Nothing is needed to look at them but a browser.
 
     They are the pages of `dogana ladder web`, as of this moment, and show what anybody may see. A run may go on meanwhile.
     Written again into the same folder, each file replaces the earlier one when it is complete.
@@ -32,7 +39,7 @@ def site(
 
       dogana ladder site ./public
 
-      dogana ladder site ./public --home ./ladder --matches 500
+      dogana ladder site ./public --home ./ladder --limit 500
     """
     from ladder.web.site import write_site  # no other command needs the templates
 

@@ -17,11 +17,15 @@ from referee.commands.output import out, print_json
 
 def submit(
     path: Annotated[
-        Path, typer.Argument(help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.")
+        Path,
+        typer.Argument(help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.", metavar="PATH"),
     ],
-    name: Annotated[str, typer.Option(help="The bot's name.")],
+    name: Annotated[str, typer.Option(help="The bot's name.", metavar="NAME")],
     author: Annotated[
-        str, typer.Option(help="Its author; with --server, the one whose token is used.", show_default=False)
+        str,
+        typer.Option(
+            help="Its author; with --server, the one whose token is used.", metavar="AUTHOR", show_default=False
+        ),
     ] = "",
     at_tables: Annotated[
         bool, typer.Option("--at-tables", help="Let people play against the bot in the browser from now on.")

@@ -17,14 +17,18 @@ from referee.commands.output import out, print_json
 
 
 def top(
-    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.")] = None,
-    clock: Annotated[str | None, typer.Option(help="Only standings under this clock.")] = None,
+    game: Annotated[str | None, typer.Argument(help="One game; all of them if left out.", metavar="GAME")] = None,
+    clock: Annotated[
+        str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
+    ] = None,
     option: GameOptions = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the standings, best first by mu - 3 sigma: the skill that a bot has almost certainly.
+    """Show the standings, best first.
+
+    The order is by mu - 3 sigma: the skill that a bot has almost certainly.
 
     A standing is of one condition: a game, its options and a clock. There is a table for each under which the game was
     run; --clock and --option choose among them.

@@ -28,7 +28,9 @@ INTERRUPTED = 128 + signal.SIGINT
 
 def web(
     home: HomeOption,
-    web: Annotated[str, typer.Option(help="Where browsers reach the pages.", metavar="HOST:PORT")] = DEFAULT_ADDRESS,
+    web: Annotated[
+        str, typer.Option("--listen", help="Where browsers reach the pages.", metavar="HOST:PORT")
+    ] = DEFAULT_ADDRESS,
     play: Annotated[
         bool,
         typer.Option(
@@ -41,7 +43,9 @@ def web(
     host_name: HostNameOption = None,
     cors_origin: CorsOption = None,
 ) -> None:
-    """Show the pages of a ladder to browsers: standings, bots, matches, what is being played.
+    """Show the pages of a ladder to browsers.
+
+    They show standings, bots, matches, and what is being played.
 
     Nothing of the ladder can be changed there; `dogana ladder serve --web` has the same pages, where authors submit and people
     play, too. The ladder may be run or served meanwhile. With --play people play here, against house bots alone; one program
@@ -51,7 +55,7 @@ def web(
 
       dogana ladder web --home ./ladder
 
-      dogana ladder web --home ./ladder --web 0.0.0.0:8780
+      dogana ladder web --home ./ladder --listen 0.0.0.0:8780
 
       dogana ladder web --home ./ladder --play
     """

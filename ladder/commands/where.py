@@ -20,14 +20,19 @@ from ladder.service.client import RemoteDesk
 
 FolderOption = Annotated[
     Path | None,
-    typer.Option("--home", help="The folder of the ladder.", metavar="DIR", show_default=False),
+    typer.Option(
+        "--home",
+        help="The folder of the ladder.",
+        metavar="FOLDER",
+        show_default="where your system keeps program data",
+    ),
 ]
 ServerOption = Annotated[
     str | None,
     typer.Option(
-        help=f"The ladder that is served there, instead of a folder [{SERVER_VARIABLE}].",
+        help="The ladder that is served there, instead of a folder.",
         metavar="HOST:PORT",
-        show_default=False,
+        show_default=f"the environment's {SERVER_VARIABLE}",
     ),
 ]
 

@@ -20,10 +20,10 @@ def doctor(
     runtime: RuntimeOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Tell which walls this machine can build around bots, and how to get those that are missing.
+    """Tell which walls this machine can build around bots.
 
-    It builds a box as `dogana ladder run` does, and tries to get out. The exit status is 1 if a wall is missing that a ladder
-    for strangers needs.
+    It says how to get those that are missing. It builds a box as `dogana ladder run` does, and tries to get out. The
+    exit status is 1 if a wall is missing that a ladder for strangers needs.
 
     Examples:
 

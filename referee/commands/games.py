@@ -14,10 +14,10 @@ from referee.registry import games as all_games
 
 
 def games(
-    name: Annotated[str | None, typer.Argument(help="Show one game with its options.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show one game with its options.", metavar="GAME")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the games, their seats and options, and the house bots that play them.
+    """List games, their options, and the house bots that play them.
 
     Examples:
 

@@ -33,16 +33,20 @@ class NewError(DoganaError):
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(help="The folder for the bot; it is made.", metavar="DIR", parser=target)],
-    language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder for the bot; it is made.", metavar="FOLDER", parser=target)
+    ],
+    language: Annotated[str, typer.Option(help=f"One of {', '.join(BUILDS)}.", metavar="LANGUAGE")],
 ) -> None:
-    """Write the beginning of a bot: a folder with a bot that plays every game, and a page on how to go on.
+    """Write the beginning of a bot in a language of your choice.
+
+    It is a folder with a bot that plays every game, and a page on how to go on.
 
     Examples:
 
       dogana new mybot --language python
 
-      dogana new mybot --language typescript
+      dogana new otherbot --language typescript
     """
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")

@@ -13,9 +13,9 @@ from referee.match.clock import TimeControl
 from referee.sandbox.limits import MIB, Limits
 
 DEFAULT_CLOCK = "60+0.5/10"
-ClockOption = Annotated[str, typer.Option(help="bank+increment/cap in seconds, for each seat.")]
+ClockOption = Annotated[str, typer.Option(help="The clock of each seat, in seconds.", metavar="BANK+INCREMENT/CAP")]
 GameOptions = Annotated[
-    list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="K=V")
+    list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="NAME=VALUE")
 ]
 MemoryOption = Annotated[
     int | None,
@@ -23,15 +23,16 @@ MemoryOption = Annotated[
 ]
 TasksOption = Annotated[
     int | None,
-    typer.Option(help="How many processes and threads each bot may have.", show_default="64", min=8, metavar="N"),
+    typer.Option(help="How many processes and threads each bot may have.", show_default="64", min=8, metavar="NUMBER"),
 ]
 CpusOption = Annotated[
-    float | None, typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1, metavar="X")
+    float | None,
+    typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1, metavar="NUMBER"),
 ]
 NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it is not asked.")]
 RuntimeOption = Annotated[
     list[Path] | None,
-    typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="DIR"),
+    typer.Option(help="Let bots use the runtime in this folder, such as /opt/jdk-25.", metavar="FOLDER"),
 ]
 RayOption = Annotated[
     str | None,
@@ -44,7 +45,11 @@ RayOption = Annotated[
 ]
 KeyOption = Annotated[
     str,
-    typer.Option("--key", help="The public key of the ladder, as `dogana ladder key` prints it, or a file with it."),
+    typer.Option(
+        "--key",
+        help="The public key of the ladder, as `dogana ladder key` prints it, or a file with it.",
+        metavar="KEY|FILE",
+    ),
 ]
 TlsCertificateOption = Annotated[
     Path | None, typer.Option(help="Encrypt remote connections: certificate chain (PEM).", metavar="FILE")

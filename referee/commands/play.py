@@ -62,38 +62,39 @@ class PlayError(DoganaError):
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.")],
+    game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.", metavar="GAME")],
     seat: Annotated[
         list[str],
-        typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT..."),
+        typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT"),
     ],
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62, metavar="N"
+            help="Make chance repeatable; with --games the seeds count up from it.", min=0, max=2**62, metavar="NUMBER"
         ),
     ] = None,
     option: GameOptions = None,
     clock: ClockOption = DEFAULT_CLOCK,
-    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="N")] = 1,
+    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="NUMBER")] = 1,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
     ] = False,
     record: Annotated[
         Path | None,
-        typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR", parser=target),
+        typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE|FOLDER", parser=target),
     ] = None,
     board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
     start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
         Path | None,
-        typer.Option(help="Keep what started agents write, a file for each seat.", metavar="DIR", parser=target),
+        typer.Option(help="Keep what started agents write, a file for each seat.", metavar="FOLDER", parser=target),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show the match while it is played.")] = False,
     listen: Annotated[
         str | None,
         typer.Option(
-            help="Where remote agents and spectators can reach the referee [127.0.0.1:0 if a seat is remote].",
+            help="Where remote agents and spectators can reach the referee.",
+            show_default="127.0.0.1:0 if a seat is remote",
             metavar="HOST:PORT",
         ),
     ] = None,
@@ -102,7 +103,11 @@ def play(
     workers: Annotated[
         int | None,
         typer.Option(
-            help="How many matches are played at a time [as many as there are cores].", min=1, max=1024, metavar="N"
+            help="How many matches to play at a time.",
+            show_default="one for each processor",
+            min=1,
+            max=1024,
+            metavar="NUMBER",
         ),
     ] = None,
     resume: Annotated[
@@ -111,7 +116,10 @@ def play(
     wait: Annotated[
         float | None,
         typer.Option(
-            help="How long agents may take to join, in seconds [10; remote: 600].", min=0.1, metavar="SECONDS"
+            help="How long agents may take to join.",
+            show_default="10; 600 if a seat is remote",
+            min=0.1,
+            metavar="SECONDS",
         ),
     ] = None,
     isolate: Annotated[

@@ -16,13 +16,16 @@ from referee.registry import find
 
 
 def position(
-    file: Annotated[Path, typer.Argument(help="A position; the game's RULES.md describes its entries.")],
-    svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="FILE", parser=target)] = None,
+    file: Annotated[
+        Path, typer.Argument(help="A position; the game's RULES.md describes its entries.", metavar="FILE")
+    ],
+    svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="PATH", parser=target)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show a position and the legal actions of every seat to act, or everything that is wrong with it.
+    """Show a position and what is legal there.
 
-    The exit status is 0 only if the position can be played.
+    It lists the legal actions of every seat to act, or everything that is wrong with the position. The exit status is 0
+    only if the position can be played.
 
     Examples:
 

@@ -28,28 +28,31 @@ _UNSEALED = "; the seed of its block is not revealed yet: chance is not checked 
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Records.", metavar="FILE...")],
+    files: Annotated[list[Path], typer.Argument(help="Records.", metavar="FILE")],
     key: Annotated[
         str | None,
         typer.Option(
-            help="Each record must be signed by the ladder with this public key: as `dogana ladder key` prints it, or a file."
+            help="Each record must be signed by the ladder with this public key: as `dogana ladder key` prints it, or a file.",
+            metavar="KEY|FILE",
         ),
     ] = None,
     log: Annotated[
         Path | None,
-        typer.Option(help="Each record must stand in this audit log of the ladder; needs --key.", metavar="LOG"),
+        typer.Option(
+            "--audit-log", help="Each record must stand in this audit log of the ladder; needs --key.", metavar="FILE"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object for each file.")] = False,
 ) -> None:
-    """Play records again by the rules, and say where a file is wrong.
+    """Play records again by the rules, and say where one is wrong.
 
     Of a record that holds it says what that proves, whether the board is the shipped one, and for which lines there is only
     the referee's word: how the match was set up, times, and why a seat was struck or out.
 
-    With --key it also says whether the ladder has signed the record, and with --log under which number it stands in the
+    With --key it also says whether the ladder has signed the record, and with --audit-log under which number it stands in the
     ladder's audit log.
 
-    The exit status is 0 only if all of them hold; 1 if one is broken, or is not what --key and --log ask for; 3 if none is broken, but the seed of one is not
+    The exit status is 0 only if all of them hold; 1 if one is broken, or is not what --key and --audit-log ask for; 3 if none is broken, but the seed of one is not
     revealed yet: the matches of a ladder's block share a seed, which is added to their records when all are over.
 
     Examples:
@@ -58,10 +61,10 @@ def verify(
 
       dogana verify records/*.jsonl
 
-      dogana verify 3f09.jsonl.zst --key key.pub --log audit-log.jsonl
+      dogana verify 3f09.jsonl.zst --key key.pub --audit-log audit-log.jsonl
     """
     if log is not None and key is None:
-        raise BadOption("--log needs --key: a log is worth as much as the signature under it")
+        raise BadOption("--audit-log needs --key: a log is worth as much as the signature under it")
     trusted = None if key is None else read_key(key)
     book = None if log is None else check(log, trusted, _match_ids(files))
     broken = unsealed = 0

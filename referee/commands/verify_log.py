@@ -18,18 +18,19 @@ MAX_NAMED = 20
 
 
 def verify_log(
-    file: Annotated[Path, typer.Argument(help="An audit log.", metavar="LOG")],
+    file: Annotated[Path, typer.Argument(help="An audit log.", metavar="FILE")],
     key: KeyOption,
     previous: Annotated[
-        Path | None, typer.Option(help="An earlier log that you have kept: check that nothing in it was changed.")
+        Path | None,
+        typer.Option(help="An earlier log that you have kept: check that nothing in it was changed.", metavar="FILE"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
-    """Check that an audit log is whole and signed, and that each result in it was scheduled before.
+    """Check that an audit log is whole and signed.
 
-    Each block commits to its seed before its first match; where the seed is revealed, it must be that one. Blocks that are
-    scheduled and not finished are named: the ladder owes their results. Whether anything was changed or dropped since shows only
-    beside an earlier log: keep one.
+    Each result in it must have been scheduled before. Each block commits to its seed before its first match; where the
+    seed is revealed, it must be that one. Blocks that are scheduled and not finished are named: the ladder owes their
+    results. Whether anything was changed or dropped since shows only beside an earlier log: keep one.
 
     The exit status is 1 if the log does not hold; the first entry that is wrong is named.
 

@@ -55,11 +55,13 @@ def watch(
     ],
     match: Annotated[
         str,
-        typer.Argument(help="The match; not needed where only one is played.", metavar="[MATCH]", show_default=False),
+        typer.Argument(help="The match; not needed where only one is played.", metavar="MATCH", show_default=False),
     ] = "",
     ca: Annotated[
         Path | None,
-        typer.Option(help="The certificate of the referee's authority (PEM), if it encrypts.", envvar="DOGANA_CA"),
+        typer.Option(
+            help="The certificate of the referee's authority (PEM), if it encrypts.", metavar="FILE", envvar="DOGANA_CA"
+        ),
     ] = None,
 ) -> None:
     """Show a match that is being played, until it is over.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -28,6 +30,14 @@ HEADINGS = [
 
 def test_there_is_a_kit_for_each_language_and_a_language_for_each_kit() -> None:
     assert {path.name for path in (ROOT / "agents" / "kits").iterdir()} == set(new.BUILDS)
+
+
+def test_the_typescript_kit_names_one_version_of_node() -> None:
+    kit = ROOT / "agents" / "kits" / "typescript"
+    package = json.loads((kit / "package.json").read_text())
+    [named] = re.findall(r"Node (\d+) or newer", (kit / "README.md").read_text())
+    assert package["engines"] == {"node": f">={named}"}
+    assert f"--target=node{named} " in package["scripts"]["build"]
 
 
 @pytest.mark.parametrize("language", new.BUILDS)

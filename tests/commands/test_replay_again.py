@@ -102,7 +102,7 @@ def test_json_has_an_object_for_each_decision(dogana: Dogana, record: Path, tmp_
 
 
 def test_from_begins_with_a_later_decision(dogana: Dogana, record: Path, tmp_path: Path) -> None:
-    ask = ("replay", record, "--as", 0, "--bot", write_bot(tmp_path), "--unconfined", "--json", "--from", 4)
+    ask = ("replay", record, "--as", 0, "--bot", write_bot(tmp_path), "--unconfined", "--json", "--decision", 4)
     later = told(dogana(*ask).stdout)
     assert [one["decision"] for one in later] == [*range(4, 4 + len(later))]
     assert all(one["same"] for one in later)
@@ -181,8 +181,8 @@ def test_a_fault_of_the_match_is_told_and_the_question_put(dogana: Dogana, tmp_p
 def test_a_late_answer_would_have_lost_on_time(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "cargo_noir", "greedy", "random", "--record", "match.jsonl", "--clock", "600+0/0.5", *QUICK)
     bot = write_bot(tmp_path, AT_THIRD.replace("SIN", "time.sleep(0.7)"))
-    ask = ("replay", "match.jsonl", "--as", 0, "--bot", bot, "--unconfined", "--json", "--from", 3)
-    late = told(dogana(*ask, "--clock", "same", status=1).stdout)[0]["now"]
+    ask = ("replay", "match.jsonl", "--as", 0, "--bot", bot, "--unconfined", "--json", "--decision", 3)
+    late = told(dogana(*ask, "--time", "same", status=1).stdout)[0]["now"]
     assert late["late"]
     assert late["ms"] >= 700
     assert len(late["answer"]) == 1
@@ -212,12 +212,12 @@ def test_a_record_that_does_not_hold_is_refused_before_the_bot_is_started(
     [
         (["--bot", "bot.py"], "--bot needs --as SEAT"),
         (["--as", 7, "--bot", "bot.py"], "there is no seat 7; the seats are 0 to 1"),
-        (["--as", 0, "--bot", "bot.py", "--from", 9999, "--unconfined"], "there is no decision 9999"),
+        (["--as", 0, "--bot", "bot.py", "--decision", 9999, "--unconfined"], "there is no decision 9999"),
         (["--as", 0, "--bot", "nowhere", "--unconfined"], "there is no file or folder nowhere"),
         (["--as", 0, "--bot", "cmd:", "--unconfined"], "needs a command"),
         (["--as", 0, "--bot", "bot.py", "--at", 3], "leave them out, or --bot"),
         (["--as", 0, "--bot", "bot.py", "--unconfined", "--cpus", 2], "leave out --unconfined"),
-        (["--as", 0, "--from", 2], "go with --bot"),
+        (["--as", 0, "--decision", 2], "go with --bot"),
     ],
 )
 def test_what_cannot_be_asked_is_said_in_one_line(

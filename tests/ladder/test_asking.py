@@ -103,11 +103,11 @@ def all_matches(home: Home) -> list[PlayedMatch]:
     ("words", "wanted"),
     [
         ([], lambda match: True),
-        (["--bot", FAULTY], lambda match: place(match, FAULTY) > 0),
-        (["--bot", f"{FAULTY} v1"], lambda match: place(match, FAULTY) > 0),
-        (["--bot", "best", "--lost"], lambda match: place(match, "best") > 1),
-        (["--bot", "best", "--out"], lambda match: False),
-        (["--bot", FAULTY, "--out", "--lost"], lambda match: place(match, FAULTY) > 1),
+        ([FAULTY], lambda match: place(match, FAULTY) > 0),
+        ([f"{FAULTY} v1"], lambda match: place(match, FAULTY) > 0),
+        (["best", "--lost"], lambda match: place(match, "best") > 1),
+        (["best", "--out"], lambda match: False),
+        ([FAULTY, "--out", "--lost"], lambda match: place(match, FAULTY) > 1),
         (["--out"], lambda match: place(match, FAULTY) > 0),
         (["--game", GAME.name], lambda match: True),
         (["--game", "yunnan"], lambda match: False),
@@ -141,7 +141,7 @@ def test_the_expected_matches_are_some_but_not_all(told: Home) -> None:
 
 
 def test_lost_needs_a_bot(shown: Callable[..., str]) -> None:
-    assert "needs --bot" in shown("matches", "--lost", status=2)
+    assert "needs a bot" in shown("matches", "--lost", status=2)
 
 
 # --- from the lost match to the decision and the log --------------------------------------------------------
@@ -150,8 +150,8 @@ def test_lost_needs_a_bot(shown: Callable[..., str]) -> None:
 def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to_the_log(
     shown: Callable[..., str], ask: Ask
 ) -> None:
-    listed = shown("matches", "--bot", FAULTY, "--out", "--limit", 1)
-    match_id = ask("matches", "--bot", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
+    listed = shown("matches", FAULTY, "--out", "--limit", 1)
+    match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     assert match_id in listed
     told = shown("match", match_id[:10])
     assert "was put out after" in told
@@ -163,7 +163,7 @@ def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to
 
 
 def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana) -> None:
-    match_id = ask("matches", "--bot", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
+    match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     found = ask("match", match_id)
     [lost] = found["lost_decisions"]
     assert lost["fault"] == f"crash: =crashed {LOUD}"
@@ -180,7 +180,7 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
 
 
 def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, told: Home, tmp_path: Path) -> None:
-    match_id = ask("matches", "--bot", FAULTY, "--limit", 1)["matches"][0]["match"]
+    match_id = ask("matches", FAULTY, "--limit", 1)["matches"][0]["match"]
     told_lines = dogana("ladder", "match", match_id, "--home", told.folder).stdout.splitlines()
     commands = [line.split()[1:] for line in told_lines if line.startswith("  dogana ")]
     assert {tuple(words[:2]) for words in commands if words[0] == "ladder"} == {("ladder", "log")}
@@ -323,7 +323,7 @@ def test_bots_are_listed_with_author_status_and_skill(ask: Ask, shown: Callable[
 
 
 @pytest.mark.parametrize("word", ["fault", "Faulty v2"])
-@pytest.mark.parametrize("command", [["matches", "--bot"], ["show"], ["retire"], ["requalify"]], ids=" ".join)
+@pytest.mark.parametrize("command", [["matches"], ["show"], ["retire"], ["requalify"]], ids=" ".join)
 def test_a_bot_that_is_not_there_is_answered_with_those_that_are_called_alike(
     shown: Callable[..., str], command: list[str], word: str
 ) -> None:
@@ -485,7 +485,7 @@ COMMANDS = [
     ["top"],
     ["bots"],
     ["matches"],
-    ["matches", "--bot", LONG],
+    ["matches", LONG],
     ["show", LONG],
     ["show", "best"],
     ["compare", LONG, "best"],

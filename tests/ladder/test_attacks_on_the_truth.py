@@ -123,7 +123,7 @@ class Attacked:
 
     def record_checked(self, dogana: Dogana, *, holds: bool) -> str:
         """What `dogana verify` says of the record that was kept, beside the log of now."""
-        words = ("verify", self.kept_record, "--key", self.kept_key, "--log", self.home.folder / "later.jsonl")
+        words = ("verify", self.kept_record, "--key", self.kept_key, "--audit-log", self.home.folder / "later.jsonl")
         ended = dogana(*words, status=0 if holds else 1)
         return ended.stdout + ended.stderr
 

@@ -827,18 +827,18 @@ def test_a_record_is_checked_against_the_key_and_the_log_of_its_ladder(
     later = written(home, tmp_path / "later.jsonl")
     number = next(place for place, entry in enumerate(entries_of(later), 1) if one.match_id == entry.get("match"))
     record, wrong = home.sealed_record(one.match_id), home.sealed_record(other.match_id)
-    said = dogana("verify", record, wrong, "--key", public.text, "--log", "later.jsonl").stdout
+    said = dogana("verify", record, wrong, "--key", public.text, "--audit-log", "later.jsonl").stdout
     assert f"signed by ladder {public.fingerprint}; its result is entry {number} of later.jsonl" in said
     for told, reason in {"log.jsonl": "was never scheduled by the log", "forged.jsonl": "has another record"}.items():
         if told == "forged.jsonl":
             entries = entries_of(later)
             result = next(entry for entry in entries if entry.get("match") == one.match_id)
             forge(tmp_path / told, [*entries[: entries.index(result)], {**result, "record": "0" * 64}], key_of(home))
-        ended = dogana("verify", record, "--key", public.text, "--log", told, status=1)
+        ended = dogana("verify", record, "--key", public.text, "--audit-log", told, status=1)
         assert len(ended.stdout.splitlines()) == 1
         assert ended.stdout.startswith("not proved ")
         assert reason in ended.stdout
-    assert "--log needs --key" in dogana("verify", record, "--log", "later.jsonl", status=1).stderr
+    assert "--audit-log needs --key" in dogana("verify", record, "--audit-log", "later.jsonl", status=1).stderr
 
 
 COMMON = (set(ENTRIES["block"]) | set(OF_MATCH) | set(ENTRIES["result"])) - {"at", "block", "guests", "matches"}
@@ -877,7 +877,7 @@ def test_a_log_that_says_anything_else_than_the_record_does_not_prove_it(
     """The organiser, who has the key, writes a log that holds by itself; who has the record is not deceived."""
     record, told, key = recorded
     log = tmp_path / "log.jsonl"
-    words = ("verify", record, "--key", key.public.text, "--log", log)
+    words = ("verify", record, "--key", key.public.text, "--audit-log", log)
     forge(log, told, key)
     assert f"its result is entry {len(told)} of" in dogana(*words).stdout
     entries = json.loads(json.dumps(told))

@@ -92,7 +92,7 @@ def test_a_bot_at_home_comes_to_a_rating_and_a_killed_server_loses_nothing(
     words = ["--listen", listen, "--workers", "2"]
     with served(home.folder, *words) as (server, address):
         assert address == listen
-        with connected(tmp_path, address, token, "--matches", "2", "--logs", str(logs)) as (client, said):
+        with connected(tmp_path, address, token, "--workers", "2", "--logs", str(logs)) as (client, said):
             wait_until(lambda: rated(address, "remote") >= 2)
             server.kill()
             server.wait()

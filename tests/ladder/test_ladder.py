@@ -213,9 +213,7 @@ def test_bots_run_behind_walls_unless_the_organiser_says_otherwise(dogana: Dogan
     logs = [path.read_text() for path in (tmp_path / "home" / "logs").rglob("*.log")]
     assert logs
     assert all(text.startswith("False /bot ['DOGANA_ADDRESS', 'DOGANA_TOKEN', ") for text in logs)
-    [newest, *_] = json.loads(dogana("ladder", "matches", "--bot", "mybot", "--json", "--home", "home").stdout)[
-        "matches"
-    ]
+    [newest, *_] = json.loads(dogana("ladder", "matches", "mybot", "--json", "--home", "home").stdout)["matches"]
     seats = json.loads(dogana("ladder", "match", newest["match"], "--json", "--home", "home").stdout)["seats"]
     [used] = [seat["usage"] for seat in seats if seat["bot"] == "mybot v1"]
     assert used.keys() == {"memory_peak", "memory_kills", "tasks_peak", "cpu_seconds"}

@@ -187,7 +187,7 @@ def test_who_has_kept_a_record_can_still_prove_it(
     prune(home, chronicle, LATER, LATER)
     dogana("ladder", "audit-log", "after.jsonl", "--previous", "before.jsonl", "--home", "home")
     dogana("verify-log", "after.jsonl", "--key", "home/key.pub")
-    said = dogana("verify", record.name, "--key", "home/key.pub", "--log", "after.jsonl").stdout
+    said = dogana("verify", record.name, "--key", "home/key.pub", "--audit-log", "after.jsonl").stdout
     assert "holds" in said
     assert "its result is entry" in said
     record.parent.mkdir(exist_ok=True)

@@ -133,7 +133,7 @@ def a_match_that_is_over(home: Home, bot: str) -> str:
         ["queue", "cargo_noir"],
         ["key"],
         ["matches"],
-        ["matches", "--bot", FAULTY, "--out", "--limit", "3"],
+        ["matches", FAULTY, "--out", "--limit", "3"],
     ],
     ids=" ".join,
 )
@@ -223,7 +223,7 @@ def test_commands_that_need_the_folder_do_not_guess_it_when_the_environment_name
     for words in (["backup", "x.tar"], ["audit"], ["author", "list"], ["run", "--game", "yunnan", "--matches", 1]):
         said = dogana("ladder", *words, status=1).stderr
         assert said.startswith("dogana: DOGANA_LADDER names the ladder at ladder.example:7800")
-        assert "--home DIR" in said
+        assert "--home FOLDER" in said
         assert len(said.splitlines()) == 1
     dogana("ladder", "audit", "--home", home.folder)
     dogana("ladder", "audit", "--help")

@@ -123,7 +123,7 @@ QUESTIONS = [
     ["show", FAULTY],
     ["queue"],
     ["matches"],
-    ["matches", "--bot", FAULTY, "--out"],
+    ["matches", FAULTY, "--out"],
     ["match", MATCH],
     ["log", MATCH],
     ["playing"],

@@ -15,7 +15,7 @@ import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -43,6 +43,11 @@ __all__ = ["dogana"]
 SECONDS = 120.0
 
 
+def pages_at(words: Sequence[str]) -> str:
+    """The option that says where the pages are: `ladder serve` listens for authors besides."""
+    return "--listen" if words[0] == "web" else "--web"
+
+
 @contextmanager
 def running(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """A ladder whose pages are served; the process that was started, and their address."""
@@ -50,7 +55,7 @@ def running(home: Path, *words: str) -> Iterator[tuple[subprocess.Popen[bytes], 
     with (
         said.open("wb") as output,
         subprocess.Popen(
-            [sys.executable, "-m", "ladder", "ladder", *words, "--home", str(home), "--web", "localhost:0"],
+            [sys.executable, "-m", "ladder", "ladder", *words, "--home", str(home), pages_at(words), "localhost:0"],
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1", "COLUMNS": "200"},
             stdout=output,
             stderr=output,
@@ -232,7 +237,7 @@ def test_a_port_that_is_taken_is_told_in_a_line(tmp_path: Path, dogana: Dogana) 
     new_ladder(tmp_path / "ladder")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        shown = dogana("ladder", "web", "--home", "ladder", "--web", address, status=1)
+        shown = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
         assert f"cannot show pages at {address}: Address already in use" in shown.stderr
         shown = dogana("ladder", *SERVE, "--home", "ladder", "--web", address, status=1)
         assert f"cannot show pages at {address}: Address already in use" in shown.stderr
@@ -243,7 +248,7 @@ def test_too_few_open_files_are_told_in_a_line_at_the_start(tmp_path: Path, word
     """Else asyncio would write some megabytes of tracebacks a second as soon as many come."""
     home = new_ladder(tmp_path / "ladder")
     ended = subprocess.run(
-        [sys.executable, "-m", "ladder", "ladder", *words, "--home", str(home.folder), "--web", "127.0.0.1:0"],
+        [sys.executable, "-m", "ladder", "ladder", *words, "--home", str(home.folder), pages_at(words), "127.0.0.1:0"],
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)),
         capture_output=True,
@@ -258,7 +263,7 @@ def test_too_few_open_files_are_told_in_a_line_at_the_start(tmp_path: Path, word
 @pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:http", "127.0.0.1:99999", "no.such.host.invalid:80"])
 def test_an_address_that_is_none_is_told_in_a_line(tmp_path: Path, dogana: Dogana, address: str) -> None:
     new_ladder(tmp_path / "ladder")
-    shown = dogana("ladder", "web", "--home", "ladder", "--web", address, status=1)
+    shown = dogana("ladder", "web", "--home", "ladder", "--listen", address, status=1)
     assert address in shown.stderr
 
 
@@ -280,7 +285,7 @@ def test_what_would_match_nothing_is_told_in_a_line_at_the_start(
     serve = (*SERVE, "--home", "ladder", "--web", "127.0.0.1:0", option, value)
     assert f"{option} {value}: " in dogana("ladder", *serve, status=1).stderr
     if option != "--public-url":
-        shown = dogana("ladder", "web", "--home", "ladder", "--web", "127.0.0.1:0", option, value, status=1)
+        shown = dogana("ladder", "web", "--home", "ladder", "--listen", "127.0.0.1:0", option, value, status=1)
         assert shown.stderr.startswith(f"dogana: {option} {value}: ")
         assert len(shown.stderr.splitlines()) == 1
 
@@ -300,7 +305,7 @@ def test_people_play_beside_pages_that_only_show_and_the_ladder_stays_as_it_is(t
         assert "Play" in client.get("/").text
         table = sit_down(client, "yunnan")
         table.play_out()
-        shown = dogana("ladder", "web", "--play", "--home", "ladder", "--web", "127.0.0.1:0", status=1)
+        shown = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
         assert "people play at" in shown.stderr
         assert "one program at a time can let them" in shown.stderr
         assert client.get("/login").status_code == 404
@@ -326,13 +331,13 @@ def test_at_a_served_ladder_people_play_against_bots_of_authors_behind_its_walls
 def test_tables_that_cannot_be_kept_are_told_in_a_line(tmp_path: Path, dogana: Dogana) -> None:
     home = new_ladder(tmp_path / "ladder")
     home.tables.write_text("no folder")
-    shown = dogana("ladder", "web", "--play", "--home", "ladder", "--web", "127.0.0.1:0", status=1)
+    shown = dogana("ladder", "web", "--play", "--home", "ladder", "--listen", "127.0.0.1:0", status=1)
     assert shown.stderr.startswith(f"dogana: {home.tables}")
     assert len(shown.stderr.splitlines()) == 1
 
 
 def test_a_folder_without_a_ladder_is_told_in_a_line(dogana: Dogana) -> None:
-    assert "nothing" in dogana("ladder", "web", "--home", "nothing", "--web", "127.0.0.1:0", status=1).stderr
+    assert "nothing" in dogana("ladder", "web", "--home", "nothing", "--listen", "127.0.0.1:0", status=1).stderr
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl: apt-get install openssl")

@@ -1,0 +1,338 @@
+"""Help pages: whole lines, groups, placeholders in words, examples that paste, and one meaning for each option."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.core import TyperGroup
+
+from ladder.cli import COMMANDS, LADDER, app
+from ladder.commands.help import examples, folded, placeholder
+from tests.commands.conftest import ROOT as DOGANA
+from tests.commands.conftest import Dogana
+from tests.ladder.in_process import dogana
+
+__all__ = ["dogana"]
+
+ROOT: Any = typer.main.get_command(app)
+WIDTHS = [60, 80, 120, 200]
+MAX_SUMMARY = 60
+PLACEHOLDERS = {
+    "ADDRESS",
+    "AUTHOR",
+    "BANK+INCREMENT/CAP",
+    "BOT",
+    "DAYS",
+    "FILE",
+    "FOLDER",
+    "GAME",
+    "HOST:PORT",
+    "KEY",
+    "LANGUAGE",
+    "MATCH",
+    "MIB",
+    "NAME",
+    "NAME=VALUE",
+    "NUMBER",
+    "ORIGIN",
+    "OTHER",
+    "PATH",
+    "SEAT",
+    "SECONDS",
+    "SHARE",
+    "SIZE",
+    "TEXT",
+    "TOKEN",
+    "URL",
+}
+"""The words that stand for a value; `|` stands between two of them."""
+MEANINGS = {
+    "--ca": "the certificate by which the other side is known",
+    "--clock": "the time of each seat",
+    "--game": "the game that it is about",
+    "--json": "print JSON",
+    "--key": "the public key of the ladder",
+    "--limit": "how many of a list, counted from the newest",
+    "--listen": "where the command can be reached",
+    "--logs": "where that goes which bots write",
+    "--option": "an option of the game",
+    "--previous": "an earlier audit log",
+    "--server": "the ladder, served",
+    "--svg": "where drawings go",
+    "--unconfined": "run bots with the rights of the user",
+    "--wait": "how long agents may take to join",
+}
+"""The one meaning of each option that commands describe in different words."""
+
+
+def pages(group: Any = ROOT, *path: str) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every help page: the words before --help, and the command or group."""
+    yield path, group
+    for name, command in getattr(group, "commands", {}).items():
+        yield from pages(command, *path, name)
+
+
+PAGES = dict(pages())
+PARAMETERS = [(path, param) for path, command in PAGES.items() for param in command.params]
+
+
+def option(param: Any) -> str:
+    """The long name of an option."""
+    return str(max(param.opts, key=len))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_help_is_as_wide_as_the_terminal_and_cuts_nothing(
+    dogana: Dogana, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    widest = 0
+    for path, command in PAGES.items():
+        shown = dogana(*path, "--help").stdout
+        assert not re.search(r"\w\.\.\.$", shown.partition("\n")[2], re.MULTILINE), path
+        for line in shown.splitlines():
+            assert len(line) <= width or len(line.split()) <= 2, (path, line)
+        widest = max(widest, *map(len, shown.splitlines()))
+        words = " ".join(shown.split())
+        for name, inner in getattr(command, "commands", {}).items():
+            assert f"{name} {inner.get_short_help_str()}" in words
+    assert width - 20 < widest <= width
+
+
+@pytest.mark.parametrize("path", PAGES, ids=" ".join)
+def test_every_command_has_a_summary_of_one_line(path: tuple[str, ...]) -> None:
+    text = PAGES[path].get_short_help_str()
+    assert text
+    assert not path or len(text) <= MAX_SUMMARY
+    assert "\n" not in text
+
+
+def test_a_summary_fits_on_its_line_at_80_columns(dogana: Dogana, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for path, group in PAGES.items():
+        if hasattr(group, "commands"):
+            lines = [line.split() for line in dogana(*path, "--help").stdout.splitlines()]
+            for name, command in group.commands.items():
+                assert [name, *command.get_short_help_str().split()] in lines
+
+
+@pytest.mark.parametrize(("path", "sections"), [((), COMMANDS), (("ladder",), LADDER)])
+def test_commands_are_listed_by_who_needs_them(dogana: Dogana, path: tuple[str, ...], sections: Any) -> None:
+    assert list(sections) == ["Look", "Author", "Organise"]
+    shown = dogana(*path, "--help").stdout
+    parts = dict(re.findall(r"^(\w+):\n((?:  .*\n)+)", shown, re.MULTILINE))
+    for heading, names in sections.items():
+        assert re.findall(r"^  (\S+)", parts[heading], re.MULTILINE) == list(names)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=" ".join)
+def test_placeholders_are_words(dogana: Dogana, path: tuple[str, ...]) -> None:
+    for param in PAGES[path].params:
+        if not getattr(param, "is_flag", False):
+            word = placeholder(param).removesuffix("...")
+            choices = param.type_descriptor.choices
+            assert set(word.split("|")) <= ({choice.value for choice in choices} if choices else PLACEHOLDERS), word
+            assert word
+    shown = dogana(*path, "--help").stdout
+    assert not re.search(r"<\w+>|<=|>=|\b(TEXT|INTEGER|FLOAT|DIR|str|int|float|None|True|False)\b", shown) or (
+        path == ("ladder", "bots")  # whose [TEXT] is a text
+    )
+
+
+def test_an_option_has_one_placeholder_in_all_commands() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, param in PARAMETERS:
+        if param.param_type_name == "option":
+            found[option(param)].add(placeholder(param))
+    assert {name: words for name, words in found.items() if len(words) > 1} == {}
+
+
+def test_an_option_has_one_meaning_in_all_commands() -> None:
+    found: dict[str, set[str]] = defaultdict(set)
+    for _, param in PARAMETERS:
+        if param.param_type_name == "option":
+            found[option(param)].add(param.help)
+    assert {name: texts for name, texts in found.items() if len(texts) > 1 and name not in MEANINGS} == {}
+    assert set(MEANINGS) <= set(found)
+
+
+def test_an_example_is_of_its_command_and_has_words_that_exist() -> None:
+    count = 0
+    for path, command in PAGES.items():
+        if not isinstance(command, TyperGroup):
+            assert examples(command.help), path
+        for example in examples(command.help):
+            count += 1
+            _, *words = shlex.split(re.split(r" [|<>]|2>", example)[0])
+            if "sudo" in example:
+                _, *words = words
+            _parse(words)
+    assert count > len(PAGES)
+
+
+def _parse(words: list[str]) -> Any:
+    """Read a command line without running it, as it is read when it is run: what does not exist raises."""
+    context = ROOT.make_context("dogana", list(words))
+    while isinstance(context.command, TyperGroup):
+        words = [*context._protected_args, *context.args]
+        name, command, rest = context.command.resolve_command(context, words)
+        assert command
+        context = command.make_context(name, rest, parent=context)
+    return context
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for path, command in PAGES.items():
+        if given := examples(command.help):
+            shown = dogana(*path, "--help").stdout
+            block = re.search(r"^Examples:\n((?:  .*\n)+)", shown, re.MULTILINE)
+            assert block
+            pasted = block[1].replace("\\\n", " ")
+            assert [shlex.split(line) for line in pasted.splitlines()] == [shlex.split(one) for one in given]
+
+
+NEEDS_MORE = re.compile(
+    r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
+    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|--replace"
+)
+"""Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
+
+
+def _started(folder: Path, *words: str) -> None:
+    """Run `dogana ...` in a process of its own."""
+    subprocess.run(
+        [sys.executable, "-m", "ladder", *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(DOGANA), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        check=True,
+        capture_output=True,
+    )
+
+
+def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that need no more than a bot, a ladder and a match of it."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    (tmp_path / "data" / "dogana").mkdir(parents=True)
+    (tmp_path / "ladder").mkdir()
+    (tmp_path / "data" / "dogana" / "ladder").symlink_to(tmp_path / "ladder")
+    condition = ["--clock", "600+5/60", "--option", "last_turn=6", "--seats", "2"]
+    for version in ("1", "2"):
+        (tmp_path / "mybot.py").write_text(
+            f"from dogana.sdk import play\nprint({version}, flush=True)\nplay(lambda decision: 0)\n"
+        )
+        dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me")
+        _started(
+            tmp_path,
+            *["ladder", "run", "--game", "cargo_noir", "--matches", "4", "--workers", "1", "--unconfined"],
+            *condition,
+        )
+    _started(tmp_path, *shlex.split("play cargo_noir cmd:'python mybot.py' greedy --seed 7 --record match.jsonl"))
+    shutil.copy(tmp_path / "ladder" / "key.pub", tmp_path)
+    listed = json.loads(dogana("ladder", "matches", "mybot v2", "--json").stdout)["matches"]
+    match = next(one["match"] for one in listed if one["seats"][1]["bot"] == "mybot")
+    given = [one for command in PAGES.values() for one in examples(command.help) if not NEEDS_MORE.search(one)]
+    assert len(given) > 60
+    for example in sorted(given, key=lambda one: one.startswith("dogana verify")):  # which read what others write
+        command, _, file = re.sub(r" --server \S+| \|.*", "", example).replace("3f09", match).partition(" > ")
+        shown = dogana(*shlex.split(command)[1:], status=3 if "--sample" in command else 0).stdout
+        if file:
+            (tmp_path / file).write_text(shown)
+
+
+def test_an_option_is_not_parted_from_its_value_nor_a_quoted_word() -> None:
+    command = "dogana play yunnan cmd:'python mybot.py' greedy --record match.jsonl --json"
+    lines = folded(command, 26)
+    assert lines == [
+        "dogana play yunnan \\",
+        "  cmd:'python mybot.py' \\",
+        "  greedy \\",
+        "  --record match.jsonl \\",
+        "  --json",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["stanings"], "dogana ladder top"),
+        (["ladder", "stanings"], "dogana ladder top"),
+        (["leaderboard"], "dogana ladder top"),
+        (["run"], "dogana ladder run"),
+        (["submit", "x.py"], "dogana ladder submit"),
+        (["ladder", "play"], "dogana play"),
+        (["plya"], "dogana play"),
+        (["quota"], "dogana ladder author quota"),
+        (["help", "submit"], "dogana ladder submit"),
+    ],
+    ids=" ".join,
+)
+def test_an_unknown_command_is_answered_with_the_one_that_was_meant(
+    dogana: Dogana, words: list[str], meant: str
+) -> None:
+    assert f"Did you mean `{meant}`?" in dogana(*words, status=2).stderr
+
+
+def test_an_unknown_command_like_no_other_is_told(dogana: Dogana) -> None:
+    assert dogana("xyzzy", status=2).stderr.endswith("Error: No such command 'xyzzy'.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["play", "--gmes", "3"], "--games"),
+        (["ladder", "top", "--sever", "x"], "--server"),
+        (["ladder", "serve", "--lsten", "x"], "--listen"),
+    ],
+    ids=" ".join,
+)
+def test_an_unknown_option_is_answered_with_the_one_that_was_meant(
+    dogana: Dogana, words: list[str], meant: str
+) -> None:
+    assert meant in dogana(*words, status=2).stderr.partition("Possible options")[2]
+
+
+@pytest.mark.parametrize("words", [(), ("ladder",), ("ladder", "author")], ids=" ".join)
+def test_a_group_without_a_command_prints_its_help(dogana: Dogana, words: tuple[str, ...]) -> None:
+    assert dogana(*words, status=2).stderr == dogana(*words, "--help").stdout
+
+
+@pytest.mark.parametrize("words", [(), ("play",), ("ladder",), ("ladder", "top"), ("ladder", "author", "add")])
+def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str, ...]) -> None:
+    page = dogana(*words, "--help").stdout
+    assert dogana("help", *words).stdout == page
+    if words[:1] == ("ladder",):
+        assert dogana("ladder", "help", *words[1:]).stdout == page
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["play", "yunnan", "greedy", "--games", "x"],
+            "Invalid value for '--games': must be a whole number, 1 to 1000000",
+        ),
+        (["play", "yunnan", "greedy", "--games", "0"], "must be a whole number, 1 to 1000000"),
+        (["play", "yunnan", "greedy", "--wait", "soon"], "must be a number, at least 0.1"),
+        (["replay", "m.jsonl", "--views", "mine"], "Invalid value for '--views': must be one of all, public"),
+        (["play"], "Missing argument 'GAME'."),
+        (["ladder", "record", "3f09"], "Missing option '--to'."),
+        (["ladder", "log", "mybot", "x"], "Invalid value for 'SEAT': must be a whole number, at least 0"),
+    ],
+    ids=" ".join,
+)
+def test_values_are_refused_in_the_words_of_the_help_page(dogana: Dogana, words: list[str], told: str) -> None:
+    assert told in dogana(*words, status=2).stderr
