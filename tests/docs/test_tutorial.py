@@ -89,6 +89,11 @@ def test_the_commands_of_each_section_run(title: str, folder: Path) -> None:
             run(folder, few)
 
 
+def test_no_command_replaces_a_file_of_an_earlier_one() -> None:
+    written = re.findall(r"--(?:record|html) (\S+)", " ".join(map(" ".join, map(commands, SECTIONS.values()))))
+    assert len(written) == len(set(written)) >= 6
+
+
 def test_the_figures_of_the_table_are_those_of_the_text() -> None:
     rows = re.findall(r"^\| step (\d) \| (\d*) \| (\d+) \| (\d+) \|$", PAGE, re.MULTILINE)
     for number, before, greedy, wins in rows:
