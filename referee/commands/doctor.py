@@ -86,7 +86,8 @@ def _explain(walls: Sequence[Wall]) -> list[str]:
         lines += ["", "Until then, if you trust all bots: dogana ladder run --unconfined"]
     if walls:
         width = max(len(wall.name) for wall in walls)
-        lines += ["", "What was found, from inside a box such as bots have:"]
+        has_box = not any(wall.name in ("bubblewrap", "box") for wall in missing)
+        lines += ["", f"What was found{', from inside a box such as bots have' if has_box else ''}:"]
         lines += [f"  {_status(wall):7}  {wall.name:{width}}  {wall.says}" for wall in walls]
     return lines
 

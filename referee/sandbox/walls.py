@@ -26,7 +26,7 @@ _DELEGATE = "run as root, or below a control group that was handed over to you"
 _DELEGATE_LINE = "systemd-run --user --scope -p Delegate=yes dogana ladder run"
 _WRITABLE = "let root make control groups: in a container, /sys/fs/cgroup must be writable"
 _REPORT = "report this as a fault of Dogana, with the output of this command"
-_NO_BOX = "without a box there are no walls: a bot is a program like any other of yours"
+_NO_BOX = "there are no walls at all: a bot can read your files, use the network, and do whatever you can"
 _IN_A_CONTAINER = (
     "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
     " --security-opt systempaths=unconfined IMAGE"
@@ -102,7 +102,7 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
                 False,
                 "is not installed",
                 "install bubblewrap (Debian, Ubuntu)",
-                means="bubblewrap builds all the other walls; without it, a bot is a program like any other of yours",
+                means=_NO_BOX,
                 commands=("apt-get install bubblewrap",),
             )
         )
