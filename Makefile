@@ -24,8 +24,8 @@ demo: $(READY) ## play a match between processes, verify it, run a small ladder 
 test: $(READY) proto ## run all tests; they wait as often as they compute, so there are more processes than processors
 	$(BIN)/python -m pytest -n 4
 
-ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, and bots fail each step of a check
-	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web
+ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, bots fail each step of a check; play what pages promise
+	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/docs
 
 ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster, which are killed (installs Ray)
 	$(BIN)/python -m pip install --quiet --editable '.[ray]'

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import platform
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import groupby
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import out, print_json
-from referee.sandbox.walls import inspect
+from referee.sandbox.walls import Wall, inspect
 
 
 def doctor(
@@ -31,25 +34,67 @@ def doctor(
 
       sudo dogana doctor --memory 1024
     """
-    _, walls = inspect(read_limits(memory, tasks, cpus), runtime or [])
-    missing = [wall for wall in walls if not wall.stands]
-    is_enough = not any(wall.is_needed for wall in missing)
+    limits = read_limits(memory, tasks, cpus)
+    walls = inspect(limits, runtime or [])[1] if sys.platform == "linux" else []
+    is_enough = bool(walls) and all(wall.stands or not wall.is_needed for wall in walls)
+    verdict = _verdict(walls)
     if as_json:
-        print_json({"enough": is_enough, "walls": [asdict(wall) for wall in walls]})
+        print_json({"enough": is_enough, "verdict": verdict, "walls": [asdict(wall) for wall in walls]})
     else:
-        table = Table("wall", "stands", "how")
-        for wall in walls:
-            table.add_row(wall.name, "yes" if wall.stands else "NO" if wall.is_needed else "in part", wall.says)
-        out.print(table)
-        for wall in missing:
-            out.print(f"{wall.name}: {wall.mend}", soft_wrap=True)
-        if not is_enough:
-            out.print(
-                "This machine cannot run a ladder for strangers' bots; it can with --unconfined, if you trust them all."
-            )
-        elif missing:
-            out.print("This machine can run a ladder for strangers' bots, with the losses above.")
-        else:
-            out.print("This machine can run a ladder for strangers' bots.")
+        out.print(verdict, soft_wrap=True)
+        for line in _explain(walls):
+            out.print(line, soft_wrap=True, markup=False, highlight=False)
     if not is_enough:
         raise typer.Exit(1)
+
+
+def _verdict(walls: Sequence[Wall]) -> str:
+    """Return in a sentence whether this machine can run strangers' bots; there are no walls where there is no Linux."""
+    if not walls:
+        here = {"Darwin": "macOS"}.get(platform.system(), platform.system())
+        return (
+            f"This machine cannot run strangers' bots, because the walls around them need Linux, and this is {here}: "
+            "use a Linux server, a container, or WSL2. Everything else works here."
+        )
+    missing = [wall for wall in walls if not wall.stands]
+    needed = [wall for wall in missing if wall.is_needed]
+    if needed:
+        reasons = "; ".join(_reason(wall) for wall in needed)
+        return f"This machine cannot run strangers' bots, because {reasons}."
+    if missing:
+        names = _listed([wall.name for wall in missing])
+        return f"This machine can run strangers' bots, with weaker limits than it could have: {names}."
+    return "This machine can run strangers' bots."
+
+
+def _reason(wall: Wall) -> str:
+    if wall.name == "bubblewrap":
+        return "bubblewrap is not installed"
+    return wall.says if wall.name == "box" else f"the wall {wall.name!r} does not stand: {wall.says}"
+
+
+def _explain(walls: Sequence[Wall]) -> list[str]:
+    """Return the lines after the verdict: what to do about each wall that is missing, then what was found."""
+    lines: list[str] = []
+    missing = sorted((wall for wall in walls if not wall.stands), key=lambda wall: not wall.is_needed)
+    for (mend, commands), group in groupby(missing, key=lambda wall: (wall.mend, wall.commands)):
+        lines.append("")
+        lines += [f"Without {wall.name}: {wall.means}." for wall in group]
+        lines.append(f"To mend it: {mend}{':' if commands else '.'}")
+        lines += [f"  {command}" for command in commands]
+    if any(wall.is_needed for wall in missing):
+        lines += ["", "Until then, if you trust all bots: dogana ladder run --unconfined"]
+    if walls:
+        width = max(len(wall.name) for wall in walls)
+        has_box = not any(wall.name in ("bubblewrap", "box") for wall in missing)
+        lines += ["", f"What was found{', from inside a box such as bots have' if has_box else ''}:"]
+        lines += [f"  {_status(wall):7}  {wall.name:{width}}  {wall.says}" for wall in walls]
+    return lines
+
+
+def _status(wall: Wall) -> str:
+    return "yes" if wall.stands else "NO" if wall.is_needed else "in part"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

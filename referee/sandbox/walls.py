@@ -22,7 +22,15 @@ from referee.sandbox.socket_folder import SocketFolder, sweep
 
 _PROBE = Path(__file__).with_name("look_around.py")
 _PROBE_SECONDS = 60.0
-_DELEGATE = "run as root, or below a delegated control group: systemd-run --user --scope -p Delegate=yes dogana ..."
+_DELEGATE = "run as root, or below a control group that was handed over to you"
+_DELEGATE_LINE = "systemd-run --user --scope -p Delegate=yes dogana ladder run"
+_WRITABLE = "let root make control groups: in a container, /sys/fs/cgroup must be writable"
+_REPORT = "report this as a fault of Dogana, with the output of this command"
+_NO_BOX = "there are no walls at all: a bot can read your files, use the network, and do whatever you can"
+_IN_A_CONTAINER = (
+    "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+    " --security-opt systempaths=unconfined IMAGE"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +45,10 @@ class Wall:
     """What to do if it does not stand."""
     is_needed: bool = True
     """Whether a ladder for strangers needs it."""
+    means: str = ""
+    """What a bot could do if it does not stand."""
+    commands: tuple[str, ...] = ()
+    """What to type to have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +76,8 @@ def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
     missing = next((wall for wall in walls if wall.is_needed and not wall.stands), None)
     if sandbox is None or missing is not None:
         assert missing is not None  # noqa: S101 without a sandbox, a wall is missing
-        raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {missing.mend}")
+        mend = ": ".join((missing.mend, *missing.commands[:1]))
+        raise CannotIsolate(f"bots cannot be isolated here ({missing.name}: {missing.says}); {mend}")
     return sandbox
 
 
@@ -82,17 +95,32 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
     walls: list[Wall] = []
     try:
         bubblewrap = find_bubblewrap()
-    except CannotIsolate as error:
-        walls.append(Wall("bubblewrap", False, "is not installed", str(error)))
+    except CannotIsolate:
+        walls.append(
+            Wall(
+                "bubblewrap",
+                False,
+                "is not installed",
+                "install bubblewrap (Debian, Ubuntu)",
+                means=_NO_BOX,
+                commands=("apt-get install bubblewrap",),
+            )
+        )
         return None, [*walls, *_of_groups(groups, limits)]
     walls.append(Wall("bubblewrap", True, bubblewrap))
     sandbox = Sandbox(limits, found, groups, bpf(ALLOW), bubblewrap)
-    ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
+    try:
+        ran = run(sandbox, [sys.executable, "-I", "-S", str(_PROBE)], Path(__file__).parent)
+    except CannotIsolate as error:
+        what, _, mend = str(error).partition("; ")
+        walls.append(Wall("box", False, what, mend, means=_NO_BOX))
+        return None, [*walls, *_of_groups(groups, limits)]
     try:
         seen = json.loads(ran.output)
     except ValueError:
         last = ran.output.strip().splitlines()[-1:] or [f"its status was {ran.status}"]
-        walls.append(Wall("box", False, f"no box could be built: {last[0]}", _why_no_box(last[0])))
+        mend, commands = _why_no_box(last[0])
+        walls.append(Wall("box", False, f"no box could be built: {last[0]}", mend, means=_NO_BOX, commands=commands))
         return None, [*walls, *_of_groups(groups, limits)]
     walls += _of_box(seen)
     return sandbox, [*walls, *_of_groups(groups, limits)]
@@ -145,11 +173,18 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
         "user",
         alone,
         f"agents are user {seen['user']}" + (", another one each" if os.geteuid() == 0 else ", as you are"),
-        "agents would be root for the kernel: report this",
+        _REPORT,
+        means="agents would be root for the kernel",
     )
     kept = not seen["can_change_kernel"] and seen["capabilities"] == 0 and seen["no_new_privileges"]
     yield Wall(
-        "privileges", kept, "no capabilities, no new privileges; the kernel's switches are out of reach", "report this"
+        "privileges",
+        kept,
+        "no capabilities, no new privileges; the kernel's switches are out of reach"
+        if kept
+        else "an agent has privileges",
+        _REPORT,
+        means="a bot could change what the kernel does, for everybody on this machine",
     )
     yield Wall(
         "files",
@@ -157,57 +192,82 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
         "only the usual programs and the agent's own files can be seen, nothing can be changed"
         if not seen["writable"]
         else f"can write to {', '.join(seen['writable'])}",
-        "report this",
+        _REPORT,
+        means="a bot could read or change files that are not its own",
     )
     yield Wall(
         "room",
         0 < seen["tmp_bytes"] < 1 << 40 and 0 < seen["shm_bytes"] <= 1 << 20,
         f"{in_words(seen['tmp_bytes'])} in /tmp, gone with the match",
-        "report this",
+        _REPORT,
+        means="a bot could fill the memory with files",
     )
     yield Wall(
         "processes",
         len(seen["processes"]) <= 3 and seen["environment_of_first"] == 0,
         "an agent sees only its own",
-        "report this",
+        _REPORT,
+        means="a bot could see the processes of others",
     )
-    yield Wall("network", seen["networks"] == ["lo"], "none but the socket of its seat", "report this")
+    yield Wall(
+        "network",
+        seen["networks"] == ["lo"],
+        "none but the socket of its seat",
+        _REPORT,
+        means="a bot could call other machines, and other bots",
+    )
     yield Wall(
         "system calls",
         seen["has_filter"],
-        "only those that runtimes need",
-        "this kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)",
+        "only those that runtimes need" if seen["has_filter"] else "all can be made",
+        "use a kernel with seccomp filters (CONFIG_SECCOMP_FILTER=y); those of all large distributions have them",
+        means="a bot could make system calls that no runtime needs, and through which others have broken out",
     )
 
 
 def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
     """Tell which limits can be enforced for all processes of an agent together."""
-    for name, controller, held, lost in (
-        ("memory", "memory", f"{in_words(limits.memory_bytes)} for all processes together, what is in /tmp included",
-         f"{in_words(limits.memory_bytes)} for each process, not for all together, and not for what processes can share; /tmp counts apart, the peak is not told"),
-        ("tasks", "pids", f"{limits.tasks} processes and threads", f"{limits.tasks} processes and threads, by the kernel's count for a user"),
-        ("processor", "cpu", f"{limits.cpus:g} of a processor", "an agent may use all processors at the cost of others"),
-        ("stopping", "freezer", "agents can be stopped while they are not asked", "--no-pondering cannot be enforced"),
+    memory = in_words(limits.memory_bytes)
+    is_root = os.geteuid() == 0
+    for name, controller, held, lost, means in (
+        ("memory", "memory", f"{memory} for all processes together, what is in /tmp included",
+         f"{memory} for each process, not for all together, and not for what processes can share; /tmp counts apart, the peak is not told",
+         "a bot of many processes can take much more memory than it should"),
+        ("tasks", "pids", f"{limits.tasks} processes and threads", f"{limits.tasks} processes and threads, by the kernel's count for a user",
+         "the limit holds, but Dogana cannot tell how many a bot has used"),
+        ("processor", "cpu", f"{limits.cpus:g} of a processor", "an agent may use all processors at the cost of others",
+         "a bot with many threads slows the others' matches down"),
+        ("stopping", "freezer", "agents can be stopped while they are not asked", "--no-pondering cannot be enforced",
+         "bots can think while it is not their turn"),
     ):  # fmt: skip
         one = groups.found.get(controller)
         says = f"{held} (control groups, version {one.version})" if one else lost
-        yield Wall(name, one is not None, says, _DELEGATE, is_needed=controller == "freezer" and not limits.ponders)
+        mend, commands = (_WRITABLE, ()) if is_root else (_DELEGATE, (_DELEGATE_LINE,))
+        is_needed = controller == "freezer" and not limits.ponders
+        yield Wall(name, one is not None, says, mend, is_needed, means, commands)
 
 
-def _why_no_box(said: str) -> str:
-    """Return what to do about what bubblewrap said."""
-    switch = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-    if switch.exists() and switch.read_text().strip() == "1":
+def _why_no_box(said: str) -> tuple[str, tuple[str, ...]]:
+    """Return what to do about what bubblewrap said, and what to type for it."""
+    if _switched("kernel/apparmor_restrict_unprivileged_userns", "1"):
+        profile = "profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }"
         return (
-            "AppArmor forbids user namespaces: allow them for bubblewrap by a profile (/etc/apparmor.d/bwrap with "
-            "'profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }'), then reload apparmor"
+            "AppArmor forbids user namespaces: allow them for bubblewrap by a profile, as root",
+            (f"echo '{profile}' > /etc/apparmor.d/bwrap", "systemctl reload apparmor"),
         )
-    switch = Path("/proc/sys/kernel/unprivileged_userns_clone")
-    if switch.exists() and switch.read_text().strip() == "0":
-        return "user namespaces are forbidden: sysctl kernel.unprivileged_userns_clone=1"
-    switch = Path("/proc/sys/user/max_user_namespaces")
-    if switch.exists() and switch.read_text().strip() == "0":
-        return "user namespaces are forbidden: sysctl user.max_user_namespaces=10000"
+    if _switched("kernel/unprivileged_userns_clone", "0"):
+        return "user namespaces are forbidden: allow them, as root", ("sysctl kernel.unprivileged_userns_clone=1",)
+    if _switched("user/max_user_namespaces", "0"):
+        return "user namespaces are forbidden: allow them, as root", ("sysctl user.max_user_namespaces=10000",)
     if "nknown option" in said:
-        return "this bubblewrap is too old: 0.8.0 or newer is needed"
-    return "in a container, user namespaces and mounts must be allowed; outside of one, report this"
+        return "this bubblewrap is too old: 0.8.0 or newer is needed", ()
+    return (
+        "in a container, user namespaces and mounts must be allowed; outside of one, report this",
+        (_IN_A_CONTAINER,),
+    )
+
+
+def _switched(name: str, value: str) -> bool:
+    """Tell whether a switch of the kernel is there, and at a value."""
+    switch = Path("/proc/sys", name)
+    return switch.exists() and switch.read_text().strip() == value

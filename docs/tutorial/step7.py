@@ -1,0 +1,151 @@
+"""Step 7: count what changes hands."""
+
+import random
+
+from dogana.games.venezia.v1 import venezia_pb2 as vz
+from dogana.sdk import Decision, play
+
+CARDS = [vz.ACTION_CARD_SAU, vz.ACTION_CARD_UEB, vz.ACTION_CARD_WEI]  # the best first
+
+
+def choose(decision: Decision) -> int:
+    chance = random.Random(f"{decision.match.match_id} {decision.number}")
+    values = [value(decision, action) + chance.random() for action in decision.actions]
+    return values.index(max(values))
+
+
+def value(decision: Decision, action) -> float:
+    kind = action.WhichOneof("kind")
+    if kind == "first":
+        is_piazza = action.first.card == vz.FIRST_CARD_PIAZZA
+        return 9 if is_piazza == (decision.observation.round == 1) else 0
+    if kind == "card":
+        return -CARDS.index(action.card.card) if action.card.card in CARDS else -99
+    if kind == "takeover":
+        theirs = pigeons_in(decision, action.takeover.district)[1]
+        return swing(decision, action.takeover.district, theirs, theirs)
+    if kind == "from_reserve":
+        return action.from_reserve.pigeons
+    if kind == "purge":
+        theirs = pigeons_in(decision, action.purge.district)[1]
+        return -99 if action.purge.seat == decision.seat else swing(decision, action.purge.district, 0, theirs)
+    if kind == "grey_add":
+        return swing(decision, action.grey_add.district, 1, 0)
+    if kind == "grey_move":
+        return -99
+    if kind == "district":
+        return value_of_district(decision, action.district.place)
+    if kind == "count":
+        return value_of_count(decision, action.count.pigeons)
+    if kind == "place_pigeon":
+        return value_of_square(decision, action.place_pigeon.square)
+    if kind in ("done", "stop"):
+        return 0 if decision.observation.phase in (vz.PHASE_MOVE, vz.PHASE_CHAIN) else -99
+    if kind in ("walk", "jump"):
+        move = action.walk if kind == "walk" else action.jump
+        return value_of_move(decision, move.start, move.end)
+    if kind == "reinforce":
+        return value_of_reinforcement(decision, action.reinforce.pigeons)
+    return 0
+
+
+def swing(decision: Decision, place: int, more: int, fewer: int) -> float:
+    """Return how many points change hands if we have some pigeons more in a place, and the rival some fewer."""
+    mine, theirs = pigeons_in(decision, place)
+    seen = decision.observation
+    mine += sum(n for n, slot in zip(seen.seats[decision.seat].piles, seen.plan.slots, strict=False) if slot == place)
+    return standing(decision, place, mine + more, theirs - fewer) - standing(decision, place, mine, theirs)
+
+
+def standing(decision: Decision, place: int, mine: int, theirs: int) -> float:
+    """Return what the majority earns us; what it earns the rival counts against us, and a tie is worth nothing."""
+    if mine > theirs:
+        return points(decision, place)
+    is_our_home = place == decision.observation.seats[decision.seat].home
+    return 0 if mine == theirs else -6 if is_our_home else -3
+
+
+def value_of_reinforcement(decision: Decision, pigeons: int) -> float:
+    """Send all newborn home; but a takeover needs as many as it replaces."""
+    if decision.observation.plan.action != vz.ACTION_CARD_UEB:
+        return pigeons
+    needed = max(pigeons_in(decision, place)[1] for place in range(vz.PLACE_CAN, vz.PLACE_SGM))
+    return -abs(decision.actions[-1].reinforce.pigeons - needed - pigeons)
+
+
+def value_of_district(decision: Decision, place: int) -> float:
+    """Weigh the points of the majority against the pigeons that it takes."""
+    mine, theirs = pigeons_in(decision, place)
+    value = points(decision, place) / (1 + 0.6 * max(0, theirs - mine + 1))
+    if mine > theirs + 1:
+        value -= 2  # it is ours already
+    if place == decision.observation.seats[decision.seat].home:
+        value -= 1.5  # reinforcements come here later
+    return value
+
+
+def points(decision: Decision, place: int) -> int:
+    """Return what the majority is worth: 6 in the home of a rival, nothing on San Giorgio Maggiore, 3 elsewhere."""
+    if place == vz.PLACE_SGM:
+        return -9
+    homes = [has.home for seat, has in enumerate(decision.observation.seats) if seat != decision.seat]
+    return 6 if place in homes else 3
+
+
+def pigeons_in(decision: Decision, place: int) -> tuple[int, int]:
+    """Return how many pigeons we have in a place, and how many our strongest rival."""
+    counts = list(decision.observation.places[place - 1].pigeons)
+    mine = counts.pop(decision.seat)
+    return mine, max(counts)
+
+
+def value_of_count(decision: Decision, pigeons: int) -> float:
+    """Lay as many as possible on the Piazza and none on the Feint; share the others out evenly among the districts."""
+    plan = decision.observation.plan
+    if not plan.counts:
+        return pigeons if plan.first == vz.FIRST_CARD_PIAZZA else -pigeons
+    cards_left = 1 + len(plan.chosen) - len(plan.counts)
+    most = decision.actions[-1].count.pigeons
+    return -abs(pigeons - most / cards_left)
+
+
+def value_of_square(decision: Decision, square: int) -> float:
+    """Stand away from your own, so that one of them is near a tourist wherever he comes, and from the edge and from rivals."""
+    mine, theirs = [], []
+    for pigeon in decision.observation.piazza:
+        (mine if pigeon.seat == decision.seat else theirs).append(distance(square, pigeon.square))
+    row, column = divmod(square - 1, 10)
+    inside = min(row, 7 - row, 2) + min(column, 9 - column, 2)
+    return 2 * min([3, *mine]) + inside - 2 * theirs.count(1)
+
+
+def value_of_move(decision: Decision, start: int, end: int) -> float:
+    """Count what is born more, and rivals captured; a move that gains nothing is worth less than none."""
+    return 2 * (born(decision, end) - born(decision, start)) - 1 + 2 * captured(decision, start, end)
+
+
+def captured(decision: Decision, start: int, end: int) -> int:
+    """Return how many rivals would stand between this pigeon and another of ours."""
+    seat_on = {pigeon.square: pigeon.seat for pigeon in decision.observation.piazza if pigeon.square != start}
+    found = 0
+    for square, seat in seat_on.items():
+        behind = 2 * square - end  # as far on the other side
+        if seat != decision.seat and distance(square, end) == 1 == distance(square, behind):
+            found += seat_on.get(behind) == decision.seat
+    return found
+
+
+def born(decision: Decision, square: int) -> int:
+    """Return how many pigeons one on this square bears: 5 on a tourist, 2 beside one."""
+    distances = [distance(square, tourist) for tourist in decision.observation.tourists]
+    return 5 if 0 in distances else 2 if 1 in distances else 0
+
+
+def distance(one: int, other: int) -> int:
+    """Return the steps between two squares: they are numbered row by row from 1, ten in a row."""
+    row, column = divmod(one - 1, 10)
+    other_row, other_column = divmod(other - 1, 10)
+    return max(abs(row - other_row), abs(column - other_column))
+
+
+play(choose)

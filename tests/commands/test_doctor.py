@@ -1,0 +1,182 @@
+"""`dogana doctor` answers as a person would: the verdict in one sentence, then why, what it means, and what to type."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from referee.sandbox import box, walls
+from referee.sandbox.cgroup import Groups, Hierarchy, Usage
+from referee.sandbox.walls import Ran
+from tests.commands.conftest import Dogana
+from tests.ladder.in_process import dogana
+
+__all__ = ["dogana"]
+
+SEEN = {
+    "user": 1900000001,
+    "can_change_kernel": False,
+    "capabilities": 0,
+    "no_new_privileges": True,
+    "writable": [],
+    "descriptors": [0, 1, 2],
+    "tmp_bytes": 32 << 20,
+    "shm_bytes": 1 << 20,
+    "processes": [1, 2],
+    "environment_of_first": 0,
+    "networks": ["lo"],
+    "has_filter": True,
+}
+ALL = {name: Hierarchy(Path("/sys/fs/cgroup"), 2) for name in ("memory", "pids", "cpu", "freezer")}
+Machine = Callable[..., None]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
+    """Lets the command find a machine as described: what a program in a box saw or printed, and which groups there are."""
+
+    def describe(seen: dict[str, object] | str, groups: dict[str, Hierarchy], user: int = 1000) -> None:
+        output = seen if isinstance(seen, str) else json.dumps(SEEN | seen)
+        monkeypatch.setattr(walls, "run", lambda *_: Ran(0, output, True, Usage()))
+        monkeypatch.setattr(walls, "find_bubblewrap", lambda: "/usr/bin/bwrap")
+        monkeypatch.setattr(Groups, "look", staticmethod(lambda: Groups(groups)))
+        monkeypatch.setattr(Groups, "sweep", lambda _: None)
+        monkeypatch.setattr(os, "geteuid", lambda: user)
+
+    return describe
+
+
+def paragraphs(shown: str) -> list[str]:
+    return shown.strip().split("\n\n")
+
+
+def test_a_machine_with_all_walls_is_told_so_in_one_sentence(dogana: Dogana, machine: Machine) -> None:
+    machine({}, ALL)
+    verdict, found = paragraphs(dogana("doctor").stdout)
+    assert verdict == "This machine can run strangers' bots."
+    assert found.count("\n  yes ") == len(found.splitlines()) - 1 == 12
+    assert json.loads(dogana("doctor", "--json").stdout)["enough"] is True
+
+
+def test_without_bubblewrap_it_says_what_to_install(
+    dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine({}, ALL)
+    monkeypatch.setattr(walls, "find_bubblewrap", box.find_bubblewrap)
+    monkeypatch.setattr("referee.sandbox.box.shutil.which", lambda *_, **__: None)
+    verdict, mend, until, found = paragraphs(dogana("doctor", status=1).stdout)
+    assert verdict == "This machine cannot run strangers' bots, because bubblewrap is not installed."
+    assert mend.splitlines()[-1] == "  apt-get install bubblewrap"
+    assert mend.startswith("Without bubblewrap: there are no walls at all")
+    assert found.startswith("What was found:\n")
+    assert "--unconfined" in until
+    assert "NO       bubblewrap  is not installed" in found
+    told = json.loads(dogana("doctor", "--json", status=1).stdout)
+    assert (told["enough"], told["verdict"]) == (False, verdict)
+    assert told["walls"][0]["commands"] == ["apt-get install bubblewrap"]
+
+
+def test_a_user_without_control_groups_may_run_bots_with_weaker_limits(dogana: Dogana, machine: Machine) -> None:
+    machine({}, {})
+    verdict, mend, found = paragraphs(dogana("doctor").stdout)
+    assert verdict == (
+        "This machine can run strangers' bots, with weaker limits than it could have: memory, tasks, processor and stopping."
+    )
+    assert [line.split(":")[0] for line in mend.splitlines()[:4]] == [
+        "Without memory", "Without tasks", "Without processor", "Without stopping"
+    ]  # fmt: skip
+    assert mend.count("To mend it") == 1
+    assert mend.splitlines()[-1] == "  systemd-run --user --scope -p Delegate=yes dogana ladder run"
+    assert found.count("in part") == 4
+
+
+def test_one_wall_that_is_weaker_is_named_alone(dogana: Dogana, machine: Machine) -> None:
+    machine({}, {name: one for name, one in ALL.items() if name != "cpu"})
+    verdict, mend, _ = paragraphs(dogana("doctor").stdout)
+    assert verdict.endswith("could have: processor.")
+    assert mend.startswith("Without processor: a bot with many threads slows the others' matches down.")
+
+
+def test_root_in_a_container_without_control_groups_is_not_told_to_become_root(
+    dogana: Dogana, machine: Machine
+) -> None:
+    machine({}, {}, user=0)
+    _, mend, _ = paragraphs(dogana("doctor").stdout)
+    assert "/sys/fs/cgroup must be writable" in mend
+    assert "run as root" not in mend
+
+
+def test_root_in_a_container_with_too_few_users_is_told_how_many_it_needs(
+    dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine({}, ALL, user=0)
+
+    def order(*_: object) -> Ran:
+        box.users_for_agents("0 1000 1\n")
+        raise AssertionError
+
+    monkeypatch.setattr(walls, "run", order)
+    verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
+    assert verdict == (
+        "This machine cannot run strangers' bots, because root can be too few other users in this container."
+    )
+    assert "To mend it: map 65536 of them into it, or be no root." in mend
+
+
+def test_a_container_that_forbids_the_box_is_told_what_to_allow(
+    dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine("bwrap: Creating new namespace failed: Operation not permitted\n", ALL, user=0)
+    monkeypatch.setattr(walls, "_switched", lambda *_: False)
+    verdict, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
+    assert "because no box could be built: bwrap: Creating new namespace failed" in verdict
+    assert "  docker run --security-opt seccomp=unconfined" in mend
+
+
+@pytest.mark.parametrize(
+    ("switch", "command"),
+    [
+        ("kernel/apparmor_restrict_unprivileged_userns", "systemctl reload apparmor"),
+        ("kernel/unprivileged_userns_clone", "sysctl kernel.unprivileged_userns_clone=1"),
+        ("user/max_user_namespaces", "sysctl user.max_user_namespaces=10000"),
+    ],
+)
+def test_a_switch_of_the_kernel_that_forbids_the_box_is_named_with_what_to_type(
+    dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch, switch: str, command: str
+) -> None:
+    machine("bwrap: setting up uid map: Permission denied\n", ALL)
+    monkeypatch.setattr(walls, "_switched", lambda name, _: name == switch)
+    _, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
+    assert mend.splitlines()[-1] == f"  {command}"
+
+
+def test_an_old_bubblewrap_is_told_to_be_too_old(
+    dogana: Dogana, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine("bwrap: Unknown option --disable-userns\n", ALL)
+    monkeypatch.setattr(walls, "_switched", lambda *_: False)
+    _, mend, *_ = paragraphs(dogana("doctor", status=1).stdout)
+    assert mend.endswith("To mend it: this bubblewrap is too old: 0.8.0 or newer is needed.")
+
+
+def test_a_kernel_without_seccomp_is_told_what_that_means(dogana: Dogana, machine: Machine) -> None:
+    machine({"has_filter": False}, ALL)
+    verdict, mend, _, found = paragraphs(dogana("doctor", status=1).stdout)
+    assert "cannot run strangers' bots" in verdict
+    assert mend.startswith("Without system calls: a bot could make system calls that no runtime needs")
+    assert "CONFIG_SECCOMP_FILTER" in mend
+    assert "NO       system calls  all can be made" in found
+
+
+def test_another_system_than_linux_gets_one_line(dogana: Dogana, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr("referee.commands.doctor.platform.system", lambda: "Darwin")
+    [line] = dogana("doctor", status=1).stdout.splitlines()
+    assert line.startswith("This machine cannot run strangers' bots, because the walls around them need Linux")
+    assert "this is macOS" in line
+    assert json.loads(dogana("doctor", "--json", status=1).stdout) == {"enough": False, "verdict": line, "walls": []}
