@@ -65,6 +65,7 @@ LADDER = {
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", cls=lazy(LADDER), **_SETTINGS)
 COMMANDS: dict[str, str | typer.Typer] = {
     "games": "referee.commands.games",
+    "rules": "referee.commands.rules",
     "new": "referee.commands.new",
     "check": "ladder.commands.check",
     "play": "referee.commands.play",
