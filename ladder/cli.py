@@ -46,6 +46,7 @@ LADDER = {
         "matches",
         "playing",
         "match",
+        "replay",
         "log",
         "record",
         "retire",
@@ -60,7 +61,7 @@ LADDER = {
         "audit-log",
         "author",
     ]
-}
+} | {"replay": "ladder.commands.ladder_replay"}  # `dogana replay` has the module of its name
 """The commands of `dogana ladder`, and the module of each; a function or a group of its own has the name of the module."""
 ladder = typer.Typer(help="Submit bots, run matches among them, look at the standings.", cls=lazy(LADDER), **_SETTINGS)
 COMMANDS: dict[str, str | typer.Typer] = {
