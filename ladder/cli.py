@@ -53,7 +53,8 @@ LADDER = {
         "queue",
         "key",
         "audit-log",
-    ),
+    )
+    | {"replay": "ladder.commands.ladder_replay"},  # `dogana replay` has the module of its name
     "Author": _of_the_ladder(
         "submit",
         "retire",
@@ -78,6 +79,7 @@ ladder = typer.Typer(help="Submit bots, run matches among them, look at standing
 COMMANDS: dict[str, dict[str, str | typer.Typer]] = {
     "Look": {
         "games": "referee.commands.games",
+        "rules": "referee.commands.rules",
         "replay": "ladder.commands.replay",
         "watch": "referee.commands.watch",
         "position": "referee.commands.position",

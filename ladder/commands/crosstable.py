@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.options import AsJson
+from ladder.commands.options import AsJson, OnlyOptions
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.document import document
-from referee.commands.options import GameOptions, read_options
+from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 
 
@@ -20,7 +20,7 @@ def crosstable(
     clock: Annotated[
         str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
-    option: GameOptions = None,
+    option: OnlyOptions = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,

@@ -50,7 +50,8 @@ def log(
       dogana ladder log 'mybot v2' --all | less
     """
     request = pb.LogRequest(what=what, seat=seat, tail=0 if everything else tail)
-    with Where.chosen(home, server).desk() as desk:
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
         logs = desk.log(request).logs
     if as_json:
         print_json([document(found) for found in logs])
@@ -61,3 +62,15 @@ def log(
         out.print(f"match {found.match}, seat {found.seat}, {found.bot}: {count} lines{left_out}", soft_wrap=True)
         for line in found.lines:
             out.print(f"  | {line if everything else visible(line, MAX_LINE_CHARACTERS)}", soft_wrap=True)
+        if not count:
+            _explain_empty(where, found)
+
+
+def _explain_empty(where: Where, found: pb.BotLog) -> None:
+    """Say how to see what a bot did that wrote nothing."""
+    shown = where.command("replay", found.match, "--as", found.seat)
+    bot = found.bot.rpartition(" v")[0] or found.bot
+    lost = f"; matches that it lost: {where.command('matches', '--bot', bot, '--lost')}" if bot else ""
+    out.print(
+        f"it printed nothing, and a log has only what a bot prints; see how it played: {shown}{lost}", soft_wrap=True
+    )

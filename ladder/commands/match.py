@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Annotated
 
 import typer
@@ -116,33 +115,31 @@ def _print_lost(found: pb.MatchAnswer, lost: pb.LostDecision) -> None:
 def _print_where(where: Where, found: pb.MatchAnswer) -> None:
     if found.pruned_at:
         out.print(f"{by_retention('its record was', found.pruned_at)}; {KEPT}", soft_wrap=True)
-    record = found.record
     if not (found.is_recorded or found.logs):
         return
     out.print()
-    if found.is_recorded and not record:
-        record = f"{found.match}.jsonl.zst"
-        out.print(f"get its record: {where.command('record', found.match, '--to', record)}", soft_wrap=True)
-    elif record:
-        out.print(f"record: {record}", soft_wrap=True)
+    if found.record:
+        out.print(f"record: {found.record}", soft_wrap=True)
+    elif found.is_recorded:
+        to = f"{found.match}.jsonl.zst"
+        out.print(f"get its record: {where.command('record', found.match, '--to', to)}", soft_wrap=True)
     for log in found.logs:
         if log.path:
             out.print(f"log of seat {log.seat}: {log.path}", soft_wrap=True)
     out.print("look further:")
-    if record:
-        page = shlex.join(["dogana", "replay", record, "--html", f"{found.match}.html"])
-        out.print(f"  {page}", soft_wrap=True)
+    if found.is_recorded:
+        out.print("  " + where.command("replay", found.match, "--html", f"{found.match}.html"), soft_wrap=True)
         lost = {decision.seat: decision.at for decision in found.lost_decisions}
         for one in found.seats:
             if one.rank > 1 or one.seat in lost:
-                at = ["--at", str(lost[one.seat])] if one.seat in lost else []
-                out.print("  " + shlex.join(["dogana", "replay", record, *at, "--as", str(one.seat)]), soft_wrap=True)
+                at = ["--at", lost[one.seat]] if one.seat in lost else []
+                out.print("  " + where.command("replay", found.match, *at, "--as", one.seat), soft_wrap=True)
     for log in found.logs:
         out.print("  " + where.command("log", found.match, log.seat), soft_wrap=True)
-    if record and found.logs:
+    if found.is_recorded and found.logs:
         out.print("ask your bot again:")
         for log in found.logs:
-            ask = shlex.join(["dogana", "replay", record, "--as", str(log.seat), "--bot", "PATH"])
-            out.print(f"  {ask}", soft_wrap=True)
+            again = where.command("replay", found.match, "--as", log.seat, "--bot", "PATH")
+            out.print(f"  {again}", soft_wrap=True)
     if found.moment:
         out.print(f"and look at {found.moment}", soft_wrap=True)

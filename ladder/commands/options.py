@@ -113,6 +113,15 @@ InsecureOption = Annotated[
         "--insecure", help="Send the token also where nothing encrypts it: whoever is on the way can read it."
     ),
 ]
+OnlyOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        "-o",
+        help="Only standings with this option of the game; several, if given several times.",
+        metavar="NAME=VALUE",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 BotArgument = Annotated[
     str, typer.Argument(help="A bot, such as mybot, or one version of it, such as 'mybot v2'.", metavar="BOT")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
@@ -127,6 +127,48 @@ def replay(
 
       dogana replay match.jsonl --as 1 --bot cmd:'python mybot.py' --unconfined --decision 12
     """
+    look_at(
+        ["dogana", "replay", str(file)],
+        file,
+        viewer=viewer,
+        svg=svg,
+        at=at,
+        as_json=as_json,
+        html=html,
+        views=views,
+        bot=bot,
+        first=first,
+        clock=clock,
+        attach=attach,
+        unconfined=unconfined,
+        memory=memory,
+        tasks=tasks,
+        cpus=cpus,
+        runtime=runtime,
+    )
+
+
+def look_at(
+    command: Sequence[str],
+    file: Path,
+    *,
+    viewer: int | None,
+    svg: Path | None,
+    at: int | None,
+    as_json: bool,
+    html: Path | None,
+    views: Views | None,
+    bot: str | None,
+    first: int | None,
+    clock: Clock | None,
+    attach: bool,
+    unconfined: bool,
+    memory: int | None,
+    tasks: int | None,
+    cpus: float | None,
+    runtime: list[Path] | None,
+) -> None:
+    """Do what the options of `replay` ask for; `command` is what leads to this record, without options."""
     limits = (memory, tasks, cpus, runtime)
     if bot is None:
         if (first, clock, attach, unconfined, *limits) != (None, None, False, False, None, None, None, None):
@@ -147,7 +189,7 @@ def replay(
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
     with _player(bot, runtime or [], sandbox) as player:
         all_same = ask_bot(
-            file, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
+            command, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
         )
     raise typer.Exit(0 if all_same else 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import re
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +14,11 @@ from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.document import document
 from ladder.errors import LadderError
+from ladder.intake import ARCHIVES
 from referee.commands.output import out, print_json
+
+MAX_NAME = 40
+"""How many characters a name has at most."""
 
 
 def submit(
@@ -20,13 +26,18 @@ def submit(
         Path,
         typer.Argument(help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.", metavar="PATH"),
     ],
-    name: Annotated[str, typer.Option(help="The bot's name.", metavar="NAME")],
+    name: Annotated[
+        str | None,
+        typer.Option(help="The bot's name.", metavar="NAME", show_default="that of the file or folder, made to fit"),
+    ] = None,
     author: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Its author; with --server, the one whose token is used.", metavar="AUTHOR", show_default=False
+            help="Its author.",
+            metavar="AUTHOR",
+            show_default="your login name; with --server, the author whose token is used",
         ),
-    ] = "",
+    ] = None,
     at_tables: Annotated[
         bool, typer.Option("--at-tables", help="Let people play against the bot in the browser from now on.")
     ] = False,
@@ -42,19 +53,30 @@ def submit(
 
     Examples:
 
-      dogana ladder submit mybot.py --name mybot --author me
+      dogana ladder submit mybot.py
 
       dogana ladder submit build/mybot.zip --name mybot --author me --home ./ladder
     """
     where = Where.chosen(home, server)
+    bot = name_of(path) if name is None else name
+    by = author
+    if by is None:
+        by = login_name() if where.server is None else ""
     with where.desk() as desk:
-        found = desk.submit(path, name, author, at_tables=at_tables)
+        try:
+            found = desk.submit(path, bot, by, at_tables=at_tables)
+        except LadderError as error:
+            hints = [f"--name (here {bot}, from the file)"] if name is None else []
+            hints += [f"--author (here {by}, your login name)"] if author is None and by else []
+            raise LadderError(f"{error}: give {' or '.join(hints)}" if hints else str(error)) from error
     label = f"{found.bot} v{found.version}"
     if at_tables and not found.at_tables:
         raise LadderError(f"{label} is in, but this ladder is too old to let people play against it")
     if as_json:
         print_json(document(found))
         return
+    if name is None or (author is None and by):
+        out.print(f"the bot is called {found.bot}, its author {found.author}; --name and --author choose others")
     if found.is_new:
         out.print(f"{label} by {found.author} is in; it qualifies {where.soon}", soft_wrap=True)
         out.print(f"it is started by: {shlex.join(found.run)}", soft_wrap=True)
@@ -68,3 +90,37 @@ def submit(
     if found.stopped:
         out.print(f"see why:      {where.command('log', label)}", soft_wrap=True)
         out.print(f"to try again: {where.command('requalify', label)}", soft_wrap=True)
+
+
+def name_of(path: Path) -> str:
+    """Return a name for a bot that is at a path: its own, without what tells the kind of file.
+
+    Raises:
+        LadderError: if nothing of it can be in a name.
+    """
+    whole = path.resolve().name if path.name in ("", "..") else path.name
+    ending = next((end for end in (*ARCHIVES, ".py", ".js", ".jar") if whole.lower().endswith(end)), "")
+    fitting = fitted(whole[: len(whole) - len(ending)])
+    if not fitting:
+        raise LadderError(f"no name can be made of {whole!r}; choose one: --name NAME")
+    return fitting
+
+
+def login_name() -> str:
+    """Return a name for an author: that by which the user is logged in.
+
+    Raises:
+        LadderError: if there is none that fits.
+    """
+    try:
+        fitting = fitted(getpass.getuser())
+    except (OSError, KeyError):  # nobody knows this user's number
+        fitting = ""
+    if not fitting:
+        raise LadderError("you have no login name that could be an author's; choose one: --author NAME")
+    return fitting
+
+
+def fitted(text: str) -> str:
+    """Return a text with only what names may have, see `ladder.intake.check_names`; it may be empty."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-")[:MAX_NAME]

@@ -8,12 +8,19 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.commands.options import AsJson
+from ladder.commands.options import AsJson, OnlyOptions
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.document import document
-from referee.commands.options import GameOptions, read_options
+from ladder.match import HOUSE
+from ladder.standings import Status
+from referee.commands.options import read_options
 from referee.commands.output import out, print_json
+
+MAX_NAMED = 10
+"""How many bots a note names; the others are counted."""
+MAX_NOTES = 10
+"""How many notes stand below a table."""
 
 
 def top(
@@ -21,7 +28,7 @@ def top(
     clock: Annotated[
         str | None, typer.Option(help="Only standings under this clock.", metavar="BANK+INCREMENT/CAP")
     ] = None,
-    option: GameOptions = None,
+    option: OnlyOptions = None,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
@@ -47,17 +54,23 @@ def top(
     request = pb.TopRequest(
         game=game or "", clock=clock or "", options=read_options(option or []), by_options=option is not None
     )
-    with Where.chosen(home, server).desk() as desk:
+    where = Where.chosen(home, server)
+    with where.desk() as desk:
         tables = desk.top(request).tables
     if as_json:
         print_json([document(standing) for one in tables for standing in one.versions])
         return
+    never = []
     for one in tables:
-        if one.versions or game is not None:
-            _print(title_of(one.condition), one.versions)
+        if not one.blocks and not any(standing.HasField("place") for standing in one.versions):
+            never.append(title_of(one.condition))
+        if game is not None or title_of(one.condition) not in never:
+            _print(where, title_of(one.condition), one.versions)
+    if never:
+        out.print(f"no matches yet: {', '.join(never)}", soft_wrap=True)
 
 
-def _print(title: str, standings: Sequence[pb.Standing]) -> None:
+def _print(where: Where, title: str, standings: Sequence[pb.Standing]) -> None:
     numbers = ("mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out")
     rated = [standing for standing in standings if standing.HasField("place")]
     listed = table("", "bot", "author", *numbers, numbers={"", *numbers}, widths={"mu - 3 sigma": 6}, title=title)
@@ -72,11 +85,17 @@ def _print(title: str, standings: Sequence[pb.Standing]) -> None:
     out.print(listed if rated else title)
     notes: dict[str, list[str]] = {}
     for one in standings:
+        label = f"{one.bot} v{one.version}"
+        if one.author == HOUSE and one.status == Status.UNTRIED.value:
+            continue  # it qualifies with the first match of the game
         if one.status:
-            why = f"{one.status}: {one.reason}" if one.reason else one.status
-            notes.setdefault(why, []).append(f"{one.bot} v{one.version}")
+            notes.setdefault(f"{one.status}: {one.reason}" if one.reason else one.status, []).append(label)
         elif one.at_home:
-            notes.setdefault("at home, on the machine of its author", []).append(f"{one.bot} v{one.version}")
-    for why, bots in notes.items():
-        out.print(f"{', '.join(bots)}: {why}", soft_wrap=True)
+            notes.setdefault("at home, on the machine of its author", []).append(label)
+    every = where.command("bots", *(["--game", standings[0].game] if standings else []))
+    for why, bots in list(notes.items())[:MAX_NOTES]:
+        more = f" and {len(bots) - MAX_NAMED} more (`{every}`)" if len(bots) > MAX_NAMED else ""
+        out.print(f"{', '.join(bots[:MAX_NAMED])}{more}: {why}", soft_wrap=True)
+    if rest := sum(map(len, list(notes.values())[MAX_NOTES:])):
+        out.print(f"and {rest} more are not scheduled: `{every}`", soft_wrap=True)
     out.print()

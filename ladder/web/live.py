@@ -12,7 +12,7 @@ import json
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import grpc
@@ -27,9 +27,10 @@ from ladder.journal import note, traceback_of
 from ladder.match import Match
 from ladder.playing import playing
 from ladder.web.pages.match import sentence
-from referee.game import Game, Observation, Scene, Setup, label
+from referee.game import Game, Observation, Scene, Setup
 from referee.live import wire
 from referee.live.codec import codec
+from referee.live.telling import told
 from referee.match.effects import Happened, SeatNow
 from referee.match.result import Outcome
 from referee.pages.payload import splice, tokens_of
@@ -281,14 +282,11 @@ class _Followed:
         return {"reason": "The match was broken off; it will be played again."}
 
     def _note(self, now: Happened) -> None:
-        before = self._seen or now.seen
-        first = now.told - len(now.played) + 1
-        for number, (seat, action) in enumerate(now.played, first):
-            self._scene = Scene(bots=self._scene.bots, step=number, before=before, seat=seat, action=action)
-            told = [label(action)]
-            if number == now.told:
-                told = self._game.tell(self._setup, now.seen, self._scene)
-            self._add(Line(number, seat, visible("; ".join(told), MAX_LINE)))
+        for number, seat, said in told(self._game, self._setup, self._scene.bots, self._seen, now):
+            self._add(Line(number, seat, visible("; ".join(said), MAX_LINE)))
+        if now.played:
+            seat, action = now.played[-1]
+            self._scene = replace(self._scene, step=now.told, before=self._seen or now.seen, seat=seat, action=action)
         if self._seen is None:
             self._scene = Scene(bots=self._scene.bots, step=now.told)
         self._seen, self._now = now.seen, now

@@ -49,7 +49,7 @@ def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence
 
 
 def ask_bot(
-    file: Path,
+    command: Sequence[str],
     record: Replay,
     decisions: Sequence[Asked],
     player: Command,
@@ -59,6 +59,8 @@ def ask_bot(
     as_json: bool,
 ) -> bool:
     """Put decisions of one seat to a bot, and print a line for each; return whether all answers are the same.
+
+    `command` is what leads to the record, without options.
 
     Raises:
         StartFailed: if it does not start or join.
@@ -98,7 +100,7 @@ def ask_bot(
         _print_log(last_words)
     if not as_json:
         part = f", {shorter} of them in part" if shorter else ""
-        out.print(f"{same} of {len(decisions)} decisions the same{part}{_where(file, other)}", soft_wrap=True)
+        out.print(f"{same} of {len(decisions)} decisions the same{part}{_where(command, other)}", soft_wrap=True)
     return same == len(decisions)
 
 
@@ -130,11 +132,11 @@ def _press(pressed: asyncio.Future[None]) -> None:
         pressed.set_result(None)
 
 
-def _where(file: Path, other: Asked | None) -> str:
+def _where(command: Sequence[str], other: Asked | None) -> str:
     """Name the first decision with another answer, and the command that shows where it was taken."""
     if other is None:
         return ""
-    look = shlex.join(["dogana", "replay", str(file), "--at", str(other.at), "--as", str(other.question.seat)])
+    look = shlex.join([*command, "--at", str(other.at), "--as", str(other.question.seat)])
     return f"; first other answer at step {other.step}: {look}"
 
 

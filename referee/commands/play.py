@@ -18,7 +18,6 @@ from rich.table import Table
 
 from referee.commands.options import (
     DEFAULT_CLOCK,
-    ClockOption,
     CpusOption,
     GameOptions,
     MemoryOption,
@@ -34,6 +33,7 @@ from referee.commands.options import (
     read_tls,
 )
 from referee.commands.output import err, out, print_json, target
+from referee.commands.resume import ResumeError, SeriesPlan, differences, read_plan, unfinished
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
@@ -62,11 +62,20 @@ class PlayError(DoganaError):
 
 
 def play(
-    game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.", metavar="GAME")],
+    game: Annotated[
+        str | None,
+        typer.Argument(
+            help="The game; `dogana games` lists them. With --resume alone: the folder.",
+            metavar="GAME",
+            show_default=False,
+        ),
+    ] = None,
     seat: Annotated[
-        list[str],
-        typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT"),
-    ],
+        list[str] | None,
+        typer.Argument(
+            help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT", show_default=False
+        ),
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
@@ -74,8 +83,16 @@ def play(
         ),
     ] = None,
     option: GameOptions = None,
-    clock: ClockOption = DEFAULT_CLOCK,
-    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="NUMBER")] = 1,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            help="The clock of each seat, in seconds.", metavar="BANK+INCREMENT/CAP", show_default=DEFAULT_CLOCK
+        ),
+    ] = None,
+    games: Annotated[
+        int | None,
+        typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="NUMBER", show_default="1"),
+    ] = None,
     rotate: Annotated[
         bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
     ] = False,
@@ -111,7 +128,10 @@ def play(
         ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Do not play again what the folder of --record has a record of.")
+        bool,
+        typer.Option(
+            "--resume", help="Go on with the series in a folder of records: `--resume FOLDER` needs nothing else."
+        ),
     ] = False,
     wait: Annotated[
         float | None,
@@ -146,7 +166,9 @@ def play(
 
       dogana play cargo_noir cmd:./mybot random --games 100 --rotate --json
 
-      dogana play venezia cmd:./mybot greedy --games 500 --seed 1 --record matches --resume
+      dogana play venezia cmd:./mybot greedy --games 500 --record matches
+
+      dogana play --resume matches
 
       dogana play cargo_noir cmd:./mybot greedy --watch
 
@@ -156,14 +178,39 @@ def play(
 
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
+    seats = seat or []
+    if resume and record is None and game is not None and not seats:
+        record, game = target(game), None
+    control = None if clock is None else read_clock(clock)
+    plan = read_plan(record) if resume and record is not None else None
+    if plan is not None and record is not None:
+        typed = None if control is None else str(control)
+        if found := differences(plan, game, seats, seed, option, typed, games, rotate=rotate, board=board, start=start):
+            raise ResumeError(
+                f"cannot resume: {record} has {'; '.join(found)}; leave out what differs, or use another folder"
+            )
+        _check_directory(plan, record, named=bool(seats))
+        game, seats, seed, rotate, control = plan.game, plan.seats, plan.seed, plan.rotate, read_clock(plan.clock)
+        games = plan.games if games is None else games
+        wait, isolate = wait or plan.wait, isolate or plan.isolate
+        memory, tasks, cpus = memory or plan.memory, tasks or plan.tasks, cpus or plan.cpus
+        no_pondering = no_pondering or plan.no_pondering
+        runtime = runtime or (None if plan.runtime is None else list(map(Path, plan.runtime)))
+        logs = logs or (None if plan.logs is None else Path(plan.logs))
+    if resume and plan is None:
+        _check_can_resume(record, seats, seed, games, rotate=rotate)
+    if game is None or not seats:
+        raise typer.BadParameter(
+            "name a game, and for each seat who sits there; or --resume and a folder", param_hint="GAME SEAT..."
+        )
+    games, control = games or 1, control or read_clock(DEFAULT_CLOCK)
     chosen = find(game)
-    control = read_clock(clock)
-    setup, position = _agree(chosen, len(seat), option or [], board, start)
+    setup, position = _agree(chosen, len(seats), option or [], board, start) if plan is None else plan.settle()
     if not isolate and (memory, tasks, cpus, no_pondering, runtime) != (None, None, None, False, None):
         raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     sandbox = build(limits, runtime or []) if isolate and ray is None else None
-    parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seat]
+    parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seats]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
@@ -174,10 +221,8 @@ def play(
     if ray is not None:
         _check_travels(parsed, several=games > 1 or rotate, isolate=isolate)
     first_seed = secrets.randbits(62) if seed is None else seed
-    rotations = len(seat) if rotate else 1
+    rotations = len(seats) if rotate else 1
     count = games * rotations
-    if resume and (record is None or count == 1):
-        raise PlayError("--resume needs several matches, and --record with the folder of those that were played")
     _prepare_records(record, several=count > 1)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
@@ -186,7 +231,7 @@ def play(
         options=dict(setup.options),
         board=setup.board_data,
         position=position,
-        bots=seat,
+        bots=seats,
         players=parsed,
         control=control,
         first_seed=first_seed,
@@ -201,7 +246,33 @@ def play(
             if ray is None
             else play_on_cluster(series, ray, workers, _tell, _party(series, limits, runtime or []))
         )
-        _play_several(series, matches, logs, as_json=as_json)
+        if record is None:
+            _play_several(series, matches, logs, as_json=as_json)
+            return
+        plan = SeriesPlan(
+            game=chosen.name,
+            seats=seats,
+            options=dict(series.options),
+            board=dict(series.board),
+            position=None if position is None else dict(position),
+            clock=str(control),
+            seed=first_seed,
+            games=games,
+            rotate=rotate,
+            wait=wait,
+            isolate=isolate,
+            memory=memory,
+            tasks=tasks,
+            cpus=cpus,
+            no_pondering=no_pondering,
+            runtime=None if runtime is None else list(map(str, runtime)),
+            logs=None if logs is None else str(logs),
+            directory=str(Path.cwd()),
+            complete=False,
+        )
+        where = [*([] if ray is None else ["--ray", ray]), *([] if workers is None else ["--workers", workers])]
+        with unfinished(record, plan, resumes=resume, options=[*where, *(["--json"] if as_json else [])]):
+            _play_several(series, matches, logs, as_json=as_json)
         return
     reached = None
     if remote or listen is not None:
@@ -268,6 +339,45 @@ def _own_host() -> str:
     return socket.gethostname()
 
 
+def _check_can_resume(
+    record: Path | None, seats: Sequence[str], seed: int | None, games: int | None, *, rotate: bool
+) -> None:
+    """Check that a series can go on whose folder does not say what it is.
+
+    Raises:
+        PlayError: if not.
+    """
+    if record is None:
+        raise PlayError("--resume needs the folder of a series: `dogana play --resume FOLDER`")
+    if not record.is_dir() and not seats:
+        raise PlayError(f"cannot resume: there is no folder {record}")
+    if not seats or seed is None or (games or 1) * (len(seats) if rotate else 1) == 1:
+        raise PlayError(
+            f"cannot resume: nothing in {record} says which series it has; give the whole command,"
+            " with --games or --rotate and the --seed of the records"
+        )
+
+
+def _check_directory(plan: SeriesPlan, record: Path, *, named: bool) -> None:
+    """Check that commands run where they ran before.
+
+    Raises:
+        ResumeError: if not, unless their seats were named again.
+    """
+    commands = [seat for seat in plan.seats if seat.startswith(COMMAND)]
+    if commands and not named and not _is_here(plan.directory):
+        raise ResumeError(
+            f"cannot resume: the series in {record} was begun in {plan.directory}, where {commands[0]} runs;"
+            " go there, or give game and seats, too"
+        )
+
+
+def _is_here(directory: str) -> bool:
+    with suppress(OSError, ValueError):
+        return Path(directory).samefile(Path.cwd())
+    return False
+
+
 def _tell(text: str) -> None:
     err.print(text, markup=False, soft_wrap=True)
 
@@ -312,7 +422,9 @@ def _play_several(series: Series, played: Generator[Played, None, None], logs: P
                 progress.advance(bar)
     finally:
         if 0 < tally.count < series.count:
-            err.print(f"{tally.count} of {series.count} matches were played", soft_wrap=True)
+            err.print(
+                f"{tally.count} of {series.count} matches were played, from seed {series.first_seed}", soft_wrap=True
+            )
         if tally.count and not as_json:
             out.print(tally.table())
 

@@ -143,12 +143,11 @@ def _show_steps(record: Replay, viewer: Seat | None, svg: Path | None, *, as_jso
         before, known = shown.seen, shown.follow(step)
         if svg is not None:
             write_file(svg / f"{step.n:05}.svg", shown.draw())
-        _print_step(step, known, before, shown.seen, as_json=as_json)
+        _print_step(step, shown, known, before, as_json=as_json)
     _print_result(record, as_json=as_json)
 
 
-def _print_step(step: Step, known: bool, before: Observation, seen: Observation, *, as_json: bool) -> None:
-    changed = changes(before, seen)
+def _print_step(step: Step, shown: Shown, known: bool, before: Observation, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -157,18 +156,16 @@ def _print_step(step: Step, known: bool, before: Observation, seen: Observation,
                 "action": label(step.action) if known else None,
                 "by": step.by.value,
                 "ms": round(step.seconds * 1000, 3),
-                "changes": changed,
+                "changes": changes(before, shown.seen),
             }
         )
         return
-    if known:
-        out.print(styled(f"{step.n:5}  seat {step.seat}  ", (label(step.action), "bold"), _BY[step.by]), soft_wrap=True)
-    elif changed:
-        out.print(f"{step.n:5}  seat {step.seat}  decides in secret", soft_wrap=True)
-    else:
+    if shown.scene.step != step.n:  # the viewer learns of nothing
         return
-    if changed:
-        out.print(f"       {'; '.join(changed)}", style="dim", soft_wrap=True)
+    what, *scored = shown.tell()
+    out.print(styled(f"{step.n:5}  seat {step.seat}  ", (what, "bold"), _BY[step.by] if known else ""), soft_wrap=True)
+    for line in scored:
+        out.print(f"       {line}", style="dim", soft_wrap=True)
 
 
 def _print_result(record: Replay, *, as_json: bool) -> None:

@@ -11,9 +11,10 @@ from rich.live import Live
 from rich.table import Table
 
 from referee.commands.output import frame, out, styled
-from referee.game import Observation, Seat, label
+from referee.game import Game, Observation, Seat, Setup
+from referee.live.telling import told
 from referee.match.effects import Happened
-from referee.records.changes import changes, heading
+from referee.records.moments import round_of
 from referee.terminal import visible
 
 _LAST = 12
@@ -31,14 +32,18 @@ class Screen:
         ticks: whether it wants to be told that time passes (`tick`).
     """
 
-    def __init__(self, title: str, names: Sequence[str]) -> None:
+    def __init__(self, title: str, game: Game, setup: Setup, names: Sequence[str]) -> None:
         """Prepare a screen.
 
         Args:
             title: what the match is, in a line.
+            game: the game.
+            setup: what was agreed before the match.
             names: who sits in each seat; none if they are not known.
         """
         self._title = title
+        self._game = game
+        self._setup = setup
         self._names = names
         self._before: Observation | None = None
         self._now: Happened | None = None
@@ -86,16 +91,20 @@ class Screen:
         self._drawn = time.monotonic()
         if self._now is not None:
             last = [styled(line) for line in self._last]
-            self._live.update(frame(self._title, heading(self._now.seen), self._table(self._now), *last), refresh=True)
+            self._live.update(
+                frame(self._title, round_of(self._now.seen).capitalize(), self._table(self._now), *last), refresh=True
+            )
 
     def _lines(self, happened: Happened) -> Iterator[tuple[str, str]]:
         """Say what has happened, in lines with a style each."""
-        for number, (seat, action) in enumerate(happened.played, happened.told - len(happened.played) + 1):
-            yield _cut(f"{number:5}  seat {seat}  {label(action)}"), "bold"
-        if self._before is None:
-            yield _cut(f"       {heading(happened.seen)}"), "dim"
-        elif changed := changes(self._before, happened.seen):
-            yield _cut(f"       {'; '.join(changed)}"), "dim"
+        bots = self._names or [f"seat {seat}" for seat in range(self._setup.seats)]
+        for number, seat, (what, *scored) in told(self._game, self._setup, bots, self._before, happened):
+            yield _cut(f"{number:5}  seat {seat}  {what}"), "bold"
+            for line in scored:
+                yield _cut(f"       {line}"), "dim"
+        begun = round_of(happened.seen)
+        if begun and (self._before is None or begun != round_of(self._before)):
+            yield f"       {begun.capitalize()}", "dim"
 
     def _table(self, happened: Happened) -> Table:
         names = ("bot",) if self._names else ()

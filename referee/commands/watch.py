@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ from typing import Annotated
 
 import grpc
 import typer
+from google.protobuf import json_format
 from rich.table import Table
 
 from dogana.v1 import referee_pb2 as pb
@@ -20,7 +22,7 @@ from dogana.v1.referee_pb2_grpc import RefereeStub
 from referee.commands.output import err, out
 from referee.commands.screen import Screen
 from referee.errors import DoganaError
-from referee.game import Game
+from referee.game import Game, Setup, SetupError
 from referee.live import orphans, wire
 from referee.live.codec import CodecError, codec
 from referee.live.server import RefereeServer
@@ -93,11 +95,14 @@ async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str
                 err.print(f"waiting for the match at {address} to begin", soft_wrap=True)
             message = _message(await first, address)
             game = _game(message)
-            with Screen(_title(game, message), names) as screen:
+            setup = _setup(game, message, address)
+            with Screen(_title(game, message), game, setup, names) as screen:
                 while True:
                     try:
                         screen.show(_happened(game, message))
-                    except (LookupError, ValueError) as error:
+                    except OSError:  # of our own output
+                        raise
+                    except Exception as error:  # an observation that no game has can trip the words for it in any way
                         raise WatchError(f"cannot read what {address} says of the match: {error}") from error
                     if message.HasField("game_over"):
                         return message.game_over
@@ -147,6 +152,22 @@ def _game(message: pb.Happened) -> Game:
     if message.game not in known:
         raise WatchError(f"the match is one of {visible(message.game, 64)!r}; here are: {', '.join(known)}")
     return known[message.game]
+
+
+def _setup(game: Game, message: pb.Happened, address: str) -> Setup:
+    try:
+        _happened(game, message)
+        board = json.loads(json_format.MessageToJson(message.board), parse_float=_number)
+        return game.setup(message.seats, dict(message.options), board)
+    except (LookupError, ValueError, SetupError) as error:
+        reason = visible(str(error), _MAX_CHARACTERS)
+        raise WatchError(f"cannot read what {address} says of the match: {reason}") from error
+
+
+def _number(text: str) -> float:
+    """Return a number of a board; all numbers of a message are floating."""
+    number = float(text)
+    return int(number) if number.is_integer() else number
 
 
 def _happened(game: Game, message: pb.Happened) -> Happened:

@@ -5,7 +5,7 @@ Its duties, in the order of each effect list (`referee/match/effects.py`):
 1. `Store`: all lines of the list are in the record file before any other effect is carried out.
 2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: handed to the seat. The seat calls `MatchDriver.sent` when it hands
    a question to the transport: from then on the agent's time runs.
-3. `Show`: spectators get what they may see of the whole list at once, if any of it is new to them.
+3. `Show`: spectators get what they may see, one action after the other, if it is new to them.
 4. `Finish`: everybody is told, and the match is done.
 
 Times are those of the event loop's monotonic clock. `referee/live/lateness.py` tells how long an answer may have waited to be
@@ -230,6 +230,7 @@ class MatchDriver:
     def watch(self, watcher: Watcher) -> Callable[[], None]:
         """Show a spectator how the match stands and whatever happens from now on; return how to leave."""
         self._watchers.append(watcher)
+        self._match.is_watched = True
         seen = self._match.state.observation(None)
         self._shown = seen
         watcher(Happened((), seen, self._match.seats_now(), self._match.result, self._told))
@@ -237,6 +238,7 @@ class MatchDriver:
         def leave() -> None:
             with contextlib.suppress(ValueError):
                 self._watchers.remove(watcher)
+            self._match.is_watched = bool(self._watchers)
 
         return leave
 
@@ -264,7 +266,7 @@ class MatchDriver:
         # All lines at once: each is then stored before what depends on it, and before what does not.
         if self._record is not None:
             self._record.append(*(effect.line for effect in effects if isinstance(effect, Store)))
-        shown: list[Played] = []
+        shown: list[Show] = []
         for effect in effects:
             match effect:
                 case Ask(decision):
@@ -272,8 +274,8 @@ class MatchDriver:
                         self._house_asks.append(decision)
                     else:
                         self._connections[decision.seat].ask(decision)
-                case Show(played):
-                    shown += played
+                case Show():
+                    shown.append(effect)
                 case Reject(seat=seat):
                     if seat in self._connections:
                         self._connections[seat].reject(effect)
@@ -293,7 +295,7 @@ class MatchDriver:
                 case Finish(result):
                     self._finish(result, shown)
                     return
-        self._show(shown)
+        self._show(shown, None)
 
     def _ask_house(self, decision: Decision) -> None:
         seat = decision.seat
@@ -310,23 +312,30 @@ class MatchDriver:
     def _house_bot_failed(self, seat: Seat, number: int, reason: str) -> HouseBotFailed:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
-    def _show(self, played: Sequence[Played]) -> None:
-        self._told += len(played)
+    def _show(self, shown: Sequence[Show], result: Result | None) -> None:
+        """Tell spectators what they may know of each action, with what they saw then."""
+        seats = self._match.seats_now() if self._watchers else ()
+        played: list[Played] = []
+        for at, show in enumerate(shown, 1):
+            self._told += len(show.played)
+            played += show.played
+            if at < len(shown) and show.seen is not None and (played or show.seen != self._shown):
+                self._shown = show.seen
+                self._tell(Happened(played, show.seen, seats, None, self._told))
+                played = []
         if not self._watchers:
             return
         seen = self._match.state.observation(None)
-        if played or seen != self._shown:
+        if played or result is not None or seen != self._shown:
             self._shown = seen
-            self._tell(Happened(played, seen, self._match.seats_now(), None, self._told))
+            self._tell(Happened(played, seen, seats, result, self._told))
 
-    def _finish(self, result: Result, played: Sequence[Played]) -> None:
+    def _finish(self, result: Result, shown: Sequence[Show]) -> None:
         self.stop()
         for seat, connection in self._connections.items():
             if not self._match.is_out(seat):
                 connection.finish(result)
-        seen = self._match.state.observation(None)
-        self._told += len(played)
-        self._tell(Happened(played, seen, self._match.seats_now(), result, self._told))
+        self._show(shown, result)
         self.done.set_result(result)
 
     def _tell(self, happened: Happened) -> None:

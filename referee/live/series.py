@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from referee.errors import DoganaError
 from referee.game import Seat
@@ -236,8 +237,14 @@ class SeriesWorker:
 
 def _work(pipe: Connection, series: Series) -> None:
     become_worker()
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(1))  # at once, even in a house bot's thoughts
+    signal.signal(signal.SIGTERM, _end_quietly)  # at once, even in a house bot's thoughts
     asyncio.run(_play_matches(pipe, series))
+
+
+def _end_quietly(number: int, frame: FrameType | None) -> NoReturn:
+    """End the process; what asyncio has to say of a match that is cut off is news to nobody."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    sys.exit(1)
 
 
 async def _play_matches(pipe: Connection, series: Series) -> None:

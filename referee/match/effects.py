@@ -233,9 +233,12 @@ class Dismiss:
 
 @dataclass(slots=True)
 class Show:
-    """Something happened that spectators may see; `played` is what they may know was played."""
+    """Something happened that spectators may see."""
 
     played: tuple[Played, ...]
+    """What they may know was played: an action, or nothing."""
+    seen: Observation | None
+    """What they saw then; None if the match has no spectators."""
 
 
 @dataclass(slots=True)

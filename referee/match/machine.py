@@ -128,6 +128,7 @@ class Match:
     Attributes:
         state: the authoritative state; only the machine changes it.
         result: None until the match is over.
+        is_watched: whether the match has spectators; the driver says so.
     """
 
     def __init__(self, plan: MatchPlan, state: State, chance: DrawnChance, *, transit: float = 0.0) -> None:
@@ -142,6 +143,7 @@ class Match:
         self.plan = plan
         self.state = state
         self.result: Result | None = None
+        self.is_watched = False
         self._chance = chance
         self._transit = transit
         self._seats = [_SeatState(SeatClock(plan.control)) for _ in range(plan.setup.seats)]
@@ -509,7 +511,8 @@ class Match:
                 player.played.append(played)
         else:
             self._seats[seat].played.append(played)
-        self._effects.append(Show((played,) if public else ()))
+        seen = self.state.observation(None) if self.is_watched else None
+        self._effects.append(Show((played,) if public else (), seen))
 
     def _finish(self) -> None:
         for player in self._seats:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import itertools
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
@@ -21,12 +20,6 @@ def describe(observation: Observation) -> list[str]:
         elif not _is_empty(value):
             lines.append(f"{name}: {_text(value, _mark(type(observation), name))}")
     return lines
-
-
-def heading(observation: Observation) -> str:
-    """Describe how far a match is: the single values that an observation begins with, such as round and phase."""
-    values = itertools.takewhile(lambda entry: not isinstance(entry[1], tuple), _entries(observation))
-    return ", ".join(f"{name} {_text(value)}" for name, value in values if not _is_empty(value))
 
 
 def changes(before: Observation, after: Observation) -> list[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from referee.commands.resume import NAME
 from referee.live.series import unkept
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
@@ -89,8 +90,8 @@ def test_an_interrupted_series_of_house_bots_ends_at_once_and_says_what_was_play
     assert series.returncode == 128 + number
     assert "of 100000 matches were played" in err
     assert "Traceback" not in err
-    played = len(list((tmp_path / "matches").iterdir()))
-    assert not [path for path in (tmp_path / "matches").iterdir() if path.suffix != ".jsonl"]
+    played = len(list((tmp_path / "matches").glob("[!.]*")))
+    assert not [path for path in (tmp_path / "matches").glob("[!.]*") if path.suffix != ".jsonl"]
     assert "mean rank" in out
     assert played >= 1
 
@@ -108,7 +109,7 @@ def test_a_record_that_was_complete_but_had_no_name_yet_is_swept_when_a_series_i
     (tmp_path / "matches" / unkept(name, 1)).write_text("{}\n")  # of another series
     series.send_signal(signal.SIGTERM)
     series.communicate(timeout=120)
-    assert [path.name for path in (tmp_path / "matches").iterdir()] == [unkept(name, 1)]
+    assert [path.name for path in (tmp_path / "matches").glob("[!.]*")] == [unkept(name, 1)]
 
 
 def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
@@ -134,7 +135,7 @@ def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path
         os.kill(wait_for(lambda: workers(series))[0], signal.SIGKILL)
     out, err = series.communicate(timeout=120)
     assert (series.returncode, err.strip()) == (0, "")
-    kept = sorted((tmp_path / "matches").iterdir())
+    kept = sorted((tmp_path / "matches").glob("[!.]*"))
     assert len(kept) == 12
     assert all(path.suffix == ".jsonl" for path in kept)
     expected = matches(dogana(*arguments, "--json").stdout)
@@ -151,10 +152,10 @@ def test_a_match_that_kills_every_worker_ends_the_series_in_one_line(dogana: Dog
 def test_a_series_is_resumed_where_it_was(dogana: Dogana, tmp_path: Path) -> None:
     series = (*PLAY, *QUICK, "--rotate", "--seed", 3, "--json", "--record", "matches")
     first = matches(dogana(*series, "--games", 1).stdout)
-    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "matches").iterdir()}
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "matches").glob("[!.]*")}
     whole = matches(dogana(*series, "--games", 3, "--resume").stdout)
     assert whole[:2] == first
-    assert len(whole) == len(list((tmp_path / "matches").iterdir())) == 6
+    assert len(whole) == len(list((tmp_path / "matches").glob("[!.]*"))) == 6
     assert {path: path.stat().st_mtime_ns for path in times} == times
     fresh = matches(dogana(*PLAY, *QUICK, "--rotate", "--seed", 3, "--json", "--games", 3).stdout)
     assert [match["digest"] for match in whole] == [match["digest"] for match in fresh]
@@ -173,8 +174,8 @@ def test_a_killed_series_is_resumed(dogana: Dogana, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (("random", "random"), "has the bots ['random', 'greedy'], not ['random', 'random']"),
-        (("random", "greedy", "--clock", "1+1/1"), "has the clock 60+0.5/10, not 1+1/1"),
+        (("random", "random"), "has seats random greedy, not random random"),
+        (("random", "greedy", "--clock", "1+1/1"), "has clock 60+0.5/10, not 1+1/1"),
     ],
 )
 def test_records_of_another_series_are_not_taken_for_its_own(
@@ -187,10 +188,24 @@ def test_records_of_another_series_are_not_taken_for_its_own(
     assert "use another folder" in ended.stderr
 
 
+def test_records_without_a_plan_of_another_series_are_not_taken_for_its_own(dogana: Dogana, tmp_path: Path) -> None:
+    series = ("--games", 2, "--seed", 3, *QUICK, "--record", "matches")
+    dogana(*PLAY, *series)
+    (tmp_path / "matches" / NAME).unlink()
+    for words, reason in (
+        (("random", "random"), "has the bots ['random', 'greedy'], not ['random', 'random']"),
+        (("random", "greedy", "--clock", "1+1/1"), "has the clock 60+0.5/10, not 1+1/1"),
+    ):
+        ended = dogana("play", "cargo_noir", *words, *series, "--resume", status=1)
+        assert reason in ended.stderr
+        assert "use another folder" in ended.stderr
+        assert not (tmp_path / "matches" / NAME).exists()
+
+
 def test_a_damaged_record_is_not_taken_for_a_match(dogana: Dogana, tmp_path: Path) -> None:
     series = (*PLAY, "--games", 2, "--seed", 3, *QUICK, "--record", "matches")
     dogana(*series)
-    path = min((tmp_path / "matches").iterdir())
+    path = min((tmp_path / "matches").glob("[!.]*"))
     path.write_bytes(path.read_bytes()[:-30])
     ended = dogana(*series, "--resume", status=1)
     assert str(path.name) in ended.stderr

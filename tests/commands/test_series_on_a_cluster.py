@@ -81,11 +81,11 @@ def test_a_series_comes_out_as_it_does_here(cluster: Machines, dogana: Dogana, t
     )
     words += ("--record", "records", "--json")
     here = timeless(dogana(*words).stdout)
-    files = {path.name for path in (tmp_path / "records").iterdir()}
+    files = {path.name for path in (tmp_path / "records").glob("[!.]*")}
     (tmp_path / "records").rename(tmp_path / "here")
     assert timeless(dogana(*words, "--ray", cluster.address).stdout) == here
-    assert {path.name for path in (tmp_path / "records").iterdir()} == files
-    for path in (tmp_path / "records").iterdir():
+    assert {path.name for path in (tmp_path / "records").glob("[!.]*")} == files
+    for path in (tmp_path / "records").glob("[!.]*"):
         verify(path, find)
 
 

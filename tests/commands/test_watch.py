@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pty
 import re
@@ -18,12 +17,16 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf.struct_pb2 import Struct
 
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from referee.live import wire
 from referee.live.codec import codec
 from referee.match.effects import Happened
+from referee.records.shown import Shown
+from referee.records.verify import Replay
+from referee.registry import find
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_hostile_text import CLEAR, check
 from tests.referee.test_wire import certificate
@@ -34,18 +37,20 @@ DOGANA = [sys.executable, "-m", "ladder"]
 
 
 def of_action(line: str) -> str:
-    """The label in a line of an action; empty for other lines."""
-    found = re.fullmatch(r" *\d+  seat \d  (\S+)", line)
+    """The words in a line of an action; empty for other lines."""
+    found = re.fullmatch(r" *\d+  seat \d  (.+)", line)
     return "" if found is None else found[1]
 
 
-def labels_of(shown: str) -> list[str]:
-    return [label for label in map(of_action, shown.splitlines()) if label]
+def told_in(shown: str) -> list[str]:
+    return [words for words in map(of_action, shown.splitlines()) if words]
 
 
 def recorded(file: Path) -> list[str]:
-    lines = [json.loads(line) for line in file.read_bytes().splitlines()]
-    return [line["action"] for line in lines if line["type"] == "action"]
+    """What the page of a match says of each step that everybody learns of at once."""
+    replay = Replay(file, find)
+    seen = Shown(replay, None)
+    return [seen.tell()[0] for step in replay if seen.follow(step)]
 
 
 # --- play --watch ---------------------------------------------------------------------------------------------
@@ -56,9 +61,12 @@ def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana,
     shown = dogana(*arguments, "--watch").stdout
     assert shown.startswith("Cargo Noir, 2 seats, match ")
     assert "clock 60+0.5/10\n" in shown
-    assert "turn 1, last_turn 3" in shown
-    assert "; seats.0.goods." in shown
-    assert labels_of(shown) == recorded(tmp_path / "match.jsonl")
+    assert "\n       Turn 1\n" in shown
+    assert "\n       Turn 2\n" in shown
+    assert "       Seat 0: +" in shown
+    assert " -> " not in shown
+    assert "_" not in shown.partition("rank")[0]
+    assert told_in(shown) == recorded(tmp_path / "match.jsonl")
     assert "Cargo Noir, seed 7" in shown
     assert not dogana(*arguments).stdout.startswith("Cargo Noir, 2 seats")
 
@@ -69,7 +77,7 @@ def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Do
     assert "before it joined" in dogana(*arguments, "--watch", status=1).stderr
     crash = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
     shown = dogana("play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch").stdout
-    assert labels_of(shown) == recorded(tmp_path / "m.jsonl")
+    assert told_in(shown) == recorded(tmp_path / "m.jsonl")
 
 
 def test_on_a_terminal_the_match_is_redrawn_in_place_and_names_do_no_harm(tmp_path: Path, bot: str) -> None:
@@ -95,7 +103,7 @@ def read(descriptor: int) -> bytes:
         return b""
 
 
-class Shown:
+class Watched:
     """`dogana play --watch` in the middle of a match."""
 
     def __init__(self, folder: Path) -> None:
@@ -140,7 +148,7 @@ class Shown:
 
 
 def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
-    shown = Shown(tmp_path)
+    shown = Watched(tmp_path)
     os.kill(shown.screen(), signal.SIGKILL)
     rest, error = shown.process.communicate(timeout=120)
     assert (shown.process.returncode, error) == (0, "")
@@ -149,7 +157,7 @@ def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
 
 
 def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path: Path) -> None:
-    shown = Shown(tmp_path)
+    shown = Watched(tmp_path)
     screen = shown.screen()
     os.kill(screen, signal.SIGSTOP)
     shown.process.send_signal(signal.SIGINT)
@@ -157,6 +165,15 @@ def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path
     assert shown.process.returncode == 128 + signal.SIGINT
     assert not Path(f"/proc/{screen}").exists()
     assert not list(tmp_path.glob("match.jsonl*"))
+
+
+@pytest.mark.parametrize("game", ["venezia", "valparaiso", "yunnan"])
+def test_each_action_is_told_as_on_the_page_though_several_are_played_at_once(
+    dogana: Dogana, tmp_path: Path, game: str
+) -> None:
+    """Forced actions follow at once, and a plan is revealed as a whole."""
+    shown = dogana("play", game, "greedy", "random", "--seed", 7, "--watch", "--record", "match.jsonl").stdout
+    assert told_in(shown) == recorded(tmp_path / "match.jsonl")
 
 
 # --- watch ----------------------------------------------------------------------------------------------------
@@ -206,7 +223,7 @@ def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_
         play.join()
         shown, error = watch.communicate(timeout=120)
     assert (watch.returncode, error) == (0, "")
-    assert labels_of(shown) == recorded(tmp_path / "match.jsonl")
+    assert told_in(shown) == recorded(tmp_path / "match.jsonl")
     assert "the match is over; seed 7, digest " in " ".join(shown.split())
     assert "played" in shown
 
@@ -303,13 +320,25 @@ def happened(**changed: Any) -> pb.Happened:
     return message
 
 
-def with_too_many_goods(count: int) -> pb.Happened:
-    """An observation in which the bag has more goods than there are kinds."""
-    message = happened()
+def played_by_nobody() -> pb.Happened:
+    """An action after which there are no seats any more."""
+    game = plan_of().game
+    state = Table(plan_of()).match.state
+    [seat, *_] = state.seats_to_act()
+    message = happened(told=1)
+    message.played.seats.append(seat)
+    message.played.actions.value = codec(game).actions_bytes(state.legal_actions(seat)[:1])
     seen = cn.Observation.FromString(message.observation.value)
-    seen.bag.extend([count] * 20)
+    del seen.seats[:]
     message.observation.value = seen.SerializeToString()
     return message
+
+
+def with_a_number(number: float) -> Struct:
+    """A board with a number that no board has."""
+    board = Struct()
+    board.update({"goods": {"tokens_per_kind": number, CLEAR: number}})
+    return board
 
 
 OVER = pb.GameOver(seats=[pb.SeatResult(seat=9, rank=9, outcome=99)] * 2, seed=CLEAR, digest=CLEAR)  # type: ignore[arg-type]
@@ -320,7 +349,10 @@ HOSTILE = {
     "seats": ([happened(seats=4_000_000_000)], 1, "4000000000 seats"),
     "seats-now": ([happened(seats_now=[pb.SeatNow()])], 1, "3 of 2 seats"),
     "played": ([happened(played=pb.Played(seats=[0]))], 1, "0 actions of 1 seats"),
-    "observation": ([with_too_many_goods(1), with_too_many_goods(2)], 1, "cannot read what"),
+    "observation": ([happened(), played_by_nobody()], 1, "cannot read what"),
+    "options": ([happened(options={CLEAR: CLEAR})], 1, "cannot read what"),
+    "board": ([happened(board=with_a_number(float("inf")))], 1, "cannot read what"),
+    "half-board": ([happened(board=with_a_number(0.5))], 1, "cannot read what"),
     "results": ([happened(game_over=pb.GameOver(seats=[pb.SeatResult()] * 9))], 1, "9 results"),
     "escapes": ([happened(match_id=CLEAR * 100, game_over=OVER)], 0, ""),
     "times": ([happened(clock=pb.TimeControl(bank_ms=float("nan"), cap_ms=float("inf")), game_over=OVER)], 0, ""),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import json
 import os
 import pty
@@ -19,6 +20,8 @@ from typing import Any
 import pytest
 
 from ladder.chronicle import Chronicle, PlayedMatch
+from ladder.commands.ladder_replay import ladder_replay
+from ladder.commands.replay import look_at, replay
 from ladder.errors import LadderError
 from ladder.faults import read_account
 from ladder.home import Home
@@ -183,22 +186,48 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
     match_id = ask("matches", FAULTY, "--limit", 1)["matches"][0]["match"]
     told_lines = dogana("ladder", "match", match_id, "--home", told.folder).stdout.splitlines()
     commands = [line.split()[1:] for line in told_lines if line.startswith("  dogana ")]
-    assert {tuple(words[:2]) for words in commands if words[0] == "ladder"} == {("ladder", "log")}
-    assert "replay" in {words[0] for words in commands}
-    assert ["--html", f"{match_id}.html"] in [words[-2:] for words in commands]
+    assert {tuple(words[:2]) for words in commands} == {("ladder", "log"), ("ladder", "replay")}
+    assert ["--html", f"{match_id}.html"] in [words[3:5] for words in commands]
     assert told_lines[-1].startswith(f"and look at {match_id}.html#s=")
     again = [words for words in commands if "--bot" in words]
-    assert again[0][-2:] == ["--bot", "PATH"]
+    assert again[0][5:7] == ["--bot", "PATH"]
     (tmp_path / "first.py").write_text("from dogana.sdk import play\nplay(lambda decision: 0)\n")
     bot = f"cmd:{sys.executable} {tmp_path / 'first.py'}"
     # In a process of its own: it makes itself the parent of what bots leave behind, and kills whatever it did not start.
-    command = [sys.executable, "-m", "ladder", *again[0][:-1], bot, "--unconfined"]
+    command = [sys.executable, "-m", "ladder", *again[0][:6], bot, *again[0][7:], "--unconfined"]
     ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == 1
-    assert "decisions the same" in ended.stdout
+    assert "decisions the same; first other answer at step " in ended.stdout
+    look = shlex.split(ended.stdout.splitlines()[-1].partition(": dogana ")[2])
+    assert look[:3] == ["ladder", "replay", match_id]
+    assert " after " in dogana(*look).stdout
     for words in commands:
         if "--html" not in words and words not in again:  # a page takes long, and has tests of its own
             assert dogana(*words).stdout
+
+
+def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
+    dogana: Dogana, ask: Ask, told: Home, tmp_path: Path
+) -> None:
+    match_id = ask("matches", "--limit", 1)["matches"][0]["match"]
+    record = ask("match", match_id)["record"]
+    short = ("ladder", "replay", match_id[:10], "--home", told.folder)
+    for options in ((), ("--as", 1), ("--at", 3), ("--json",)):
+        shown = dogana(*short, *options).stdout
+        assert shown == dogana("replay", record, *options).stdout
+        assert len(shown.splitlines()) > 3 or "--at" in options
+    dogana(*short, "--svg", tmp_path / "pictures", "--as", 0)
+    dogana("replay", record, "--svg", tmp_path / "others", "--as", 0)
+    pictures = {path.name: path.read_text() for path in (tmp_path / "pictures").iterdir()}
+    assert pictures == {path.name: path.read_text() for path in (tmp_path / "others").iterdir()}
+    assert "no match" in dogana("ladder", "replay", "zz\x1b[2J", "--home", told.folder, status=1).stderr
+    assert "--bot needs --as SEAT" in dogana(*short, "--bot", "bot.py", status=1).stderr
+
+
+def test_both_ways_to_replay_have_the_same_options() -> None:
+    options = inspect.signature(replay).parameters.keys() - {"file"}
+    assert inspect.signature(ladder_replay).parameters.keys() == options | {"match", "home", "server"}
+    assert inspect.signature(look_at).parameters.keys() == options | {"command", "file"}
 
 
 def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:

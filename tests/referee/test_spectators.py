@@ -109,7 +109,7 @@ def test_who_comes_later_is_shown_how_the_match_stands() -> None:
     run(scene())
 
 
-def test_a_turn_that_is_answered_as_a_whole_is_one_message() -> None:
+def test_a_turn_that_is_answered_as_a_whole_is_shown_action_by_action() -> None:
     async def scene() -> None:
         async with hall(plan_of(options={"last_turn": 3, "first_player": 0})) as room:
             bot = await room.agent()
@@ -124,7 +124,10 @@ def test_a_turn_that_is_answered_as_a_whole_is_one_message() -> None:
                 choose.actions.type_url = codec.actions_url
                 choose.actions.value = codec.actions_bytes([send, send, send])
                 await bot.send(choose=choose)
-                assert list((await shown.read()).played.seats)[:3] == [0, 0, 0]
+                messages = [await shown.read() for _ in range(3)]
+                assert [list(message.played.seats) for message in messages] == [[0], [0], [0]]
+                assert [message.told for message in messages] == [1, 2, 3]
+                assert len({message.observation.value for message in messages}) == 3, "each with what was seen then"
 
     run(scene())
 

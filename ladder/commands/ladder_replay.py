@@ -1,0 +1,55 @@
+"""`dogana ladder replay`: what `dogana replay` does with a record, for a match of a ladder."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import tempfile
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.commands.replay import look_at, replay
+from ladder.commands.where import FolderOption, ServerOption, Where
+
+_MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")]
+
+
+def ladder_replay(match: str, home: Path | None, server: str | None, **options: Any) -> None:
+    """Show a match of a ladder step by step; every step is played again by the rules.
+
+    It fetches the record of the match and does with it what `dogana replay` does, with the same options. A record can be had
+    when all matches from its seed are over.
+
+    Examples:
+
+      dogana ladder replay 3f09
+
+      dogana ladder replay 3f09 --html 3f09.html
+
+      dogana ladder replay 3f09 --as 1 --bot mybot.py --server ladder.example:7800
+    """
+    where = Where.chosen(home, server)
+    with tempfile.TemporaryDirectory(prefix="dogana-") as folder:
+        with where.desk() as desk:
+            pieces = list(desk.record(pb.RecordRequest(match=match)))
+        file = Path(folder) / ("record.jsonl.zst" if pieces[0].name.endswith(".zst") else "record.jsonl")
+        file.write_bytes(b"".join(piece.data for piece in pieces))
+        look_at(shlex.split(where.command("replay", match)), file, **options)
+
+
+def _parameters() -> list[inspect.Parameter]:
+    """Return what the command takes: a match and a ladder, and all options of `dogana replay`."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    _, *options = inspect.signature(replay, eval_str=True).parameters.values()
+    return [
+        inspect.Parameter("match", kind, annotation=_MATCH),
+        *options,
+        inspect.Parameter("home", kind, default=None, annotation=FolderOption),
+        inspect.Parameter("server", kind, default=None, annotation=ServerOption),
+    ]
+
+
+ladder_replay.__signature__ = inspect.Signature(_parameters())  # type: ignore[attr-defined]  # typer reads it

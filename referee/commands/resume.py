@@ -1,0 +1,278 @@
+"""What a folder of records says of the series that is played into it, so that `dogana play --resume FOLDER` can go on.
+
+The file of the plan is written before the first match, and replaced as a whole: whenever a series is killed, it is complete.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from referee.commands.options import read_options
+from referee.commands.output import err
+from referee.errors import DoganaError
+from referee.files import read_file, write_private
+from referee.game import Setup
+from referee.kit.document import Document, parse_json
+from referee.records.position import read_position
+from referee.registry import find, read_board_file
+from referee.terminal import visible
+
+NAME = ".series.json"
+"""The file of the plan. Its name begins with a dot, so that `FOLDER/*` names records only."""
+MAX_BYTES = 1024 * 1024
+_ONE_LINE = 200
+"""How much is said of what is wrong with a plan."""
+
+
+class ResumeError(DoganaError):
+    """A series cannot go on, or begin, in a folder; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPlan:
+    """A series, and how its bots are run. All of it is JSON."""
+
+    game: str
+    seats: list[str]
+    options: dict[str, Any]
+    board: dict[str, Any]
+    position: dict[str, Any] | None
+    clock: str
+    seed: int
+    games: int
+    rotate: bool
+    wait: float | None
+    isolate: bool
+    memory: int | None
+    tasks: int | None
+    cpus: float | None
+    no_pondering: bool
+    runtime: list[str] | None
+    logs: str | None
+    directory: str
+    """Where the series was begun: there its commands run."""
+    complete: bool
+    """Whether all matches are played."""
+
+    def settle(self) -> tuple[Setup, Mapping[str, Any] | None]:
+        """Return the setup of its matches, and the position from which they start; None for new matches.
+
+        Raises:
+            DoganaError: if the rules allow no such matches.
+        """
+        game = find(self.game)
+        setup = game.setup(len(self.seats), self.options, self.board)
+        if self.position is None:
+            return setup, None
+        document = Document(self.position, "position")
+        state = game.read_state(setup, document)
+        document.finish()
+        if problems := document.problems + state.problems():
+            raise ResumeError(
+                f"the plan of the series has no position that can be played: {visible(problems[0], _ONE_LINE)}"
+            )
+        return setup, state.to_json()
+
+
+def read_plan(folder: Path) -> SeriesPlan | None:
+    """Return the plan of the series in a folder; None if it has none.
+
+    Raises:
+        ResumeError: if it cannot be read, or is no plan.
+    """
+    path = folder / NAME
+    try:
+        data = parse_json(read_file(path, MAX_BYTES))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ResumeError(f"{error.filename or path}: {error.strerror}") from error
+    except ValueError as error:
+        raise ResumeError(_damaged(path, f"is not JSON: {error}")) from error
+    if not isinstance(data, dict):
+        raise ResumeError(_damaged(path, "is not a JSON object"))
+    types = get_type_hints(SeriesPlan)
+    if unknown := data.keys() ^ types.keys():
+        raise ResumeError(_damaged(path, f"has other entries than a plan: {', '.join(sorted(unknown))}"))
+    for name, value in data.items():
+        if not _is_of(value, types[name]):
+            raise ResumeError(_damaged(path, f"has an entry {name} of another type than a plan"))
+    plan = SeriesPlan(**data)
+    if not (0 <= plan.seed <= 2**62 and 1 <= plan.games <= 1_000_000 and plan.seats):
+        raise ResumeError(_damaged(path, "has a seed, a number of games or seats that no series has"))
+    return plan
+
+
+def _is_of(value: object, wanted: Any) -> bool:
+    """Return whether JSON is of a type as `SeriesPlan` has them."""
+    for kind in get_args(wanted) if get_origin(wanted) is UnionType else (wanted,):
+        plain = get_origin(kind) or kind
+        if plain is list and isinstance(value, list):
+            return all(isinstance(one, str) for one in value)
+        if type(value) is plain or (plain is float and type(value) is int):
+            return True
+    return False
+
+
+def _damaged(path: Path, reason: str) -> str:
+    return (
+        f"cannot resume: {path} {visible(reason, _ONE_LINE)};"
+        " remove it, and give the whole command with the --seed of its records"
+    )
+
+
+@contextmanager
+def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
+    """Keep a plan in its folder while its series is played, and other series out; tell how to go on if it is broken off.
+
+    Args:
+        folder: the folder of its records.
+        plan: the series.
+        resumes: whether it goes on with the series in the folder.
+        options: options of this command that the plan does not have.
+
+    Raises:
+        ResumeError: if another series is being played into the folder, or would be lost.
+    """
+    with _alone_in(folder):
+        had_plan = (folder / NAME).exists()
+        if not resumes:
+            _check_unused(folder)
+        else:
+            rounds = f"{plan.games} games" + (", each in every rotation of the seats" if plan.rotate else "")
+            _remark(f"{folder}: {plan.game}, {shlex.join(plan.seats)}, {rounds}, seed {plan.seed}, clock {plan.clock}")
+            _sweep(folder, plan.game)
+        write_private(folder / NAME, json.dumps(asdict(plan)).encode())
+        try:
+            yield
+        except KeyboardInterrupt:
+            _remark(f"to go on: {_command(folder, *options)}")
+            raise
+        except DoganaError:
+            began = any(folder.glob("*.jsonl"))
+            if not began or (resumes and not had_plan):  # the records, if any, are of another series
+                (folder / NAME).unlink(missing_ok=True)
+            raise
+        write_private(folder / NAME, json.dumps(asdict(replace(plan, complete=True))).encode())
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Keep other series out of a folder while the context lasts.
+
+    Raises:
+        ResumeError: if another series is being played into it.
+    """
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ResumeError(
+                f"another series is being played into {folder}; wait for its end, or use another folder"
+            ) from None
+        except OSError:
+            pass  # a file system without locks, as some networks have
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(folder: Path, game: str) -> None:
+    """Remove what processes that were killed have left of matches in the middle."""
+    name = re.compile(rf"{re.escape(game)}-[0-9a-f]{{16}}(-rotation\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
+    for path in folder.iterdir():
+        found = name.fullmatch(path.name)
+        if found is not None and not _is_alive(int(found[2])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _remark(text: str) -> None:
+    err.print(text, soft_wrap=True)
+
+
+def _check_unused(folder: Path) -> None:
+    """Refuse a folder with a series that is not complete: a new one would take its place, and its seed would be lost.
+
+    Raises:
+        ResumeError: if it has one.
+    """
+    plan = read_plan(folder)
+    if plan is not None and not plan.complete and any(folder.glob("*.jsonl")):
+        raise ResumeError(
+            f"{folder} has a series of {plan.game} that is not complete (seed {plan.seed}): go on with `{_command(folder)}`,"
+            f" use another folder, or remove {folder / NAME}"
+        )
+
+
+def _command(folder: Path, *options: object) -> str:
+    """Return the command that goes on with the series in a folder, as it is typed into a shell."""
+    named = f"./{folder}" if str(folder).startswith("-") else str(folder)
+    return shlex.join(["dogana", "play", "--resume", named, *map(str, options)])
+
+
+def differences(
+    plan: SeriesPlan,
+    game: str | None,
+    seats: Sequence[str],
+    seed: int | None,
+    options: Sequence[str] | None,
+    clock: str | None,
+    games: int | None,
+    *,
+    rotate: bool,
+    board: Path | None,
+    start: Path | None,
+) -> list[str]:
+    """Return how what was typed contradicts a plan, in words; what was not typed contradicts nothing.
+
+    More games than the plan has are no contradiction: the series becomes longer.
+
+    Raises:
+        DoganaError: if an option, a board or a position cannot be read.
+    """
+    found = []
+
+    def compare(what: str, has: object, typed: object) -> None:
+        if typed and has != typed:
+            found.append(f"{what} {has}, not {typed}")
+
+    compare("game", plan.game, game)
+    compare("seats", shlex.join(plan.seats), shlex.join(seats))
+    compare("clock", plan.clock, clock)
+    if seed is not None and seed != plan.seed:
+        found.append(f"seed {plan.seed}, not {seed}")
+    if games is not None and games < plan.games:
+        found.append(f"--games {plan.games}, not {games}")
+    if rotate and not plan.rotate:
+        found.append("no --rotate")
+    if game in (None, plan.game) and options:
+        typed = find(plan.game).setup(len(plan.seats), read_options(options), plan.board).options
+        for name, value in typed.items():
+            if name in read_options(options):
+                compare(f"option {name}", str(plan.options.get(name)), str(value))
+    if board is not None and read_board_file(board) != plan.board:
+        found.append(f"another board than {board}")
+    if start is not None and json.loads(json.dumps(read_position(start, find).state.to_json())) != plan.position:
+        found.append(f"another position than {start}")
+    return found
