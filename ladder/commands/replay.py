@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -11,8 +9,6 @@ from typing import Annotated
 
 import typer
 
-from ladder.intake import taken_in
-from ladder.manifest import environment
 from referee.commands.again import AskError, ask_bot, read_decisions
 from referee.commands.options import (
     CpusOption,
@@ -22,15 +18,12 @@ from referee.commands.options import (
     read_limits,
 )
 from referee.commands.output import err, target
-from referee.commands.play import COMMAND, read_command
 from referee.commands.replay import Views, show
+from referee.commands.seats import read_bot
 from referee.live.play import Command
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
-
-JOIN_SECONDS = 10.0
-"""How long a bot may take to join."""
 
 
 class Clock(Enum):
@@ -41,6 +34,7 @@ class Clock(Enum):
 
 
 def replay(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A record.")],
     viewer: Annotated[
         int | None,
@@ -71,7 +65,7 @@ def replay(
     bot: Annotated[
         str | None,
         typer.Option(
-            help="Ask this bot what the seat of --as was asked: a program, folder or archive as for `dogana ladder submit`, or cmd:'COMMAND'.",
+            help="Ask this bot what the seat of --as was asked: the path of a bot, or cmd:'COMMAND'.",
             metavar="PATH",
         ),
     ] = None,
@@ -133,10 +127,8 @@ def replay(
     sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
     if sandbox is None:
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
-    with _player(bot, runtime or [], sandbox) as player:
-        all_same = ask_bot(
-            file, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
-        )
+    player = _unbuffered(read_bot(bot, record.plan.game, None, sandbox, runtime or [], context.with_resource))
+    all_same = ask_bot(file, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json)
     raise typer.Exit(0 if all_same else 1)
 
 
@@ -145,16 +137,6 @@ def _walls(limits: Limits, runtimes: list[Path]) -> Sandbox:
         return build(limits, runtimes)
     except CannotIsolate as error:
         raise CannotIsolate(f"{error}; or give --unconfined, if you trust the bot") from error
-
-
-@contextmanager
-def _player(bot: str, runtimes: list[Path], sandbox: Sandbox | None) -> Iterator[Command]:
-    """Give how a bot is started; its files are there as long as the context lasts."""
-    if bot.startswith(COMMAND):
-        yield _unbuffered(read_command(bot, JOIN_SECONDS, sandbox))
-        return
-    with taken_in(Path(bot), runtimes) as (folder, artefact):
-        yield _unbuffered(Command(artefact.run, environment(runtimes), folder, JOIN_SECONDS, sandbox))
 
 
 def _unbuffered(command: Command) -> Command:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import shlex
 import socket
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
@@ -33,7 +32,8 @@ from referee.commands.options import (
     read_options,
     read_tls,
 )
-from referee.commands.output import err, out, print_json, target
+from referee.commands.output import SEAT_OUT, err, out, print_json, target
+from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_travelling
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
@@ -42,7 +42,7 @@ from referee.game import Game, Seat, Setup
 from referee.live import luggage
 from referee.live.cluster_series import Party, play_on_cluster
 from referee.live.orphans import adopt_orphans
-from referee.live.play import Command, House, Player, Remote, play_match
+from referee.live.play import Command, Player, Remote, play_match
 from referee.live.series import Played, Series, keep, play_series, unkept
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
@@ -53,19 +53,17 @@ from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 
-COMMAND = "cmd:"
-"""How a seat begins that is a command."""
-
 
 class PlayError(DoganaError):
     """What was asked for cannot be played."""
 
 
 def play(
+    context: typer.Context,
     game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.")],
     seat: Annotated[
         list[str],
-        typer.Argument(help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT..."),
+        typer.Argument(help=f"Who sits there: {SEAT_HELP}.", metavar="SEAT..."),
     ],
     seed: Annotated[
         int | None,
@@ -75,9 +73,18 @@ def play(
     ] = None,
     option: GameOptions = None,
     clock: ClockOption = DEFAULT_CLOCK,
-    games: Annotated[int, typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="N")] = 1,
+    games: Annotated[
+        int,
+        typer.Option(
+            help="How many matches to play; with --rotate, how many seeds.", min=1, max=1_000_000, metavar="N"
+        ),
+    ] = 1,
     rotate: Annotated[
-        bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
+        bool,
+        typer.Option(
+            "--rotate",
+            help="Play each seed once in every rotation of the seats (a block): with 2 seats, --games 20 is 40 matches.",
+        ),
     ] = False,
     record: Annotated[
         Path | None,
@@ -128,23 +135,28 @@ def play(
 ) -> None:
     """Play matches between bots on this machine.
 
+    A path is what `dogana ladder submit` takes: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its own
+    folder, an archive and with --isolate in a copy. A house bot goes before a file of its name, which is ./greedy.
+
     Nothing is played if a bot does not start. In a series that goes for the first match; in a later one, the bot is out.
+
+    The exit status is 0 if all seats played to the end, 3 if one was put out, 2 for a wrong option, and 1 if matches could not be played.
 
     Examples:
 
       dogana play cargo_noir greedy random
 
-      dogana play cargo_noir cmd:'python mybot.py' greedy greedy --seed 7 --record match.jsonl
+      dogana play cargo_noir mybot.py greedy greedy --seed 7 --record match.jsonl
 
-      dogana play cargo_noir cmd:./mybot random --games 100 --rotate --json
+      dogana play cargo_noir ./mybot random --games 100 --rotate --json
 
-      dogana play venezia cmd:./mybot greedy --games 500 --seed 1 --record matches --resume
+      dogana play cargo_noir cmd:'./mybot --depth 3' greedy --watch
 
-      dogana play cargo_noir cmd:./mybot greedy --watch
+      dogana play venezia mybot.jar greedy --games 500 --seed 1 --record matches --resume
 
-      dogana play cargo_noir cmd:./mybot greedy --isolate --memory 256
+      dogana play cargo_noir mybot greedy --isolate --memory 256
 
-      dogana play venezia cmd:./mybot greedy --games 10000 --isolate --ray auto
+      dogana play venezia mybot.py greedy --games 10000 --isolate --ray auto
 
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
@@ -155,7 +167,7 @@ def play(
         raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     sandbox = build(limits, runtime or []) if isolate and ray is None else None
-    parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seat]
+    parsed = [_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seat]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
@@ -188,6 +200,9 @@ def play(
         resumes=resume,
     )
     if count > 1:
+        if rotate:
+            seeds = "1 seed" if games == 1 else f"{games} seeds"
+            err.print(f"{seeds} in {rotations} rotations of the seats: {count} matches", soft_wrap=True)
         matches = (
             play_series(series, min(count, workers or os.cpu_count() or 1))
             if ray is None
@@ -205,6 +220,8 @@ def play(
         print_json(_as_json(match))
     else:
         _print_match(match)
+    if any(seat.outcome is not Outcome.PLAYED for seat in match.result.seats):
+        raise typer.Exit(SEAT_OUT)
 
 
 async def _play_one(
@@ -307,6 +324,10 @@ def _play_several(series: Series, played: Generator[Played, None, None], logs: P
             err.print(f"{tally.count} of {series.count} matches were played", soft_wrap=True)
         if tally.count and not as_json:
             out.print(tally.table())
+        if tally.with_outs and not as_json:
+            out.print(f"a seat was put out in {tally.with_outs} of {tally.count} matches", soft_wrap=True)
+    if tally.with_outs:
+        raise typer.Exit(SEAT_OUT)
 
 
 def _prepare_records(target: Path | None, *, several: bool) -> None:
@@ -340,34 +361,19 @@ def _agree(
     return game.setup(seats, read_options(options), data), None
 
 
-def read_command(text: str, join_seconds: float, sandbox: Sandbox | None) -> Command:
-    """Read an agent that is given as `cmd:'COMMAND'`; it runs in this folder, which is /bot behind walls.
-
-    Raises:
-        PlayError: if it cannot be read.
-    """
-    try:
-        argv = shlex.split(text.removeprefix(COMMAND))
-    except ValueError as error:
-        raise PlayError(f"seat {text!r} cannot be read as a command: {error}") from error
-    if not argv:
-        raise PlayError("seat 'cmd:' needs a command, such as cmd:'python mybot.py'")
-    return Command(argv, dict(os.environ), None, join_seconds, sandbox)
-
-
-def _parse_seat(game: Game, text: str, wait: float | None, sandbox: Sandbox | None) -> Player:
-    if text == "remote":
-        return Remote(wait or 600.0)
-    if text.startswith(COMMAND):
-        return read_command(text, wait or 10.0, sandbox)
-    bots = house_bots()
-    if text not in bots:
-        raise PlayError(
-            f"there is no house bot {text!r}; a seat is one of {', '.join(bots)}, or cmd:'COMMAND', or remote"
-        )
-    if not bots[text].plays(game):
-        raise PlayError(f"house bot {text} does not play {game.name}")
-    return House(bots[text])
+def _player(
+    word: str,
+    game: Game,
+    wait: float | None,
+    sandbox: Sandbox | None,
+    runtimes: Sequence[Path],
+    ray: str | None,
+    hold: Hold,
+) -> Player:
+    """Read a word for a seat, on this machine or on others."""
+    if ray is not None and word != REMOTE and word not in house_bots():
+        return read_travelling(word, game, wait)
+    return read_seat(word, game, wait, sandbox, runtimes, hold)
 
 
 def _keep_logs(folder: Path | None, match: Played) -> None:

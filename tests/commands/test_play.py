@@ -126,7 +126,7 @@ def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, t
         "play(lambda decision: 0)\n"
     )
     seats = (f"cmd:{sys.executable} flaky.py", "random")
-    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--json")
+    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--json", status=3)
     assert [match["seats"][0]["outcome"] for match in matches(ended.stdout)] == ["played", "start", "played"]
 
 
@@ -239,14 +239,14 @@ def test_a_match_can_start_from_a_position(dogana: Dogana, tmp_path: Path) -> No
 
 def test_what_a_failing_bot_wrote_is_shown_to_its_author(dogana: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:{sys.executable} {HOSTILE} crash"
-    ended = dogana("play", "cargo_noir", seat, "random", *QUICK)
+    ended = dogana("play", "cargo_noir", seat, "random", *QUICK, status=3)
     assert "seat 0 was out (crash): exited with status 1" in ended.stdout
     assert "  | RuntimeError: I have a bug" in ended.stderr
 
 
 def test_logs_can_be_kept(dogana: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:{sys.executable} {HOSTILE} illegal"
-    dogana("play", "cargo_noir", seat, "random", *QUICK, "--logs", "logs")
+    dogana("play", "cargo_noir", seat, "random", *QUICK, "--logs", "logs", status=3)
     [log] = (tmp_path / "logs").iterdir()
     assert log.name.endswith("-seat0.log")
     assert "refused as illegal" in log.read_text()
@@ -287,7 +287,10 @@ def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Pat
 
 BAD = [
     (["play", "chess", "random", "random"], "there is no game 'chess'; the games are: cargo_noir"),
-    (["play", "cargo_noir", "randm", "random"], "there is no house bot 'randm'; a seat is one of"),
+    (
+        ["play", "cargo_noir", "randm", "random"],
+        "there is no house bot 'randm' (did you mean random?); a seat is one of",
+    ),
     (["play", "cargo_noir", "random"], "cargo_noir is for 2 to 5 seats, not 1"),
     (["play", "cargo_noir", *["random"] * 6], "cargo_noir is for 2 to 5 seats, not 6"),
     (["play", "cargo_noir", "random", "cmd:"], "needs a command"),

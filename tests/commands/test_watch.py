@@ -68,7 +68,9 @@ def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Do
     arguments = ("play", "cargo_noir", bot, f"cmd:{sys.executable} -c pass", "random", *QUICK, "--record", "m.jsonl")
     assert "before it joined" in dogana(*arguments, "--watch", status=1).stderr
     crash = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
-    shown = dogana("play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch").stdout
+    shown = dogana(
+        "play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch", status=3
+    ).stdout
     assert labels_of(shown) == recorded(tmp_path / "m.jsonl")
 
 
