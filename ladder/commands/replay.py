@@ -12,6 +12,7 @@ import typer
 from referee.commands.again import AskError, ask_bot, read_decisions
 from referee.commands.options import (
     CpusOption,
+    ForceOption,
     MemoryOption,
     RuntimeOption,
     TasksOption,
@@ -62,6 +63,7 @@ def replay(
             "[all; public if the record does not reveal its seed]."
         ),
     ] = None,
+    force: ForceOption = False,
     bot: Annotated[
         str | None,
         typer.Option(
@@ -115,12 +117,12 @@ def replay(
             raise AskError(
                 "--from, --clock, --attach, --unconfined, --memory, --tasks, --cpus and --runtime go with --bot"
             )
-        show(file, viewer=viewer, svg=svg, at=at, html=html, views=views, as_json=as_json)
+        show(file, viewer=viewer, svg=svg, at=at, html=html, views=views, force=force, as_json=as_json)
         return
     if viewer is None:
         raise AskError("--bot needs --as SEAT: the seat whose questions are put to it")
-    if (svg, at, html, views) != (None, None, None, None):
-        raise AskError("--svg, --at, --html and --views show a record; leave them out, or --bot")
+    if (svg, at, html, views, force) != (None, None, None, None, False):
+        raise AskError("--svg, --at, --html, --views and --force show a record; leave them out, or --bot")
     if unconfined and limits != (None, None, None, None):
         raise AskError("--memory, --tasks, --cpus and --runtime are for walls; leave out --unconfined")
     record, decisions = read_decisions(file, viewer, first or 1)

@@ -42,6 +42,7 @@ RayOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 KeyOption = Annotated[
     str,
     typer.Option("--key", help="The public key of the ladder, as `dogana ladder key` prints it, or a file with it."),

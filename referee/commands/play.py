@@ -19,6 +19,7 @@ from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,
     CpusOption,
+    ForceOption,
     GameOptions,
     MemoryOption,
     NoPonderingOption,
@@ -37,7 +38,7 @@ from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_trav
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
-from referee.files import write_file
+from referee.files import check_free, check_regular, unused, write_file
 from referee.game import Game, Seat, Setup
 from referee.live import luggage
 from referee.live.cluster_series import Party, play_on_cluster
@@ -47,7 +48,6 @@ from referee.live.series import Played, Series, keep, play_series, unkept
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.records.position import read_position
-from referee.records.record import may_replace
 from referee.registry import find, house_bots, read_board_file, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
@@ -90,6 +90,7 @@ def play(
         Path | None,
         typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE_OR_DIR", parser=target),
     ] = None,
+    force: ForceOption = False,
     board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
     start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
@@ -182,7 +183,9 @@ def play(
     count = games * rotations
     if resume and (record is None or count == 1):
         raise PlayError("--resume needs several matches, and --record with the folder of those that were played")
-    _prepare_records(record, several=count > 1)
+    if force and (record is None or count > 1):
+        raise PlayError("--force is for the file of --record; records in a folder get names of their own")
+    _prepare_records(record, several=count > 1, force=force)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
     series = Series(
@@ -330,7 +333,7 @@ def _play_several(series: Series, played: Generator[Played, None, None], logs: P
         raise typer.Exit(SEAT_OUT)
 
 
-def _prepare_records(target: Path | None, *, several: bool) -> None:
+def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None:
     """Check that records can be written there; create the folder if several are."""
     if target is None:
         return
@@ -340,8 +343,9 @@ def _prepare_records(target: Path | None, *, several: bool) -> None:
         target.mkdir(parents=True, exist_ok=True)
     elif not target.parent.is_dir():
         raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
-    elif target.exists() and not target.is_dir() and not may_replace(target):
-        raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
+    elif not target.is_dir():
+        check_regular(target)
+        check_free(target, force=force)
 
 
 def _agree(
@@ -379,7 +383,7 @@ def _player(
 def _keep_logs(folder: Path | None, match: Played) -> None:
     for seat, text in match.logs.items():
         if folder is not None:
-            write_file(folder / f"{match.name}-seat{seat}.log", text)
+            write_file(unused(folder / f"{match.name}-seat{seat}.log"), text)
         elif match.result.seats[seat].outcome is not Outcome.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
             for line in text[-2000:].splitlines():

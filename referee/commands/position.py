@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
-from referee.files import write_file
+from referee.files import check_free, write_file
 from referee.game import label
 from referee.records.changes import describe
 from referee.records.position import PositionError, read_position, write_position
@@ -18,6 +19,7 @@ from referee.registry import find
 def position(
     file: Annotated[Path, typer.Argument(help="A position; the game's RULES.md describes its entries.")],
     svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="FILE", parser=target)] = None,
+    force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a position and the legal actions of every seat to act, or everything that is wrong with it.
@@ -30,6 +32,8 @@ def position(
 
       dogana position position.json --svg position.svg
     """
+    if svg is not None:
+        check_free(svg, force=force)
     try:
         found = read_position(file, find)
     except PositionError as error:

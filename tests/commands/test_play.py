@@ -182,20 +182,21 @@ def test_a_name_that_was_taken_during_the_match_is_left_alone(tmp_path: Path) ->
     assert kept == ["yunnan-1.jsonl", "yunnan-1-2.jsonl"]
 
 
-def test_a_record_replaces_nothing_but_a_record(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_record_replaces_nothing_without_force(dogana: Dogana, tmp_path: Path) -> None:
     arguments = ("play", "cargo_noir", "random", "random", *QUICK, "--record")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "keep.txt").write_text("keep me")
     (tmp_path / "link").symlink_to("keep.txt")
     assert "pipe: is not a regular file" in dogana(*arguments, "pipe", status=1).stderr
     for name in ("keep.txt", "link"):
-        assert f"{name} is there already and is no record" in dogana(*arguments, name, status=1).stderr
+        assert f"{name} is there already; --force replaces it" in dogana(*arguments, name, status=1).stderr
+    assert "pipe: is not a regular file" in dogana(*arguments, "pipe", "--force", status=1).stderr
     assert (tmp_path / "keep.txt").read_text() == "keep me"
     assert (tmp_path / "pipe").is_fifo()
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "to_record").symlink_to("empty.jsonl")
     for _ in range(2):  # over an empty file, then over a record
-        dogana(*arguments, "to_record")
+        dogana(*arguments, "to_record", "--force")
         dogana("verify", "empty.jsonl")
     assert (tmp_path / "to_record").is_symlink()
 

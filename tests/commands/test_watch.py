@@ -60,7 +60,7 @@ def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana,
     assert "; seats.0.goods." in shown
     assert labels_of(shown) == recorded(tmp_path / "match.jsonl")
     assert "Cargo Noir, seed 7" in shown
-    assert not dogana(*arguments).stdout.startswith("Cargo Noir, 2 seats")
+    assert not dogana(*arguments, "--force").stdout.startswith("Cargo Noir, 2 seats")
 
 
 def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Dogana, bot: str, tmp_path: Path) -> None:
