@@ -12,7 +12,9 @@ from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.document import document
 from ladder.errors import LadderError
-from referee.commands.output import out, print_json
+from referee.bots.errors import BadBot
+from referee.bots.python import syntax_error
+from referee.commands.output import err, out, print_json
 
 
 def submit(
@@ -43,6 +45,10 @@ def submit(
       dogana ladder submit build/mybot.zip --name mybot --author me --home ./ladder
     """
     where = Where.chosen(home, server)
+    if wrong := syntax_error(path):
+        if where.server is None:
+            raise BadBot(wrong)
+        err.print(f"{wrong} (for the Python here, and perhaps for that of the ladder)", style="yellow", soft_wrap=True)
     with where.desk() as desk:
         found = desk.submit(path, name, author, at_tables=at_tables)
     label = f"{found.bot} v{found.version}"

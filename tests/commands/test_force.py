@@ -46,7 +46,7 @@ def test_what_is_there_is_not_replaced_and_that_is_said_first(
     assert [(mine / name).read_text() for name in ("mine", "folder/00001.svg")] == ["mine", "mine"]
 
 
-@pytest.mark.parametrize("words", WRITING[1:], ids=[" ".join(words[:2]) for words in WRITING[1:]])
+@pytest.mark.parametrize("words", WRITING[1:], ids=[" ".join(map(str, words[:2])) for words in WRITING[1:]])
 @pytest.mark.usefixtures("mine")
 def test_with_force_a_command_goes_on_to_what_it_needs(here: Dogana, words: tuple[str, ...]) -> None:
     assert "is there already" not in here(*words, "--force", status=1).stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.bots.python import syntax_error
 from tests.commands.conftest import Dogana
 
 PLAYS = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -167,6 +168,31 @@ def test_submitting_says_the_same(here: Dogana, word: str, reason: str) -> None:
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.parametrize("word", ["bad.py", "bad"])
+def test_a_bot_that_python_cannot_read_is_not_submitted(here: Dogana, tmp_path: Path, word: str) -> None:
+    (tmp_path / "bad").mkdir()
+    for name in ("bad.py", "bad/main.py"):
+        (tmp_path / name).write_text("x = 1\ndef choose(decision:\n")
+    (tmp_path / "bad" / "bot.toml").write_text('run = ["python", "-u", "main.py"]\n')
+    said = here("ladder", "submit", word, "--name", "x", "--author", "me", "--home", "home", status=1).stderr
+    file = "bad.py" if word == "bad.py" else "main.py"
+    assert said == f"dogana: {file}, line 2: SyntaxError: '(' was never closed, in: def choose(decision:\n"
+    assert not (tmp_path / "home").exists()
+
+
+@pytest.mark.parametrize("text", ["\0", "(" * 100_000, "x = " + "-" * 100_000 + "1", "\xff\xfe", "# coding: nothing\n"])
+def test_whatever_a_file_has_reading_it_as_python_ends_well(tmp_path: Path, text: str) -> None:
+    (tmp_path / "bot.py").write_bytes(text.encode("latin-1"))
+    assert "\n" not in syntax_error(tmp_path / "bot.py")
+
+
+def test_what_python_does_not_run_has_no_syntax_error(tmp_path: Path) -> None:
+    (tmp_path / "bot").write_text("#!/bin/sh\nif\n")
+    (tmp_path / "bot").chmod(0o755)
+    for name in ("bot", "nothing", "."):
+        assert syntax_error(tmp_path / name) == ""
+
+
 def test_a_game_that_is_almost_right_is_asked_for(here: Dogana) -> None:
     assert "there is no game 'yunan' (did you mean yunnan?)" in here("play", "yunan", "greedy", status=1).stderr
 
@@ -193,6 +219,13 @@ def test_why_a_bot_has_not_joined_is_said_in_one_line(dogana: Dogana, tmp_path: 
     assert "before it joined: " in said
     assert reason in said
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("text", "reason"), [FAILING[0], FAILING[-1]])
+def test_a_check_says_the_same(dogana: Dogana, tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "bot.py").write_text(text)
+    said = dogana("check", "bot.py", "--game", "cargo_noir", status=1).stdout
+    assert reason in next(line for line in said.splitlines() if line.strip().startswith("happened:"))
 
 
 @pytest.mark.parametrize(
