@@ -137,7 +137,7 @@ def play(
     """Play matches between bots on this machine.
 
     A path is what `dogana ladder submit` takes: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its own
-    folder, an archive and with --isolate in a copy. A house bot goes before a file of its name, which is ./greedy.
+    folder; an archive, and any bot with --isolate, runs in a copy. A house bot goes before a file of its name, which is ./greedy.
 
     Nothing is played if a bot does not start. In a series that goes for the first match; in a later one, the bot is out.
 

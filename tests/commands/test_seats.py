@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from referee.bots.errors import BadBot
 from referee.bots.python import syntax_error
+from referee.commands.seats import SeatError, read_travelling
+from referee.registry import find
 from tests.commands.conftest import Dogana
 
 PLAYS = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -112,6 +115,23 @@ def test_a_path_is_asked_again(dogana: Dogana, word: str) -> None:
     dogana(*FIRST, word, "random", *QUICK, "--record", "m.jsonl")
     shown = dogana("replay", "m.jsonl", "--as", 0, "--bot", word, "--unconfined").stdout
     assert " decisions the same" in shown
+
+
+def test_a_bot_that_goes_to_other_machines_has_its_folder_below_this_one(
+    bots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = find("cargo_noir")
+    monkeypatch.chdir(bots)
+    assert read_travelling("folder", game, None).folder == Path("folder")
+    assert read_travelling("mybot.py", game, None).folder == Path()
+    assert read_travelling(str(bots / "folder"), game, None).argv == ("python", "main.py")
+    monkeypatch.chdir(bots / "folder")
+    with pytest.raises(SeatError, match=r"mybot\.py is not in this folder, whose files go to other machines"):
+        read_travelling("../mybot.py", game, None)
+    with pytest.raises(BadBot, match="is an archive; a bot runs where it is, so unpack it first"):
+        read_travelling("../bot.zip", game, None)
+    with pytest.raises(SeatError, match=r"there is no house bot 'gredy' \(did you mean greedy\?\)"):
+        read_travelling("gredy", game, None)
 
 
 WRONG = [
