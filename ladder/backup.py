@@ -21,8 +21,8 @@ With more looks, a run that adds files faster than they are looked through would
 """
 
 
-def backup(home: Home, store: Store, file: Path) -> int:
-    """Write the database, the key, the versions, the records and the logs into a new .tar archive; return its size in bytes.
+def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> int:
+    """Write the database, the key, the versions, the records and the logs into a .tar archive; return its size in bytes.
 
     The database is copied first: files are added before the database names them, and are not changed afterwards, so
     whatever it names is in the archive.
@@ -31,7 +31,7 @@ def backup(home: Home, store: Store, file: Path) -> int:
         LadderError: if there is such a file already, or the database cannot be copied.
         OSError: if the archive cannot be written, with its name.
     """
-    if os.path.lexists(file):
+    if os.path.lexists(file) and not replaces:
         raise _taken(file)
     part = unfinished(Path(os.path.realpath(file)))
     try:
@@ -50,7 +50,8 @@ def backup(home: Home, store: Store, file: Path) -> int:
                     _add_all(archive, folder, home.folder.absolute())
             target.flush()
             os.fsync(target.fileno())
-        os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # the name is ours, or somebody else's
+        if not replaces:
+            os.close(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # the name is ours, or somebody else's
         part.rename(file)
     except FileExistsError:
         raise _taken(file) from None
@@ -63,7 +64,7 @@ def backup(home: Home, store: Store, file: Path) -> int:
 
 
 def _taken(file: Path) -> LadderError:
-    return LadderError(f"{file} is there already; name another file")
+    return LadderError(f"{file} is there already; --force replaces it")
 
 
 def _add_all(archive: tarfile.TarFile, folder: Path, home: Path) -> None:

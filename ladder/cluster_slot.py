@@ -17,12 +17,13 @@ from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
-from ladder.errors import BadBot, NoProgram, NoRoom
+from ladder.errors import NoRoom
 from ladder.home import Home
-from ladder.intake import take_in
+from ladder.intake import take_in_for
 from ladder.match import Match, Version
 from ladder.pool import End, Finished, Pool, Void
 from ladder.room import is_for_want_of_room
+from referee.bots.errors import BadBot, NoProgram
 from referee.errors import DoganaError
 from referee.files import private_folder
 from referee.live.cluster import Unfit, forget_main
@@ -125,7 +126,7 @@ class LadderSlot:
             try:
                 packed.write(ray.get(reference))
                 packed.flush()
-                found = take_in(Path(packed.name), self._home.versions, self._order.runtimes).content_hash
+                found = take_in_for(self._home.versions, Path(packed.name), self._order.runtimes).content_hash
             except NoProgram as error:
                 return Unfit(f"it cannot start {version.label}: {str(error).removeprefix(packed.name).lstrip(': ')}")
             except BadBot as error:

@@ -63,15 +63,3 @@ class TooFew(LadderError):
 
 class SealBroken(LadderError):
     """The seed of a match cannot be revealed, because its record is not the one that was counted."""
-
-
-class BadBot(DoganaError):
-    """A submitted bot cannot be taken in."""
-
-
-class BadManifest(BadBot):
-    """Its `bot.toml` cannot be read, or says something that cannot be."""
-
-
-class NoProgram(BadBot):
-    """It is not clear how it is started, or it cannot be started in that way."""

@@ -1,77 +1,32 @@
-"""Take in what people submit: a program, a folder or an archive becomes an immutable folder, named by its content.
-
-Every byte is hostile: nothing is run here, no link is followed, no name leads out of the folder. A submission that
-declares too large a size is refused at once; whatever it declares, sizes are counted while bytes are written.
-
-Links that stay in the folder are kept as links. They are safe because `..` is only at their beginning, where it leads through real
-folders, and never above the bot's own; nothing is ever written through a link. A link may also lead to a usual program, such as
-/usr/bin/python3 in a virtual environment: that is no more than `run` may name. It is kept by its text.
-"""
+"""Take in what people submit: its files become a version, which belongs to a bot of an author."""
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 import shutil
 import stat
-import tarfile
 import tempfile
-import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import IO
+from collections.abc import Sequence
+from pathlib import Path
 
-from ladder.archives import MAX_TAR_HEADERS, PIECE, entries_of_tar, gunzip, is_gzip, is_tar, open_zip
-from ladder.errors import BadBot, CannotPlay, LadderError, NoRoom
+from ladder.errors import CannotPlay, LadderError, NoRoom
 from ladder.home import Home
 from ladder.key import ladder_key
-from ladder.manifest import RUNNERS, read_manifest
 from ladder.match import HOUSE, Version
 from ladder.names import looks_like, without_version
 from ladder.quotas import check_quota
-from ladder.room import check_room, is_for_want_of_room
+from ladder.room import check_room
 from ladder.standings import at_rest
 from ladder.store import Store
-from referee.files import private_folder, sync_folder
+from referee.bots.errors import DiskFull
+from referee.bots.files import TAKING_IN, Artefact, check_path, hash_of, make_read_only, make_writable, take_in
 from referee.registry import house_bots
-from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
 
-MAX_FILES = 20_000
-"""The largest number of files and links in a bot: enough for a `node_modules` or a virtual environment with some packages."""
-MAX_BYTES = 200 * 1024 * 1024
-"""The largest size of a bot, unpacked."""
-MAX_ENTRIES = 2 * MAX_FILES
-"""The largest number of files, links and folders in an archive or a folder."""
-MAX_DEPTH = 40
-"""The largest number of names in a path: folders in each other, and the file in the last of them."""
-MAX_LINK_BYTES = 1024
-"""The longest text of a link."""
-
-TAKING_IN = ".taking-in-"
-"""How the names of the folders begin in which bots are looked at; then comes the id of the process."""
 ORGANISER_NAME = "organiser"
 """Who makes a change at the machine of the ladder; nobody else can be called so."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
-
-
-@dataclass(frozen=True, slots=True)
-class Artefact:
-    """A bot that was taken in."""
-
-    content_hash: str
-    """SHA-256 of its files, in hexadecimal; the name of its folder."""
-    run: tuple[str, ...]
-    """The command that starts it in its folder."""
-    games: tuple[str, ...]
-    """The games it plays."""
-    language: str
-    """What it is written in, as far as it is known; else empty."""
-    was_there: bool = False
-    """Whether the same files had been taken in before."""
 
 
 def submit(
@@ -111,7 +66,7 @@ def _take_in_and_enter(
     home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
 ) -> tuple[Version, bool]:
     while True:
-        artefact = take_in(path, home.versions, home.runtimes())
+        artefact = take_in_for(home.versions, path, home.runtimes())
         with home.versions_alone():
             if not (home.versions / artefact.content_hash).exists():  # a pruning has removed what was there
                 continue
@@ -128,6 +83,19 @@ def _take_in_and_enter(
                 if not stays:
                     remove_version(home, artefact.content_hash)
                 raise
+
+
+def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefact:
+    """Take in the files of a bot, as `take_in` does, on the disk of a ladder.
+
+    Raises:
+        BadBot: as `take_in`.
+        NoRoom: if the disk is full.
+    """
+    try:
+        return take_in(path, versions, runtimes)
+    except DiskFull as error:
+        raise NoRoom(str(error)) from error
 
 
 def _may_play(store: Store, content_hash: str) -> bool:
@@ -202,100 +170,6 @@ def _check_name(name: str, what: str) -> None:
         raise LadderError(f"the names of house bots and of their author ({', '.join(taken)}) are reserved{like}")
 
 
-def check_path(path: Path) -> None:
-    """Check that a submitted path leads to a file or a folder, and not by way of a link.
-
-    Raises:
-        BadBot: if it does not.
-    """
-    if path.is_symlink():
-        raise BadBot(f"{path} is a link; submit the file or folder that it leads to")
-    if not path.exists():
-        raise BadBot(f"there is no file or folder {path}")
-    if not (path.is_file() or path.is_dir()):
-        raise BadBot(f"{path} is neither a file nor a folder")
-
-
-def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Artefact:
-    """Copy or unpack what was submitted into `versions / <content hash>`, in a folder that this user alone can enter.
-
-    Args:
-        path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
-        versions: the folder of all versions.
-        runtimes: folders with runtimes besides the usual programs.
-        programs: where programs are looked for, as in PATH; empty for the usual folders and the runtimes.
-
-    Raises:
-        BadBot: if it is something else, breaks a limit, or its manifest is wrong; nothing is left of it then.
-    """
-    check_path(path)
-    private_folder(versions)
-    scratch = Path(tempfile.mkdtemp(dir=versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
-    try:
-        folder = scratch / "bot"
-        folder.mkdir(mode=0o700)
-        _Copier(folder, scratch).copy(path)
-        manifest = read_manifest(path, folder, programs or ":".join(search_path(runtimes)))
-        content_hash = hash_of(folder)
-        target = versions / content_hash
-        if target.exists() and hash_of(target) != content_hash:  # somebody has changed it
-            make_writable(target)
-            target.rename(scratch / "changed")
-        was_there = target.exists()
-        if not was_there:
-            _make_read_only(folder)
-            folder.chmod(0o700)  # to move a folder elsewhere is to write into it
-            with contextlib.suppress(OSError):  # somebody else has submitted the same at this moment
-                folder.rename(target)
-            target.chmod(0o555)
-            sync_folder(versions)
-        return Artefact(content_hash, manifest.run, manifest.games, manifest.language, was_there)
-    except OSError as error:
-        if is_for_want_of_room(error):
-            raise NoRoom(f"{path} cannot be taken in: {error.strerror}; make room and send it again") from error
-        raise BadBot(f"{path} cannot be taken in: {error.strerror}") from error
-    finally:
-        make_writable(scratch)
-        shutil.rmtree(scratch, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def taken_in(path: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Iterator[tuple[Path, Artefact]]:
-    """Take in what could be submitted for as long as the context lasts; give its folder, and what it is.
-
-    Raises:
-        BadBot: as `take_in` says.
-    """
-    versions = Path(tempfile.mkdtemp(prefix="dogana-bot-"))
-    try:
-        artefact = take_in(path, versions, runtimes, programs)
-        yield versions / artefact.content_hash, artefact
-    finally:
-        make_writable(versions)
-        shutil.rmtree(versions, ignore_errors=True)
-
-
-def hash_of(folder: Path) -> str:
-    """Return the SHA-256 over the names, executable bits and contents of all files and links of a folder, in hexadecimal.
-
-    What is none of these is never taken in; the hash of a folder with such a thing is that of no version.
-    """
-    whole = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        mode = path.lstat().st_mode
-        name = path.relative_to(folder).as_posix()
-        if stat.S_ISREG(mode):
-            mark = "x" if mode & stat.S_IXUSR else "-"
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
-            whole.update(f"{name}\0{mark}\0{content}\n".encode(errors="surrogateescape"))
-        elif stat.S_ISLNK(mode):
-            whole.update(f"{name}\0l\0{path.readlink()}\n".encode(errors="surrogateescape"))
-        elif not stat.S_ISDIR(mode):
-            whole.update(f"{name}\0neither file, link nor folder\n".encode(errors="surrogateescape"))
-    return whole.hexdigest()
-
-
 class Inspector:
     """Checks that the files of versions are still those that were submitted.
 
@@ -352,245 +226,8 @@ def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, 
     return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
-"""How the names of archives end."""
-_DAMAGED = (zlib.error, EOFError, ValueError)
-
-
-class _Copier:
-    """Brings files into a folder, and counts."""
-
-    def __init__(self, folder: Path, scratch: Path) -> None:
-        self._folder = folder
-        self._scratch = scratch
-        self._files = 0
-        self._bytes = 0
-
-    def copy(self, path: Path) -> None:
-        """Copy or unpack whatever was submitted."""
-        if path.is_dir():
-            self._copy_folder(path)
-            return
-        _check_size(path.stat().st_size)
-        if path.suffix in RUNNERS:  # a .jar is a .zip, but a program
-            self._copy_program(path)
-        elif zipfile.is_zipfile(path):
-            self._unpack_zip(path)
-        elif is_gzip(path) or is_tar(path):
-            self._unpack_tar(path)
-        elif path.name.endswith(ARCHIVES):
-            raise BadBot(f"{path} is a damaged archive, or none at all")
-        else:
-            self._copy_program(path)
-
-    def _copy_program(self, path: Path) -> None:
-        with _open_regular(path) as source:
-            self._write(path.name, source, executable=os.access(path, os.X_OK))
-
-    def _copy_folder(self, path: Path) -> None:
-        modes = {file: file.lstat() for file in _everything_below(path)}
-        for file, status in modes.items():
-            if stat.S_IFMT(status.st_mode) not in (stat.S_IFREG, stat.S_IFLNK, stat.S_IFDIR):
-                name = file.relative_to(path).as_posix()
-                raise BadBot(f"{path} has a device, pipe or socket, {name}; these are not taken in")
-        sizes = [status.st_size for status in modes.values() if not stat.S_ISDIR(status.st_mode)]
-        _check_files(len(sizes))
-        _check_size(sum(sizes))
-        for file, status in modes.items():
-            name = file.relative_to(path).as_posix()
-            if stat.S_ISLNK(status.st_mode):
-                self._link(name, str(file.readlink()))
-            elif stat.S_ISREG(status.st_mode):
-                with _open_regular(file) as source:
-                    self._write(name, source, executable=os.access(file, os.X_OK))
-
-    def _unpack_zip(self, path: Path) -> None:
-        try:
-            with open_zip(path) as (contents, opened):
-                entries = [entry for entry in contents if not entry.is_dir()]
-                _check_files(len(entries))
-                _check_size(sum(entry.file_size for entry in entries))
-                for entry in entries:
-                    if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                        raise BadBot(f"{path} is compressed in an unusual way; pack it with deflate")
-                    if "\0" in entry.orig_filename:  # zipfile would cut it there
-                        raise BadBot(f"a file's name, {entry.orig_filename!r}, has characters that cannot be printed")
-                    mode = entry.external_attr >> 16
-                    with opened(entry) as source:
-                        if stat.S_ISLNK(mode):
-                            self._link(entry.filename, os.fsdecode(source.read(MAX_LINK_BYTES + 1)))
-                        else:
-                            self._write(entry.filename, source, executable=bool(mode & stat.S_IXUSR))
-        except (*_DAMAGED, zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-            raise BadBot(f"{path} is a damaged or encrypted archive: {error}") from error
-
-    def _unpack_tar(self, path: Path) -> None:
-        plain = path
-        try:
-            if is_gzip(path):
-                plain = self._scratch / "plain.tar"
-                gunzip(path, plain, MAX_BYTES + MAX_TAR_HEADERS)
-            for count, (entry, source) in enumerate(entries_of_tar(plain), 1):
-                _check_entries(count)
-                if entry.issym():
-                    self._link(entry.name, entry.linkname)
-                elif entry.islnk():
-                    self._write_again(entry.name, entry.linkname)
-                elif not (entry.isfile() or entry.isdir()):
-                    raise BadBot(f"{path} has a device or pipe, {entry.name}; these are not taken in")
-                elif source is not None:
-                    _check_size(self._bytes + entry.size)
-                    self._write(entry.name, source, executable=bool(entry.mode & stat.S_IXUSR))
-        except (*_DAMAGED, tarfile.TarError, OverflowError, RecursionError) as error:
-            raise BadBot(f"{path} is a damaged archive: {error}") from error
-
-    def _write(self, name: str, source: IO[bytes], *, executable: bool) -> None:
-        target = self._place(name)
-        with target.open("xb") as file:
-            while data := source.read(PIECE):
-                self._bytes += len(data)
-                _check_size(self._bytes)
-                file.write(data)
-        target.chmod(0o700 if executable else 0o600)
-
-    def _write_again(self, name: str, earlier: str) -> None:
-        """Write a file that an archive has under an earlier name, too."""
-        known = self._folder.joinpath(*_parts(earlier))
-        if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
-            raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is no earlier file of the archive")
-        with _open_regular(known) as source:
-            self._write(name, source, executable=os.access(known, os.X_OK))
-
-    def _link(self, name: str, target: str) -> None:
-        """Make a link that stays in the folder, or leads to a usual program."""
-        place = self._place(name)
-        parts = PurePosixPath(target).parts
-        ups = sum(part == ".." for part in parts)
-        stays = not target.startswith("/") and ".." not in parts[ups:] and ups < len(_parts(name))
-        is_program = len(parts) > 1 and str(PurePosixPath(target).parent) in USUAL_FOLDERS and ups == 0
-        if not target.isprintable() or not 0 < len(target) <= MAX_LINK_BYTES or "\\" in target:
-            raise BadBot(f"a link, {name!r}, has a text that cannot be kept")
-        if not stays and not is_program:
-            raise BadBot(f"a link, {name!r}, leads out of the bot's folder, to {target!r}; {_hint(name)}")
-        place.symlink_to(PurePosixPath(target))
-
-    def _place(self, name: str) -> Path:
-        """Return where a file or link goes; make the folders above it."""
-        parts = _parts(name)
-        _check_depth(len(parts))
-        self._files += 1
-        _check_files(self._files)
-        target = self._folder.joinpath(*parts)
-        if os.path.lexists(target) or self._through_a_link(parts):
-            raise BadBot(f"two files are called {name!r}")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return target
-
-    def _through_a_link(self, parts: Sequence[str]) -> bool:
-        """Tell whether one of the folders above a file is a link."""
-        return any(self._folder.joinpath(*parts[:depth]).is_symlink() for depth in range(1, len(parts)))
-
-
-def _parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a name.
-
-    Raises:
-        BadBot: if it could lead out of the folder, or cannot be printed.
-    """
-    parts = PurePosixPath(name).parts
-    if not parts or name.startswith("/") or ".." in parts or "\\" in name or "\0" in name:
-        raise BadBot(f"a file's name, {name!r}, leads out of the bot's folder")
-    if not name.isprintable():
-        raise BadBot(f"a file's name, {name!r}, has characters that cannot be printed")
-    return parts
-
-
-def _hint(name: str) -> str:
-    """Return what to do about a link that leads out of the folder."""
-    if PurePosixPath(name).name.startswith("python"):
-        return (
-            "make the virtual environment with /usr/bin/python3, or leave it out and put the packages beside the bot:"
-            " python -m pip install --target . PACKAGE"
-        )
-    return "put a copy of the file there"
-
-
-def _check_files(count: int) -> None:
-    if count > MAX_FILES:
-        raise BadBot(f"more than {MAX_FILES} files")
-
-
-def _check_entries(count: int) -> None:
-    if count > MAX_ENTRIES:
-        raise BadBot(f"more than {MAX_ENTRIES} files, links and folders")
-
-
-def _check_depth(names: int) -> None:
-    if names > MAX_DEPTH:
-        raise BadBot(f"more than {MAX_DEPTH} folders in each other")
-
-
-def _everything_below(folder: Path) -> list[Path]:
-    """Return all files, links and folders below a folder but `__pycache__`, in their order; links are not followed.
-
-    Raises:
-        BadBot: if they are too many, or too deep.
-    """
-    found: list[Path] = []
-    waiting = [folder]
-    while waiting:
-        for path in waiting.pop().iterdir():
-            if path.name == "__pycache__":
-                continue
-            found.append(path)
-            _check_entries(len(found))
-            _check_depth(len(path.relative_to(folder).parts))
-            if stat.S_ISDIR(path.lstat().st_mode):
-                waiting.append(path)
-    return sorted(found)
-
-
-def _check_size(size: int) -> None:
-    """Check a size that was declared, or counted so far, in bytes."""
-    if size > MAX_BYTES:
-        raise BadBot(f"more than {MAX_BYTES} bytes, unpacked")
-
-
-def _open_regular(path: Path) -> IO[bytes]:
-    """Open a file, but no link and nothing that could block, whatever has taken its place since it was looked at."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise BadBot(f"{path} is not a regular file any more")
-    return os.fdopen(descriptor, "rb")
-
-
-def _make_read_only(folder: Path) -> None:
-    """Let everybody read and run these files, and nobody change them.
-
-    Others do not come near them, because the folder of all versions is private; the bot itself may be another user, for whom a box
-    has a way of its own to its files.
-    """
-    for path in _walk(folder):
-        if not path.is_symlink():
-            path.chmod(0o555 if path.stat().st_mode & 0o100 else 0o444)
-
-
 def open_to_boxes(versions: Path) -> None:
     """Let bots that are other users read their files, which earlier releases kept for the ladder's user alone."""
     for folder in versions.glob("[0-9a-f]*"):
         if stat.S_IMODE(folder.stat().st_mode) == 0o500:
-            _make_read_only(folder)
-
-
-def make_writable(folder: Path) -> None:
-    """Let the files of a version be removed, as far as possible."""
-    with contextlib.suppress(OSError):
-        for path in _walk(folder):
-            if not path.is_symlink():
-                path.chmod(path.stat().st_mode | 0o700)
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    yield from folder.rglob("*")
-    yield folder
+            make_read_only(folder)

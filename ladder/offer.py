@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.condition import Condition
-from ladder.errors import BadBot
 from ladder.home import Home
 from ladder.match import AT_HOME_PREFIX, Version
 from ladder.store import Store
+from referee.bots.errors import BadBot
 from referee.registry import find
 
 MAX_MATCHES_AT_HOME = 8

@@ -28,11 +28,11 @@ from pathlib import Path
 from ladder import journal
 from ladder.errors import NoRoom
 from ladder.home import Home
-from ladder.manifest import environment
 from ladder.match import Match, Version
 from ladder.playing import announced
 from ladder.room import is_for_want_of_room
 from ladder.schema import MAX_VOIDS
+from referee.bots.manifest import environment
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
 from referee.live.orphans import children, kill_below, kill_children, set_adopting

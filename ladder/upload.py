@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Self
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.errors import BadBot
 from ladder.home import Home
-from ladder.intake import MAX_BYTES, TAKING_IN, make_writable
 from ladder.room import check_room
+from referee.bots.errors import BadBot
+from referee.bots.files import MAX_BYTES, TAKING_IN, make_writable
 from referee.files import private_folder
 
 PIECE_SECONDS = 30.0

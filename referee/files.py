@@ -6,9 +6,12 @@ import contextlib
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from referee.errors import DoganaError
 
 
 def check_regular(path: Path) -> None:
@@ -19,6 +22,51 @@ def check_regular(path: Path) -> None:
     """
     if path.exists() and not path.is_file():
         raise OSError(errno.EINVAL, "is not a regular file", str(path))
+
+
+class AlreadyThere(DoganaError):
+    """What a command is to write is there already; the text says how to replace it."""
+
+
+def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
+    """Check that a command may write to a name that a user has given it, before it does anything else.
+
+    What is empty may be replaced, and devices and pipes are written to.
+
+    Args:
+        path: the name of a file, or of a folder for several files.
+        force: whether the user has said that what is there may be replaced.
+        is_folder: whether it is the name of a folder.
+
+    Raises:
+        AlreadyThere: if something is there.
+        OSError: if that cannot be seen, or one is a folder and the other a file; with the name.
+    """
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(found.st_mode) and path.exists():
+        found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        if not is_folder:
+            raise OSError(errno.EISDIR, "is a folder; name a file", str(path))
+        has_something = any(path.iterdir())
+    elif is_folder:
+        raise OSError(errno.ENOTDIR, "is a file; name a folder", str(path))
+    else:
+        has_something = found.st_size > 0 or stat.S_ISLNK(found.st_mode)
+    if has_something and not force:
+        raise AlreadyThere(f"{path} is there already; --force replaces it")
+
+
+def unused(path: Path) -> Path:
+    """Return a name for a file that is not there: `path`, or the same with a number before its ending."""
+    number, free = 1, path
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.stem}-{number}{path.suffix}")
+    return free
 
 
 def in_words(error: Exception) -> str:

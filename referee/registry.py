@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from importlib.metadata import entry_points
@@ -60,8 +61,16 @@ def find(name: str) -> Game:
         UnknownGame: if there is no such game.
     """
     if name not in games():
-        raise UnknownGame(f"there is no game {name!r}; the games are: {', '.join(games())}")
+        raise UnknownGame(
+            f"there is no game {name!r}{did_you_mean(name, games())}; the games are: {', '.join(games())}"
+        )
     return games()[name]
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """Return a question after the name that is most like a word, to go into a message; empty if none is."""
+    found = difflib.get_close_matches(word, list(names), n=1)
+    return f" (did you mean {found[0]}?)" if found else ""
 
 
 def rules_are_compiled() -> bool:

@@ -24,10 +24,10 @@ MAY_IMPORT = {
     "ladder": {"ladder", "referee", "dogana"},
 }
 
-# The room of the ladder that tries bots plays the referee itself, so it speaks the messages. It knows of the ladder how bots are
-# taken in, and no facts: no store, schedule or rating.
+# The room of the ladder that tries bots plays the referee itself, so it speaks the messages. It knows no facts of the
+# ladder: no store, schedule or rating.
 CONFORMANCE = "ladder/conformance"
-CONFORMANCE_MAY_IMPORT = {"ladder.conformance", "ladder.errors", "ladder.intake"}
+CONFORMANCE_MAY_IMPORT = {"ladder.conformance", "ladder.errors"}
 
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
 RULES_MAY_IMPORT = {
@@ -101,6 +101,7 @@ ROOMS = (
     "games",
     "match",
     "registry",
+    "bots",
     "records",
     "pages",
     "live",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any
 
 from dogana.v1 import ladder_pb2, referee_pb2
 from ladder.at_home.relay import Relay
-from ladder.errors import BadBot
-from ladder.intake import ARCHIVES, check_path, taken_in
-from ladder.manifest import read_manifest
+from referee.bots.files import taken_in, where_it_is
+from referee.bots.manifest import own_environment
 from referee.files import in_words, write_private
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.live.last_words import last_words
 from referee.live.play import EXIT_SECONDS
 from referee.terminal import visible
 
@@ -43,16 +42,11 @@ def look_at(path: Path, content: str) -> Bot:
     Raises:
         BadBot: if it is no bot.
     """
-    check_path(path)
-    if path.name.endswith(ARCHIVES):
-        raise BadBot(f"{path} is an archive; a bot at home runs where it is, so unpack it first")
-    programs = os.environ.get("PATH", os.defpath)
-    if path.is_dir() and content:
-        manifest = read_manifest(path, path, programs)
-        return Bot(manifest.run, path.absolute(), manifest.games, content)
-    with taken_in(path, programs=programs) as (_, artefact):
-        folder = path if path.is_dir() else path.parent
-        return Bot(artefact.run, folder.absolute(), artefact.games, content or artefact.content_hash)
+    manifest, folder = where_it_is(path)
+    if not content:
+        with taken_in(path, programs=own_environment()["PATH"]) as (_, artefact):
+            content = artefact.content_hash
+    return Bot(manifest.run, folder, manifest.games, content)
 
 
 async def play_match(
@@ -92,13 +86,13 @@ async def play_match(
         if relay.over is not None:
             say(f"{about}: {_told(relay.over, invitation)}")
             return
-        last = process.log.last_line()
+        last = last_words(process.log.text())
         why = visible(relay.refusal or ended, 300)
-        say(f"{about}: {why}" + (f"; the last the bot wrote: {visible(last, 300)}" if last else ""))
+        say(f"{about}: {why}" + (f"; the last the bot wrote: {visible(last, 400)}" if last else ""))
 
 
 def _environment(address: str, token: str) -> Mapping[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name != "DOGANA_CA"}
+    kept = {name: value for name, value in own_environment().items() if name != "DOGANA_CA"}
     return {**kept, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token}
 
 

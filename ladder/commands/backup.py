@@ -11,12 +11,15 @@ from ladder.backup import backup as copy
 from ladder.commands.options import AsJson, HomeOption
 from ladder.home import Home
 from ladder.store import Store
+from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json
+from referee.files import check_free
 
 
 def backup(
     file: Annotated[Path, typer.Argument(help="The .tar archive to write.", metavar="FILE")],
     home: HomeOption,
+    force: ForceOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Copy the whole ladder into one archive.
@@ -29,8 +32,9 @@ def backup(
 
       dogana ladder backup ladder-monday.tar
     """
+    check_free(file, force=force)
     with Store(Home(home).database, create=False) as store:
-        size = copy(Home(home), store, file)
+        size = copy(Home(home), store, file, replaces=force)
     if as_json:
         print_json({"file": str(file), "bytes": size})
     else:

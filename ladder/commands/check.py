@@ -20,8 +20,8 @@ from ladder.conformance.exercises import run
 from ladder.conformance.judging import Course
 from ladder.conformance.package import take
 from ladder.conformance.steps import Outcome, Step, Verdict, steps_for
-from ladder.errors import BadBot
-from ladder.intake import Artefact, check_path, make_writable
+from referee.bots.errors import BadBot
+from referee.bots.files import Artefact, check_path, make_writable
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import out, print_json, styled
 from referee.game import Game

@@ -12,12 +12,15 @@ from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.where import Where
 from ladder.export import export as write
 from ladder.home import Home
+from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
+from referee.files import check_free
 
 
 def export(
     file: Annotated[Path, typer.Argument(help="The file to write: .csv or .json.", parser=target, metavar="FILE")],
     home: HomeOption,
+    force: ForceOption = False,
     as_json: AsJson = False,
 ) -> None:
     """Write all matches that count into a file for other programs.
@@ -32,6 +35,7 @@ def export(
 
       dogana ladder export matches.json --home ./ladder
     """
+    check_free(file, force=force)
     with Chronicle(Home(home).database, create=False) as chronicle:
         rows = write(chronicle, file)
     if as_json:

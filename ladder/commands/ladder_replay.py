@@ -17,7 +17,7 @@ from ladder.commands.where import FolderOption, ServerOption, Where
 _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")]
 
 
-def ladder_replay(match: str, home: Path | None, server: str | None, **options: Any) -> None:
+def ladder_replay(context: typer.Context, match: str, home: Path | None, server: str | None, **options: Any) -> None:
     """Show a match of a ladder step by step; every step is played again by the rules.
 
     It fetches the record of the match and does with it what `dogana replay` does, with the same options. A record can be had
@@ -37,14 +37,15 @@ def ladder_replay(match: str, home: Path | None, server: str | None, **options: 
             pieces = list(desk.record(pb.RecordRequest(match=match)))
         file = Path(folder) / ("record.jsonl.zst" if pieces[0].name.endswith(".zst") else "record.jsonl")
         file.write_bytes(b"".join(piece.data for piece in pieces))
-        look_at(shlex.split(where.command("replay", match)), file, **options)
+        look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
 
 
 def _parameters() -> list[inspect.Parameter]:
     """Return what the command takes: a match and a ladder, and all options of `dogana replay`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    _, *options = inspect.signature(replay, eval_str=True).parameters.values()
+    context, _, *options = inspect.signature(replay, eval_str=True).parameters.values()
     return [
+        context,
         inspect.Parameter("match", kind, annotation=_MATCH),
         *options,
         inspect.Parameter("home", kind, default=None, annotation=FolderOption),

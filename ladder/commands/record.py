@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -12,13 +11,15 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.errors import LadderError
+from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
-from referee.files import write_private
+from referee.files import check_free, write_private
 
 
 def record(
     match: Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")],
     to: Annotated[Path, typer.Option(help="The file to write.", metavar="FILE", parser=target)],
+    force: ForceOption = False,
     home: FolderOption = None,
     server: ServerOption = None,
     as_json: AsJson = False,
@@ -33,8 +34,7 @@ def record(
 
       dogana verify 3f09.jsonl.zst
     """
-    if os.path.lexists(to):
-        raise LadderError(f"{to} is there already; name another file")
+    check_free(to, force=force)
     with Where.chosen(home, server).desk() as desk:
         pieces = list(desk.record(pb.RecordRequest(match=match)))
     name, data = pieces[0].name, b"".join(piece.data for piece in pieces)

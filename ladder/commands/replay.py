@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import Enum
 from pathlib import Path
@@ -11,26 +10,22 @@ from typing import Annotated
 
 import typer
 
-from ladder.intake import taken_in
-from ladder.manifest import environment
 from referee.commands.again import AskError, ask_bot, read_decisions
 from referee.commands.options import (
     CpusOption,
+    ForceOption,
     MemoryOption,
     RuntimeOption,
     TasksOption,
     read_limits,
 )
 from referee.commands.output import err, target
-from referee.commands.play import COMMAND, read_command
 from referee.commands.replay import Views, show
+from referee.commands.seats import Hold, read_bot
 from referee.live.play import Command
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
-
-JOIN_SECONDS = 10.0
-"""How long a bot may take to join."""
 
 
 class Clock(Enum):
@@ -41,6 +36,7 @@ class Clock(Enum):
 
 
 def replay(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="A record.", metavar="FILE")],
     viewer: Annotated[
         int | None,
@@ -70,10 +66,11 @@ def replay(
             show_default="all; public if the record does not reveal its seed",
         ),
     ] = None,
+    force: ForceOption = False,
     bot: Annotated[
         str | None,
         typer.Option(
-            help="Ask this bot what the seat of --as was asked: a program, folder or archive as for `dogana ladder submit`, or cmd:'COMMAND'.",
+            help="Ask this bot what the seat of --as was asked: the path of a bot, or cmd:'COMMAND'.",
             metavar="PATH",
         ),
     ] = None,
@@ -136,6 +133,7 @@ def replay(
         as_json=as_json,
         html=html,
         views=views,
+        force=force,
         bot=bot,
         first=first,
         clock=clock,
@@ -145,6 +143,7 @@ def replay(
         tasks=tasks,
         cpus=cpus,
         runtime=runtime,
+        hold=context.with_resource,
     )
 
 
@@ -158,6 +157,7 @@ def look_at(
     as_json: bool,
     html: Path | None,
     views: Views | None,
+    force: bool,
     bot: str | None,
     first: int | None,
     clock: Clock | None,
@@ -167,30 +167,34 @@ def look_at(
     tasks: int | None,
     cpus: float | None,
     runtime: list[Path] | None,
+    hold: Hold,
 ) -> None:
-    """Do what the options of `replay` ask for; `command` is what leads to this record, without options."""
+    """Do what the options of `replay` ask for.
+
+    `command` is what leads to this record, without options; `hold` keeps what is made for the bot until the command ends.
+    """
     limits = (memory, tasks, cpus, runtime)
     if bot is None:
         if (first, clock, attach, unconfined, *limits) != (None, None, False, False, None, None, None, None):
             raise AskError(
                 "--decision, --time, --attach, --unconfined, --memory, --tasks, --cpus and --runtime go with --bot"
             )
-        show(file, viewer=viewer, svg=svg, at=at, html=html, views=views, as_json=as_json)
+        show(file, viewer=viewer, svg=svg, at=at, html=html, views=views, force=force, as_json=as_json)
         return
     if viewer is None:
         raise AskError("--bot needs --as SEAT: the seat whose questions are put to it")
-    if (svg, at, html, views) != (None, None, None, None):
-        raise AskError("--svg, --at, --html and --views show a record; leave them out, or --bot")
+    if (svg, at, html, views, force) != (None, None, None, None, False):
+        raise AskError("--svg, --at, --html, --views and --force show a record; leave them out, or --bot")
     if unconfined and limits != (None, None, None, None):
         raise AskError("--memory, --tasks, --cpus and --runtime are for walls; leave out --unconfined")
     record, decisions = read_decisions(file, viewer, first or 1)
     sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
     if sandbox is None:
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
-    with _player(bot, runtime or [], sandbox) as player:
-        all_same = ask_bot(
-            command, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
-        )
+    player = _unbuffered(read_bot(bot, record.plan.game, None, sandbox, runtime or [], hold))
+    all_same = ask_bot(
+        command, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
+    )
     raise typer.Exit(0 if all_same else 1)
 
 
@@ -199,16 +203,6 @@ def _walls(limits: Limits, runtimes: list[Path]) -> Sandbox:
         return build(limits, runtimes)
     except CannotIsolate as error:
         raise CannotIsolate(f"{error}; or give --unconfined, if you trust the bot") from error
-
-
-@contextmanager
-def _player(bot: str, runtimes: list[Path], sandbox: Sandbox | None) -> Iterator[Command]:
-    """Give how a bot is started; its files are there as long as the context lasts."""
-    if bot.startswith(COMMAND):
-        yield _unbuffered(read_command(bot, JOIN_SECONDS, sandbox))
-        return
-    with taken_in(Path(bot), runtimes) as (folder, artefact):
-        yield _unbuffered(Command(artefact.run, environment(runtimes), folder, JOIN_SECONDS, sandbox))
 
 
 def _unbuffered(command: Command) -> Command:

@@ -10,7 +10,9 @@ from rich.progress import Progress
 
 from ladder.commands.options import AsJson, HomeOption
 from ladder.home import Home
+from referee.commands.options import ForceOption
 from referee.commands.output import err, out, print_json
+from referee.files import check_free
 
 
 def site(
@@ -18,6 +20,7 @@ def site(
         Path, typer.Argument(help="Where the pages go: a new folder, or one with an earlier site.", metavar="FOLDER")
     ],
     home: HomeOption,
+    force: ForceOption = False,
     matches: Annotated[
         int,
         typer.Option(
@@ -31,7 +34,7 @@ def site(
     Nothing is needed to look at them but a browser.
 
     They are the pages of `dogana ladder web`, as of this moment, and show what anybody may see. A run may go on meanwhile.
-    Written again into the same folder, each file replaces the earlier one when it is complete.
+    Written again into the same folder, with --force, each file replaces the earlier one when it is complete.
 
     The page of a match has a picture of every step, which takes seconds to draw; one that was drawn before is not drawn again.
 
@@ -41,8 +44,10 @@ def site(
 
       dogana ladder site ./public --home ./ladder --limit 500
     """
-    from ladder.web.site import write_site  # no other command needs the templates
+    from ladder.web.site import contents, write_site  # no other command needs the templates
 
+    contents(folder)  # what is no site is not replaced at all
+    check_free(folder, force=force, is_folder=True)
     with Progress(console=err, transient=True) as progress:
         bar = progress.add_task("pages")
         written = write_site(

@@ -14,8 +14,10 @@ from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
 from ladder.document import document
 from ladder.errors import LadderError
-from ladder.intake import ARCHIVES
-from referee.commands.output import out, print_json
+from referee.bots.errors import BadBot
+from referee.bots.files import ARCHIVES
+from referee.bots.python import syntax_error
+from referee.commands.output import err, out, print_json
 
 MAX_NAME = 40
 """How many characters a name has at most."""
@@ -58,6 +60,10 @@ def submit(
       dogana ladder submit build/mybot.zip --name mybot --author me --home ./ladder
     """
     where = Where.chosen(home, server)
+    if wrong := syntax_error(path):
+        if where.server is None:
+            raise BadBot(wrong)
+        err.print(f"{wrong} (for the Python here, and perhaps for that of the ladder)", style="yellow", soft_wrap=True)
     bot = name_of(path) if name is None else name
     by = author
     if by is None:

@@ -21,6 +21,7 @@ from referee.live import wire
 from referee.live.call import Call
 from referee.live.command import AgentProcess
 from referee.live.door import STOP_SECONDS, Door
+from referee.live.last_words import known_reason
 from referee.live.play import EXIT_SECONDS
 from referee.match.clock import TimeControl
 from referee.sandbox.box import Sandbox
@@ -119,6 +120,7 @@ class Conversation:
         self._door.serve(self._serve)
         self._door.socket.chmod(0o666)  # its folder keeps others out; the bot may be another user
         self._began = time.monotonic()
+        self._run = bot.run
         self.process = await AgentProcess.start_in(bot.sandbox.box(bot.run, bot.folder, self._door.socket, self.token))
         self._ended = asyncio.ensure_future(self.process.ended())
 
@@ -205,7 +207,9 @@ class Conversation:
             await asyncio.wait([self._ended], timeout=EXIT_SECONDS)
         if self._ended.done():
             await self.process.stop()  # its last words may still be on their way
-            return f"it {self._ended.result()}"
+            ended = self._ended.result()
+            reason = known_reason(ended, self.process.log.text(), self._run, joined=self.received > 0)
+            return f"it {ended}" + (f" ({reason})" if reason else "")
         return "" if self._inbox.empty() else "it closed its stream"
 
     def _parsed(self, data: bytes) -> pb.AgentMessage:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ladder.conformance.steps import STEPS, Outcome, Verdict
-from ladder.errors import BadBot, BadManifest, NoProgram
-from ladder.intake import MAX_BYTES, MAX_FILES, Artefact, take_in
+from referee.bots.errors import BadBot, BadManifest, NoProgram
+from referee.bots.files import MAX_BYTES, MAX_FILES, Artefact, take_in
 from referee.sandbox.limits import in_words
 
 _STEPS = {step.name: step for step in STEPS if step.heading == "package"}

@@ -17,11 +17,12 @@ import grpc
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.condition import Condition
-from ladder.errors import BadBot, Forbidden, Replaced, Silent, TooMuch
+from ladder.errors import Forbidden, Replaced, Silent, TooMuch
 from ladder.match import Version
 from ladder.pool import Invitation
 from ladder.service.meter import RETRY_AFTER, AtATime, Meter
 from ladder.service.sending import send
+from referee.bots.errors import BadBot
 from referee.live import wire
 from referee.live.door import SERVICE as REFEREE
 from referee.live.lobby import Lobby, host_of

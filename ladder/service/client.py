@@ -16,8 +16,8 @@ from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.answers import PIECE_BYTES
 from ladder.errors import LadderError
-from ladder.intake import check_path
 from ladder.service.login import Login, login_of
+from referee.bots.files import check_path
 
 ANSWER_SECONDS = 60.0
 """How long an answer may take; that of a bot that was sent may take longer."""

@@ -20,7 +20,7 @@ from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_serv
 from ladder.asker import ANYBODY, Asker
 from ladder.desk import Desk
 from ladder.entries import now
-from ladder.errors import BadBot, BadHome, Busy, Forbidden, NoRoom, NotFound, Replaced, Silent, TooMuch, Unauthenticated
+from ladder.errors import BadHome, Busy, Forbidden, NoRoom, NotFound, Replaced, Silent, TooMuch, Unauthenticated
 from ladder.home import Home
 from ladder.journal import note, of_this_call, traceback_of
 from ladder.match import Version
@@ -46,6 +46,7 @@ from ladder.service.sending import hand_on, send
 from ladder.service.threads import Threads
 from ladder.service.tokens import Tokens
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
+from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.live.door import OPTIONS, Calls, allow_files
 from referee.live.door import SERVICE as REFEREE

@@ -15,10 +15,10 @@ from ladder.errors import CannotPlay, LadderError
 from ladder.home import Home
 from ladder.intake import Inspector
 from ladder.journal import note
-from ladder.manifest import environment
 from ladder.match import Version
 from ladder.pool import JOIN_SECONDS
 from ladder.standings import SCHEDULED, standings
+from referee.bots.manifest import environment
 from referee.live.play import Command
 from referee.sandbox.box import Sandbox
 

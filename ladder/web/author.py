@@ -20,9 +20,8 @@ from starlette.routing import Route
 from dogana.v1 import ladder_pb2 as pb
 from ladder.asker import Asker
 from ladder.desk import Desk
-from ladder.errors import BadBot, TooMuch, Unauthenticated
+from ladder.errors import TooMuch, Unauthenticated
 from ladder.home import Home
-from ladder.intake import MAX_BYTES
 from ladder.journal import note, of_this_call
 from ladder.service.refusals import Refusals
 from ladder.service.threads import Threads
@@ -37,6 +36,8 @@ from ladder.web.pages.me import me, my_bot, my_log
 from ladder.web.pages.submit import submit
 from ladder.web.refused import told
 from ladder.web.visitor import COOKIE, ENCRYPTED_COOKIE, check_same_origin, cookie_of, is_encrypted, visitor
+from referee.bots.errors import BadBot
+from referee.bots.files import MAX_BYTES
 from referee.errors import DoganaError
 
 MAX_CHANGES = 2

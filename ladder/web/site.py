@@ -72,7 +72,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Writt
 
 
 def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress) -> Written:
-    earlier = _contents(folder)
+    earlier = contents(folder)
     matches = _last_matches(desk, most)
     site = Site(is_static=True, matches=frozenset(matches))
     drawings = Drawings(pages_folder(home), NICENESS)
@@ -141,7 +141,7 @@ def _file_of(path: str) -> str:
     return link("", path, is_static=True)
 
 
-def _contents(folder: Path) -> list[str]:
+def contents(folder: Path) -> list[str]:
     """Return the files of the site that is in a folder.
 
     Raises:

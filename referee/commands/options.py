@@ -43,6 +43,7 @@ RayOption = Annotated[
         metavar="ADDRESS",
     ),
 ]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace what is there already.")]
 KeyOption = Annotated[
     str,
     typer.Option(

@@ -39,6 +39,9 @@ class _VisibleConsole(Console):
             yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
+SEAT_OUT = 3
+"""The exit status of `dogana play` if a seat was put out in a match; docs/writing_a_bot.md lists all."""
+
 out = _VisibleConsole(width=None if sys.stdout.isatty() else 120)
 """For what was asked for."""
 err = _VisibleConsole(file=Remarks(styled=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import shlex
 import socket
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
@@ -19,6 +18,7 @@ from rich.table import Table
 from referee.commands.options import (
     DEFAULT_CLOCK,
     CpusOption,
+    ForceOption,
     GameOptions,
     MemoryOption,
     NoPonderingOption,
@@ -32,29 +32,26 @@ from referee.commands.options import (
     read_options,
     read_tls,
 )
-from referee.commands.output import err, out, print_json, target
+from referee.commands.output import SEAT_OUT, err, out, print_json, target
 from referee.commands.resume import ResumeError, SeriesPlan, differences, read_plan, unfinished
+from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_travelling
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
-from referee.files import write_file
+from referee.files import check_free, check_regular, unused, write_file
 from referee.game import Game, Seat, Setup
 from referee.live import luggage
 from referee.live.cluster_series import Party, play_on_cluster
 from referee.live.orphans import adopt_orphans
-from referee.live.play import Command, House, Player, Remote, play_match
+from referee.live.play import Command, Player, Remote, play_match
 from referee.live.series import Played, Series, keep, play_series, unkept
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.records.position import read_position
-from referee.records.record import may_replace
 from referee.registry import find, house_bots, read_board_file, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
-
-COMMAND = "cmd:"
-"""How a seat begins that is a command."""
 
 
 class PlayError(DoganaError):
@@ -62,6 +59,7 @@ class PlayError(DoganaError):
 
 
 def play(
+    context: typer.Context,
     game: Annotated[
         str | None,
         typer.Argument(
@@ -72,9 +70,7 @@ def play(
     ] = None,
     seat: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Who sits there: a house bot's name, cmd:'COMMAND' or remote.", metavar="SEAT", show_default=False
-        ),
+        typer.Argument(help=f"Who sits there: {SEAT_HELP}.", metavar="SEAT", show_default=False),
     ] = None,
     seed: Annotated[
         int | None,
@@ -91,15 +87,26 @@ def play(
     ] = None,
     games: Annotated[
         int | None,
-        typer.Option(help="How many matches to play.", min=1, max=1_000_000, metavar="NUMBER", show_default="1"),
+        typer.Option(
+            help="How many matches to play; with --rotate, how many seeds.",
+            min=1,
+            max=1_000_000,
+            metavar="NUMBER",
+            show_default="1",
+        ),
     ] = None,
     rotate: Annotated[
-        bool, typer.Option("--rotate", help="Play every seed once in each rotation of the seats (a block).")
+        bool,
+        typer.Option(
+            "--rotate",
+            help="Play each seed once in every rotation of the seats (a block): with 2 seats, --games 20 is 40 matches.",
+        ),
     ] = False,
     record: Annotated[
         Path | None,
         typer.Option(help="Write the record to this file, or into this folder.", metavar="FILE|FOLDER", parser=target),
     ] = None,
+    force: ForceOption = False,
     board: Annotated[Path | None, typer.Option(help="Play with a corrected board.toml.", metavar="FILE")] = None,
     start: Annotated[Path | None, typer.Option("--from", help="Start from a position.", metavar="FILE")] = None,
     logs: Annotated[
@@ -156,25 +163,30 @@ def play(
 ) -> None:
     """Play matches between bots on this machine.
 
+    A path is what `dogana ladder submit` takes: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its own
+    folder; an archive, and any bot with --isolate, runs in a copy. A house bot goes before a file of its name, which is ./greedy.
+
     Nothing is played if a bot does not start. In a series that goes for the first match; in a later one, the bot is out.
+
+    The exit status is 0 if all seats played to the end, 3 if one was put out, 2 for a wrong option, and 1 if matches could not be played.
 
     Examples:
 
       dogana play cargo_noir greedy random
 
-      dogana play cargo_noir cmd:'python mybot.py' greedy greedy --seed 7 --record match.jsonl
+      dogana play cargo_noir mybot.py greedy greedy --seed 7 --record match.jsonl
 
-      dogana play cargo_noir cmd:./mybot random --games 100 --rotate --json
+      dogana play cargo_noir ./mybot random --games 100 --rotate --json
 
-      dogana play venezia cmd:./mybot greedy --games 500 --record matches
+      dogana play cargo_noir cmd:'./mybot --depth 3' greedy --watch
+
+      dogana play venezia ./mybot greedy --games 500 --record matches
 
       dogana play --resume matches
 
-      dogana play cargo_noir cmd:./mybot greedy --watch
+      dogana play cargo_noir mybot greedy --isolate --memory 256
 
-      dogana play cargo_noir cmd:./mybot greedy --isolate --memory 256
-
-      dogana play venezia cmd:./mybot greedy --games 10000 --isolate --ray auto
+      dogana play venezia mybot.py greedy --games 10000 --isolate --ray auto
 
       dogana play cargo_noir greedy remote --listen 0.0.0.0:7777 --tls-cert cert.pem --tls-key key.pem
     """
@@ -210,7 +222,7 @@ def play(
         raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
     sandbox = build(limits, runtime or []) if isolate and ray is None else None
-    parsed = [_parse_seat(chosen, text, wait, sandbox) for text in seats]
+    parsed = [_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seats]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
@@ -223,7 +235,9 @@ def play(
     first_seed = secrets.randbits(62) if seed is None else seed
     rotations = len(seats) if rotate else 1
     count = games * rotations
-    _prepare_records(record, several=count > 1)
+    if force and (record is None or count > 1):
+        raise PlayError("--force is for the file of --record; records in a folder get names of their own")
+    _prepare_records(record, several=count > 1, force=force)
     if logs is not None:
         logs.mkdir(parents=True, exist_ok=True)
     series = Series(
@@ -241,6 +255,9 @@ def play(
         resumes=resume,
     )
     if count > 1:
+        if rotate:
+            seeds = "1 seed" if games == 1 else f"{games} seeds"
+            err.print(f"{seeds} in {rotations} rotations of the seats: {count} matches", soft_wrap=True)
         matches = (
             play_series(series, min(count, workers or os.cpu_count() or 1))
             if ray is None
@@ -284,6 +301,8 @@ def play(
         print_json(_as_json(match))
     else:
         _print_match(match)
+    if any(seat.outcome is not Outcome.PLAYED for seat in match.result.seats):
+        raise typer.Exit(SEAT_OUT)
 
 
 async def _play_one(
@@ -364,7 +383,8 @@ def _check_directory(plan: SeriesPlan, record: Path, *, named: bool) -> None:
     Raises:
         ResumeError: if not, unless their seats were named again.
     """
-    commands = [seat for seat in plan.seats if seat.startswith(COMMAND)]
+    others = {*house_bots(), REMOTE}
+    commands = [seat for seat in plan.seats if seat not in others and not Path(seat).is_absolute()]
     if commands and not named and not _is_here(plan.directory):
         raise ResumeError(
             f"cannot resume: the series in {record} was begun in {plan.directory}, where {commands[0]} runs;"
@@ -427,9 +447,13 @@ def _play_several(series: Series, played: Generator[Played, None, None], logs: P
             )
         if tally.count and not as_json:
             out.print(tally.table())
+        if tally.with_outs and not as_json:
+            out.print(f"a seat was put out in {tally.with_outs} of {tally.count} matches", soft_wrap=True)
+    if tally.with_outs:
+        raise typer.Exit(SEAT_OUT)
 
 
-def _prepare_records(target: Path | None, *, several: bool) -> None:
+def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None:
     """Check that records can be written there; create the folder if several are."""
     if target is None:
         return
@@ -439,8 +463,9 @@ def _prepare_records(target: Path | None, *, several: bool) -> None:
         target.mkdir(parents=True, exist_ok=True)
     elif not target.parent.is_dir():
         raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
-    elif target.exists() and not target.is_dir() and not may_replace(target):
-        raise PlayError(f"{target} is there already and is no record; remove it, or give the record another name")
+    elif not target.is_dir():
+        check_regular(target)
+        check_free(target, force=force)
 
 
 def _agree(
@@ -460,40 +485,25 @@ def _agree(
     return game.setup(seats, read_options(options), data), None
 
 
-def read_command(text: str, join_seconds: float, sandbox: Sandbox | None) -> Command:
-    """Read an agent that is given as `cmd:'COMMAND'`; it runs in this folder, which is /bot behind walls.
-
-    Raises:
-        PlayError: if it cannot be read.
-    """
-    try:
-        argv = shlex.split(text.removeprefix(COMMAND))
-    except ValueError as error:
-        raise PlayError(f"seat {text!r} cannot be read as a command: {error}") from error
-    if not argv:
-        raise PlayError("seat 'cmd:' needs a command, such as cmd:'python mybot.py'")
-    return Command(argv, dict(os.environ), None, join_seconds, sandbox)
-
-
-def _parse_seat(game: Game, text: str, wait: float | None, sandbox: Sandbox | None) -> Player:
-    if text == "remote":
-        return Remote(wait or 600.0)
-    if text.startswith(COMMAND):
-        return read_command(text, wait or 10.0, sandbox)
-    bots = house_bots()
-    if text not in bots:
-        raise PlayError(
-            f"there is no house bot {text!r}; a seat is one of {', '.join(bots)}, or cmd:'COMMAND', or remote"
-        )
-    if not bots[text].plays(game):
-        raise PlayError(f"house bot {text} does not play {game.name}")
-    return House(bots[text])
+def _player(
+    word: str,
+    game: Game,
+    wait: float | None,
+    sandbox: Sandbox | None,
+    runtimes: Sequence[Path],
+    ray: str | None,
+    hold: Hold,
+) -> Player:
+    """Read a word for a seat, on this machine or on others."""
+    if ray is not None and word != REMOTE and word not in house_bots():
+        return read_travelling(word, game, wait)
+    return read_seat(word, game, wait, sandbox, runtimes, hold)
 
 
 def _keep_logs(folder: Path | None, match: Played) -> None:
     for seat, text in match.logs.items():
         if folder is not None:
-            write_file(folder / f"{match.name}-seat{seat}.log", text)
+            write_file(unused(folder / f"{match.name}-seat{seat}.log"), text)
         elif match.result.seats[seat].outcome is not Outcome.PLAYED and text:
             err.print(f"seat {seat} wrote at the end:", style="bold")
             for line in text[-2000:].splitlines():

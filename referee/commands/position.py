@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
-from referee.files import write_file
+from referee.files import check_free, write_file
 from referee.game import label
 from referee.records.changes import describe
 from referee.records.position import PositionError, read_position, write_position
@@ -20,6 +21,7 @@ def position(
         Path, typer.Argument(help="A position; the game's RULES.md describes its entries.", metavar="FILE")
     ],
     svg: Annotated[Path | None, typer.Option(help="Draw it into this file.", metavar="PATH", parser=target)] = None,
+    force: ForceOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show a position and what is legal there.
@@ -33,6 +35,8 @@ def position(
 
       dogana position position.json --svg position.svg
     """
+    if svg is not None:
+        check_free(svg, force=force)
     try:
         found = read_position(file, find)
     except PositionError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from referee.commands.output import err, out, print_json, styled
 from referee.errors import DoganaError
-from referee.files import write_file
+from referee.files import check_free, write_file
 from referee.game import Observation, Seat, label
 from referee.match.effects import Decider
 from referee.match.result import Outcome
@@ -28,7 +28,6 @@ _BY = {
 
 
 _SECONDS_BETWEEN_REMARKS = 2.0
-_PAGE_BEGINS = b"<!DOCTYPE html>"
 
 
 class Views(Enum):
@@ -50,6 +49,7 @@ def show(
     at: int | None,
     html: Path | None,
     views: Views | None,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Show a record in the way that the options of `dogana replay` ask for.
@@ -61,10 +61,15 @@ def show(
     if html is not None:
         if viewer is not None or svg is not None or at is not None or as_json:
             raise ReplayError("--html goes with --views only: the page has every step, and what each seat knew")
+        check_free(html, force=force)
         _write_page(file, html, views)
         return
     if views is not None:
         raise ReplayError("--views goes with --html; what one seat knew is shown by --as")
+    if svg is not None:
+        check_free(svg, force=force, is_folder=True)
+    elif force:
+        raise ReplayError("--force goes with --html and --svg")
     record = Replay(file, find)
     seats = record.plan.setup.seats
     if viewer is not None and viewer >= seats:
@@ -78,7 +83,6 @@ def show(
 
 
 def _write_page(file: Path, html: Path, views: Views | None) -> None:
-    _check_replaceable(html)
     told = time.monotonic()
 
     def progress(drawn: int, pictures: int) -> None:
@@ -94,15 +98,6 @@ def _write_page(file: Path, html: Path, views: Views | None) -> None:
     err.print(f"look at {html}{page.moment}", soft_wrap=True)
     if page.broken:
         raise ReplayError(f"{file}: {page.broken}; the page ends there and says so")
-
-
-def _check_replaceable(html: Path) -> None:
-    """Refuse to replace what is no page: a slip of the keyboard must not cost a record."""
-    if not html.is_file():
-        return
-    with html.open("rb") as old:
-        if old.read(len(_PAGE_BEGINS)) not in (b"", _PAGE_BEGINS):
-            raise ReplayError(f"{html} is not an HTML page, so it is not replaced; give another name")
 
 
 def _show_position(

@@ -24,6 +24,9 @@ class Tally:
     The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
     intervals are over the means of blocks. Without rotation, a block is one match. A block that was played like an earlier
     one, as deterministic bots do in a game with little chance, tells nothing new: it is counted, but is no evidence.
+
+    Attributes:
+        with_outs: how many matches had a seat that was put out.
     """
 
     def __init__(self, names: Sequence[str], block: int) -> None:
@@ -31,10 +34,12 @@ class Tally:
         self._names = names
         self._block = block
         self._matches: list[_Played] = []
+        self.with_outs = 0
         self._faults: list[Counter[str]] = [Counter() for _ in names]
 
     def add(self, result: Result, turn: int) -> None:
         """Count a match whose seats were rotated by `turn`; shared first places share the win."""
+        self.with_outs += any(seat.outcome is not Outcome.PLAYED for seat in result.seats)
         winners = sum(seat.rank == 1 for seat in result.seats)
         players = [(seat.seat + turn) % len(self._names) for seat in result.seats]
         played = _Played((result.digest, *(self._names[player] for player in players)))

@@ -81,7 +81,9 @@ class SeriesSlot:
         sandbox = build(party.limits, party.runtimes)
         folder = luggage.unpack(party.files, self._scratch.folder)
         players = [
-            replace(player, folder=folder, sandbox=sandbox) if isinstance(player, Command) else player
+            replace(player, folder=folder / (player.folder or "."), sandbox=sandbox)
+            if isinstance(player, Command)
+            else player
             for player in self._series.players
         ]
         self._series = replace(self._series, players=players)

@@ -16,6 +16,7 @@ from referee.live.agent import AgentSeat, Driver
 from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
 from referee.live.door import SeatDoor
 from referee.live.driver import MatchDriver, MatchVoid
+from referee.live.last_words import why_it_ended
 from referee.live.pondering import NoPondering
 from referee.live.server import RefereeServer
 from referee.live.spectators import Showing
@@ -277,9 +278,8 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
         await process.stop()
         if not its_own_fault and not process.log.last_line().startswith(NO_PROGRAM):
             raise MatchVoid(f"the box of seat {place.seat} could not be built: {process.log.last_line()}")
-        last = process.log.last_line()
-        said = f"; the last it wrote: {last}" if last else ""
-        table.faults[place.seat] = Fault(Outcome.START, f"{ended.result()} before it joined{said}")
+        why = why_it_ended(ended.result(), process.log.text(), player.argv)
+        table.faults[place.seat] = Fault(Outcome.START, why)
         return
     starved = watched.starved
     ended.cancel()

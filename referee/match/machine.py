@@ -368,7 +368,7 @@ class Match:
             self._put_out(seat, Fault(Outcome.DISCONNECT, detail), timing)
             return
         player.strikes += 1
-        detail = f"decision {decision.number} took more than its {decision.budget:.3f} s"
+        detail = _late(decision)
         self._effects.append(Store({"type": "strike", "seat": seat, "reason": "timeout", "detail": detail, "rule": ""}))
         if player.strikes >= STRIKES_ALLOWED:
             self._put_out(seat, Fault(Outcome.TIMEOUT, detail), timing)
@@ -566,3 +566,11 @@ def _times(timing: Timing | None) -> dict[str, float]:
         "wall_ms": milliseconds(timing.wall),
         "lag_ms": milliseconds(timing.lag),
     }
+
+
+def _late(decision: Decision) -> str:
+    """Return what time a decision had and did not keep to, in words."""
+    if decision.budget <= 0:
+        return f"decision {decision.number} had no time: the bank was empty"
+    budget = f"{decision.budget:.3f}".rstrip("0").rstrip(".") if decision.budget >= 0.001 else "less than 0.001"
+    return f"decision {decision.number} was not answered within its {budget} s"

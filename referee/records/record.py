@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, overload
 from typing_extensions import override
 
 from referee.errors import DoganaError
-from referee.files import check_regular, open_private, read_file, sync_folder, unfinished, write_all, write_private
+from referee.files import open_private, read_file, sync_folder, unfinished, write_all, write_private
 from referee.kit.document import parse_json
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
@@ -134,17 +134,6 @@ class RecordWriter:
 
     def _failed(self, error: OSError) -> OSError:
         return OSError(error.errno, f"the record cannot be written: {error.strerror}", str(self.path))
-
-
-def may_replace(path: Path) -> bool:
-    """Tell whether a file begins like a record, or is empty: then a new record may take its place.
-
-    Raises:
-        OSError: if it cannot be read or is no regular file.
-    """
-    check_regular(path)
-    with path.open("rb") as file:
-        return file.read(len(BEGINNING)) in (b"", BEGINNING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,10 +219,10 @@ def last_words(folder: Path) -> str:
 
 def test_last_words_and_names_of_bots_are_made_visible(shown: Shown, tmp_path: Path) -> None:
     seat = last_words(tmp_path)
-    said = shown("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", HOSTILE_NAME)
+    said = shown("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", HOSTILE_NAME, status=3)
     assert r"  | evil\x1b[2J" in said
     assert r"\x9b31m" in said  # in the bot's name
-    shown("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--rotate")
+    shown("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--rotate", status=3)
     (tmp_path / "bot.py").write_text(f"import sys\nsys.stderr.buffer.write({HOSTILE!r}.encode())\nsys.exit(1)\n")
     assert r"the last it wrote: " in shown("play", "cargo_noir", seat, "random", status=1)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from ladder.manifest import read_manifest
+from referee.bots.manifest import read_manifest
 from referee.commands import new
 from referee.sandbox.runtimes import search_path
 from tests.commands.conftest import ROOT, Dogana

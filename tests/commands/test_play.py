@@ -126,7 +126,7 @@ def test_a_bot_that_does_not_start_later_loses_only_that_match(dogana: Dogana, t
         "play(lambda decision: 0)\n"
     )
     seats = (f"cmd:{sys.executable} flaky.py", "random")
-    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--json")
+    ended = dogana("play", "cargo_noir", *seats, *QUICK, "--games", 3, "--json", status=3)
     assert [match["seats"][0]["outcome"] for match in matches(ended.stdout)] == ["played", "start", "played"]
 
 
@@ -182,20 +182,21 @@ def test_a_name_that_was_taken_during_the_match_is_left_alone(tmp_path: Path) ->
     assert kept == ["yunnan-1.jsonl", "yunnan-1-2.jsonl"]
 
 
-def test_a_record_replaces_nothing_but_a_record(dogana: Dogana, tmp_path: Path) -> None:
+def test_a_record_replaces_nothing_without_force(dogana: Dogana, tmp_path: Path) -> None:
     arguments = ("play", "cargo_noir", "random", "random", *QUICK, "--record")
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "keep.txt").write_text("keep me")
     (tmp_path / "link").symlink_to("keep.txt")
     assert "pipe: is not a regular file" in dogana(*arguments, "pipe", status=1).stderr
     for name in ("keep.txt", "link"):
-        assert f"{name} is there already and is no record" in dogana(*arguments, name, status=1).stderr
+        assert f"{name} is there already; --force replaces it" in dogana(*arguments, name, status=1).stderr
+    assert "pipe: is not a regular file" in dogana(*arguments, "pipe", "--force", status=1).stderr
     assert (tmp_path / "keep.txt").read_text() == "keep me"
     assert (tmp_path / "pipe").is_fifo()
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "to_record").symlink_to("empty.jsonl")
     for _ in range(2):  # over an empty file, then over a record
-        dogana(*arguments, "to_record")
+        dogana(*arguments, "to_record", "--force")
         dogana("verify", "empty.jsonl")
     assert (tmp_path / "to_record").is_symlink()
 
@@ -239,14 +240,14 @@ def test_a_match_can_start_from_a_position(dogana: Dogana, tmp_path: Path) -> No
 
 def test_what_a_failing_bot_wrote_is_shown_to_its_author(dogana: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:{sys.executable} {HOSTILE} crash"
-    ended = dogana("play", "cargo_noir", seat, "random", *QUICK)
+    ended = dogana("play", "cargo_noir", seat, "random", *QUICK, status=3)
     assert "seat 0 was out (crash): exited with status 1" in ended.stdout
     assert "  | RuntimeError: I have a bug" in ended.stderr
 
 
 def test_logs_can_be_kept(dogana: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:{sys.executable} {HOSTILE} illegal"
-    dogana("play", "cargo_noir", seat, "random", *QUICK, "--logs", "logs")
+    dogana("play", "cargo_noir", seat, "random", *QUICK, "--logs", "logs", status=3)
     [log] = (tmp_path / "logs").iterdir()
     assert log.name.endswith("-seat0.log")
     assert "refused as illegal" in log.read_text()
@@ -287,7 +288,10 @@ def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Pat
 
 BAD = [
     (["play", "chess", "random", "random"], "there is no game 'chess'; the games are: cargo_noir"),
-    (["play", "cargo_noir", "randm", "random"], "there is no house bot 'randm'; a seat is one of"),
+    (
+        ["play", "cargo_noir", "randm", "random"],
+        "there is no house bot 'randm' (did you mean random?); a seat is one of",
+    ),
     (["play", "cargo_noir", "random"], "cargo_noir is for 2 to 5 seats, not 1"),
     (["play", "cargo_noir", *["random"] * 6], "cargo_noir is for 2 to 5 seats, not 6"),
     (["play", "cargo_noir", "random", "cmd:"], "needs a command"),

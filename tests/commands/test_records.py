@@ -41,7 +41,7 @@ def test_verify_says_what_it_proved_and_for_which_lines_it_takes_the_referees_wo
     dogana: Dogana, tmp_path: Path
 ) -> None:
     seat = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
-    dogana("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl")
+    dogana("play", "cargo_noir", seat, "random", "-o", "last_turn=3", "--record", "match.jsonl", status=3)
     holds, proved, word = dogana("verify", "match.jsonl").stdout.splitlines()
     assert holds.startswith("holds  match.jsonl: ")
     assert (

@@ -172,7 +172,7 @@ with grpc.insecure_channel(os.environ["DOGANA_ADDRESS"]) as channel, contextlib.
 
 def test_a_fault_of_the_match_is_told_and_the_question_put(dogana: Dogana, tmp_path: Path) -> None:
     crashing = write_bot(tmp_path, AT_THIRD.replace("SIN", "os._exit(3)"))
-    dogana("play", "cargo_noir", crashing, "random", "--seed", 7, "--record", "crash.jsonl", *QUICK)
+    dogana("play", "cargo_noir", crashing, "random", "--seed", 7, "--record", "crash.jsonl", *QUICK, status=3)
     line = dogana("replay", "crash.jsonl", "--as", 0, "--bot", write_bot(tmp_path), "--unconfined", status=1).stdout
     assert re.search(r"   3  step \d+ +OTHER out, crash: exited with status 3; now \w+", line)
     assert "2 of 3 decisions the same" in line

@@ -42,18 +42,18 @@ def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> Non
     assert "&as=" not in told
 
 
-def test_a_page_replaces_a_page_and_nothing_else(dogana: Dogana, record: Path) -> None:
+def test_a_page_replaces_nothing_without_force(dogana: Dogana, record: Path) -> None:
     page = record.parent / "match.html"
     dogana("replay", record, "--html", page)
     written = page.read_bytes()
     page.write_text("<!DOCTYPE html> an older one")
-    dogana("replay", record, "--html", page)
+    dogana("replay", record, "--html", page, "--force")
     assert page.read_bytes() == written
     was = record.read_bytes()
     (record.parent / "notes.txt").write_text("mine")
     for other in ("match.jsonl", "notes.txt"):
         refused = dogana("replay", record, "--html", other, status=1).stderr
-        assert refused == f"dogana: {other} is not an HTML page, so it is not replaced; give another name\n"
+        assert refused == f"dogana: {other} is there already; --force replaces it\n"
     assert record.read_bytes() == was
     assert (record.parent / "notes.txt").read_text() == "mine"
 
@@ -84,7 +84,7 @@ def test_a_page_has_everything_so_other_options_are_refused(here: Dogana, record
 def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None:
     page = record.parent / "match.html"
     page.write_text("<!DOCTYPE html> an older one")
-    ended = dogana("replay", record, "--html", page, status=1, max_bytes=20_000)
+    ended = dogana("replay", record, "--html", page, "--force", status=1, max_bytes=20_000)
     assert ended.stderr.splitlines()[-1] == f"dogana: {page}: File too large"
     assert page.read_text() == "<!DOCTYPE html> an older one"
     assert list(record.parent.glob("*.part")) == []

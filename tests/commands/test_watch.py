@@ -68,7 +68,7 @@ def test_a_match_is_shown_while_it_is_played_and_then_its_result(dogana: Dogana,
     assert "_" not in shown.partition("rank")[0]
     assert told_in(shown) == recorded(tmp_path / "match.jsonl")
     assert "Cargo Noir, seed 7" in shown
-    assert not dogana(*arguments).stdout.startswith("Cargo Noir, 2 seats")
+    assert not dogana(*arguments, "--force").stdout.startswith("Cargo Noir, 2 seats")
 
 
 def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Dogana, bot: str, tmp_path: Path) -> None:
@@ -76,7 +76,9 @@ def test_an_agent_that_the_referee_starts_does_not_disturb_the_screen(dogana: Do
     arguments = ("play", "cargo_noir", bot, f"cmd:{sys.executable} -c pass", "random", *QUICK, "--record", "m.jsonl")
     assert "before it joined" in dogana(*arguments, "--watch", status=1).stderr
     crash = f"cmd:{sys.executable} {ROOT / 'agents' / 'hostile.py'} crash"
-    shown = dogana("play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch").stdout
+    shown = dogana(
+        "play", "cargo_noir", bot, crash, "random", *QUICK, "--record", "m.jsonl", "--watch", status=3
+    ).stdout
     assert told_in(shown) == recorded(tmp_path / "m.jsonl")
 
 

@@ -41,8 +41,6 @@ def run(folder: Path, command: str) -> str:
         (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
         (programs / name).chmod(0o755)
     if command.startswith("dogana play"):
-        # A path is not a seat yet: remove the next line when it is.
-        command = re.sub(r"(?<= )(step\d\.py)", r"'cmd:python \1'", command)
         command = command.replace("dogana play", "dogana play --wait 300 --clock 600+10/600")
     ended = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", command],  # noqa: S607

@@ -40,7 +40,7 @@ from ladder.conformance.judging import Course
 from ladder.conformance.package import take
 from ladder.conformance.steps import Outcome as Judged
 from ladder.conformance.steps import Verdict
-from ladder.intake import make_writable, take_in
+from referee.bots.files import make_writable, take_in
 from referee.game import Game
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer

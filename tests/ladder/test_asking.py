@@ -585,7 +585,7 @@ def test_an_export_that_fails_leaves_the_earlier_file(
     (tmp_path / "all.json").write_text("earlier")
     just_enough_for_sqlite = 36_000
     ended = dogana_process(
-        "ladder", "export", "all.json", "--home", told.folder, status=1, max_bytes=just_enough_for_sqlite
+        "ladder", "export", "all.json", "--force", "--home", told.folder, status=1, max_bytes=just_enough_for_sqlite
     )
     assert ended.stderr == "dogana: all.json: File too large\n"
     assert (tmp_path / "all.json").read_text() == "earlier"

@@ -27,7 +27,6 @@ from ladder.authors import Authors
 from ladder.blocks import Blocks
 from ladder.chronicle import Chronicle
 from ladder.desk import Desk
-from ladder.errors import BadBot
 from ladder.home import Home
 from ladder.match import AT_HOME_PREFIX, Match, Version, seed_of
 from ladder.offer import MAX_MATCHES_AT_HOME
@@ -41,6 +40,7 @@ from ladder.service.beside import serving
 from ladder.service.meter import Allowance
 from ladder.standings import Status, candidates, standings
 from ladder.store import Store
+from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed
 from referee.live.server import Listen

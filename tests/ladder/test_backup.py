@@ -15,7 +15,7 @@ from ladder import backup as backups
 from ladder.backup import backup
 from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.intake import hash_of
+from referee.bots.files import hash_of
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.soak import finish, results, start_run, submit, wait_for_results

@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import pytest
 
-from ladder import intake
 from ladder.cluster_pool import ClusterPool
 from ladder.cluster_slot import LadderSlot, Order, Reply, pack
 from ladder.condition import agree
@@ -23,6 +22,7 @@ from ladder.match import Match
 from ladder.pool import End, Finished, Pool, Void
 from ladder.running import RunPlan, run
 from ladder.store import Store
+from referee.bots import files
 from referee.live import cluster
 from referee.live.cluster import Crew, Done, Job, Machine, Unfit
 from referee.match.clock import TimeControl
@@ -171,7 +171,7 @@ def test_a_machine_whose_disk_becomes_full_in_a_match_is_unfit_and_keeps_nothing
     assert not slot._home.logs(ONE.match_id).exists()
 
 
-@pytest.mark.parametrize("where", [(intake._Copier, "copy"), (tempfile, "NamedTemporaryFile")])
+@pytest.mark.parametrize("where", [(files._Copier, "copy"), (tempfile, "NamedTemporaryFile")])
 def test_a_machine_that_has_no_room_for_a_bot_is_unfit(
     slot: LadderSlot, home_of_bots: Home, monkeypatch: pytest.MonkeyPatch, where: tuple[object, str]
 ) -> None:

@@ -20,11 +20,14 @@ import pytest
 
 from ladder import intake
 from ladder.authors import Authors
-from ladder.errors import BadBot, CannotPlay, LadderError
+from ladder.errors import CannotPlay, LadderError
 from ladder.home import Home
-from ladder.intake import Inspector, hash_of, submit, take_in
+from ladder.intake import Inspector, submit
 from ladder.match import Version
 from ladder.names import skeleton
+from referee.bots import files
+from referee.bots.errors import BadBot
+from referee.bots.files import hash_of, take_in
 from referee.sandbox import runtimes
 
 PROGRAM = "#!/bin/sh\nexit 0\n"
@@ -158,7 +161,7 @@ def test_a_bot_that_does_not_say_how_to_start_is_refused(tmp_path: Path) -> None
         take_in(folder, tmp_path / "versions")
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(
-        BadBot, match=r'is not executable; use chmod .* bot.toml beside it: run = \["PROGRAM", "notes.txt"\]'
+        BadBot, match=r'is not executable; use chmod .* with a bot.toml that says run = \["PROGRAM", "notes.txt"\]'
     ):
         take_in(tmp_path / "notes.txt", tmp_path / "versions")
     with pytest.raises(BadBot, match="there is no file"):
@@ -205,15 +208,15 @@ def test_what_is_no_program_by_itself_is_run_by_what_its_name_says(
 @pytest.mark.parametrize(
     ("text", "run", "reason"),
     [
-        ("x", ["./bot.js"], 'not executable; use chmod +x; or say in a bot.toml beside it: run = ["node", "bot.js"]'),
+        ("x", ["./bot.js"], '/bot.js, and begin it with a line such as #!/usr/bin/env python3; or give its folder, with a bot.toml that says run = ["node", "bot.js"]'),
         ("x", ["./bot.js", "-q"], 'run = ["node", "bot.js", "-q"]'),
-        ("+x", ["./bot.js"], 'has no #! line, and is no program for Linux; or say in a bot.toml beside it: run = ["node"'),
+        ("+x", ["./bot.js"], 'has no #! line, and is no program for Linux; begin it with a line such as #!/usr/bin/env python3; or give its folder, with a bot.toml that says run = ["node"'),
         ("#!/home/me/node\n", ["./bot.js"], 'bot.js wants /home/me/node, which is not among the usual programs here; or'),
         ("#!/usr/bin/env ruby\n", ["./bot.js"], "bot.js wants ruby, which is not among"),
         ("#!/usr/bin/env -S deno run\n", ["./bot.js"], "bot.js wants deno, which is not among"),
         ("#!/usr/bin/env node\r\n", ["./bot.js"], "has the line ends of Windows"),
         ("x", ["ruby", "bot.js"], 'there is no program ruby in'),
-        ("x", ["bot.js"], 'bot.js is no usual program, but a file of the bot; or say in a bot.toml beside it: run = ["./bot.js"]'),
+        ("x", ["bot.js"], 'bot.js is no usual program, but a file of the bot; or give its folder, with a bot.toml that says run = ["./bot.js"]'),
         ("#!/old/venv/bin/python\n", ["./venv/bin/bot.js"], 'run = ["./venv/bin/python", "venv/bin/bot.js"]'),
     ],
 )  # fmt: skip
@@ -298,7 +301,7 @@ def test_links_that_stay_in_the_folder_or_lead_to_a_usual_program_are_kept_as_li
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = bot_folder(tmp_path / "usual", program="tool") / "tool"
-    monkeypatch.setattr(intake, "USUAL_FOLDERS", (str(program.parent),))
+    monkeypatch.setattr(files, "USUAL_FOLDERS", (str(program.parent),))
     links = {
         "node_modules/.bin/tool": "../../bot",
         "lib64": "data",
@@ -380,8 +383,8 @@ def test_a_file_that_an_archive_has_under_two_names_is_two_files(tmp_path: Path)
 def test_bombs_are_refused_by_what_is_written_not_by_what_is_claimed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake, "MAX_BYTES", 1_000_000)
-    monkeypatch.setattr(intake, "MAX_FILES", 50)
+    monkeypatch.setattr(files, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(files, "MAX_FILES", 50)
     bomb = zipped(tmp_path / "bomb.zip", {"bot": b"\0" * 50_000_000})
     assert bomb.stat().st_size < 100_000
     with pytest.raises(BadBot, match="more than 1000000 bytes"):
@@ -394,8 +397,8 @@ def test_bombs_are_refused_by_what_is_written_not_by_what_is_claimed(
 FEW_MEMORY = """
 import resource, sys
 from pathlib import Path
-from ladder.errors import BadBot
-from ladder.intake import take_in
+from referee.bots.errors import BadBot
+from referee.bots.files import take_in
 pages = int(Path("/proc/self/statm").read_text().split()[0])
 resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + (48 << 20),) * 2)
 try:
@@ -491,8 +494,8 @@ def test_an_archive_whose_headers_would_fill_the_memory_is_refused_with_little(t
 
 
 def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "MAX_BYTES", 1_000_000)
-    monkeypatch.setattr(intake, "MAX_TAR_HEADERS", 100_000)
+    monkeypatch.setattr(files, "MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(files, "MAX_TAR_HEADERS", 100_000)
     bomb = tmp_path / "bot.tar.gz"
     bomb.write_bytes(gzip.compress(entry("bot").tobuf() + bytes(2_000_000)))
     with pytest.raises(BadBot, match="more than 1100000 bytes, unpacked"):
@@ -507,7 +510,7 @@ def test_a_compressed_archive_is_unpacked_only_so_far(tmp_path: Path, monkeypatc
 
 
 def test_an_archive_with_too_many_folders_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intake, "MAX_ENTRIES", 50)
+    monkeypatch.setattr(files, "MAX_ENTRIES", 50)
     folders = [entry(f"f{number}", type=tarfile.DIRTYPE) for number in range(60)]
     folder = bot_folder(tmp_path / "bot")
     for number in range(60):
@@ -546,7 +549,7 @@ def test_folders_in_each_other_are_refused_when_they_are_too_deep_and_nothing_is
     deep = "a/" * 1_200 + "x"
     folder = bot_folder(tmp_path / "bot")
     here = folder
-    for _ in range(intake.MAX_DEPTH):
+    for _ in range(files.MAX_DEPTH):
         here /= "a"
         here.mkdir()
     for path in (
@@ -555,7 +558,7 @@ def test_folders_in_each_other_are_refused_when_they_are_too_deep_and_nothing_is
         zipped(tmp_path / "bot.zip", {"bot": b"", deep: b""}),
     ):
         (here / "x").write_text("")
-        with pytest.raises(BadBot, match=f"more than {intake.MAX_DEPTH} folders in each other"):
+        with pytest.raises(BadBot, match=f"more than {files.MAX_DEPTH} folders in each other"):
             submit(Home(tmp_path / "home"), path, "mybot", "me")
         assert not (tmp_path / "home").exists()
     (here / "x").unlink()
@@ -630,7 +633,7 @@ def test_a_path_that_is_a_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(folder)
     (tmp_path / "program").symlink_to(folder / "bot")
     for name in ("link", "program"):
-        with pytest.raises(BadBot, match="is a link; submit the file or folder that it leads to"):
+        with pytest.raises(BadBot, match="is a link; name the file or folder that it leads to"):
             submit(Home(tmp_path / "home"), tmp_path / name, "mybot", "me")
     assert not (tmp_path / "home").exists()
 
@@ -751,11 +754,11 @@ def test_what_declares_too_much_is_refused_before_anything_is_read(
     def read(*_: object) -> None:
         raise AssertionError("it is refused by what it declares")
 
-    monkeypatch.setattr(intake._Copier, "_write", read)
+    monkeypatch.setattr(files._Copier, "_write", read)
     for name in ("weights.py", "bot", "bot.zip", "bot.tar"):
-        with pytest.raises(BadBot, match=f"more than {intake.MAX_BYTES} bytes"):
+        with pytest.raises(BadBot, match=f"more than {files.MAX_BYTES} bytes"):
             take_in(tmp_path / name, tmp_path / "versions")
-    monkeypatch.setattr(intake, "MAX_FILES", 3)
+    monkeypatch.setattr(files, "MAX_FILES", 3)
     many = bot_folder(tmp_path / "many")
     for number in range(4):
         (many / str(number)).write_text("")

@@ -14,13 +14,14 @@ from ladder.authors import Authors
 from ladder.condition import Condition
 from ladder.errors import CannotPlay, LadderError, NotFound
 from ladder.home import Home
-from ladder.intake import Inspector, remove_version, submit, take_in
+from ladder.intake import Inspector, remove_version, submit
 from ladder.match import Version
 from ladder.quotas import bytes_of
 from ladder.retention import prune_versions
 from ladder.running import enter_house_bots
 from ladder.standings import at_rest, requalify, retire
 from ladder.store import Store
+from referee.bots.files import take_in
 from tests.commands.conftest import Dogana, dogana
 
 __all__ = ["dogana"]

@@ -31,9 +31,8 @@ from ladder.answers import PIECE_BYTES
 from ladder.authors import Authors
 from ladder.chronicle import Chronicle
 from ladder.desk import Desk
-from ladder.errors import BadBot, LadderError
+from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.intake import MAX_BYTES, TAKING_IN
 from ladder.playing import announced as announced_match
 from ladder.service import sending
 from ladder.service import server as service
@@ -43,6 +42,8 @@ from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.meter import Allowance
 from ladder.service.metrics import Metrics
 from ladder.upload import sweep_uploads
+from referee.bots.errors import BadBot
+from referee.bots.files import MAX_BYTES, TAKING_IN
 from referee.files import private_folder
 from referee.live.server import Listen, PortInUse
 from referee.live.telemetry import Series

@@ -182,6 +182,23 @@ class TestClock:
         table.now += 0.001
         table.answer(0, 0, table.open[0].number)
         assert [line["by"] for line in table.actions()] == ["agent", "clock"]
+        [strike] = [line for line in table.lines if line["type"] == "strike"]
+        assert strike["detail"] == "decision 2 had no time: the bank was empty"
+
+    @pytest.mark.parametrize(
+        ("clock", "seconds", "had"),
+        [
+            ("5+2/6", 7, "6 s"),
+            ("0+0.05/10", 1, "0.05 s"),
+            ("60+0/1000", 61, "60 s"),
+            ("0+0.0001/10", 1, "less than 0.001 s"),
+        ],
+    )
+    def test_a_time_out_names_what_the_decision_had(self, clock: str, seconds: float, had: str) -> None:
+        table = cargo_noir(clock)
+        table.wait(seconds)
+        [strike, *_] = [line for line in table.lines if line["type"] == "strike"]
+        assert strike["detail"] == f"decision 1 was not answered within its {had}"
 
     def test_time_is_called_only_for_what_would_have_been_read(self) -> None:
         table = cargo_noir("0+10/10")

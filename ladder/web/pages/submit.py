@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ladder.intake import ARCHIVES, MAX_BYTES
-from ladder.manifest import RUNNERS
 from ladder.web.asked import Asked, Page
+from referee.bots.files import ARCHIVES, MAX_BYTES
+from referee.bots.manifest import RUNNERS
 
 
 def submit(asked: Asked, left: int, *, bot: str = "", reason: str = "", status: int = 200) -> Page:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ladder.errors import BadBot
+from referee.bots.errors import BadBot
 
 PIECE = 128 * 1024
 """How many bytes of content are read at a time; also what the standard library reads at a time."""

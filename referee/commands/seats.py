@@ -1,0 +1,153 @@
+"""What the words for a seat mean: a house bot, a path, `cmd:'COMMAND'` or `remote`; `dogana play` and `dogana replay --bot` take them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+from referee.bots.files import is_archive, taken_in, where_it_is
+from referee.bots.manifest import own_environment
+from referee.errors import DoganaError
+from referee.game import Game
+from referee.live.play import Command, House, Player, Remote
+from referee.registry import did_you_mean, house_bots
+from referee.sandbox.box import Sandbox
+
+COMMAND = "cmd:"
+"""How a word begins that is a command."""
+REMOTE = "remote"
+JOIN_SECONDS = 10.0
+"""How long a bot that is started here may take to join."""
+REMOTE_JOIN_SECONDS = 600.0
+"""How long a bot may take that dials in."""
+SEAT_HELP = "a house bot's name, the path of a bot, cmd:'COMMAND' or remote"
+"""The words for a seat, for help pages."""
+
+Hold = Callable[[AbstractContextManager[Any]], Any]
+"""Enters a context that ends with the command; such as `typer.Context.with_resource`."""
+
+
+class SeatError(DoganaError):
+    """A word is none for a seat, or what it names cannot play."""
+
+
+def read_seat(
+    word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
+) -> Player:
+    """Read a word for a seat. A house bot goes before a file of its name, which is `./greedy`.
+
+    Args:
+        word: the word.
+        game: what is played.
+        wait: how long the agent may take to join, in seconds; None for the usual time.
+        sandbox: what confines agents that are started here; None to let them run with the rights of this process.
+        runtimes: folders with runtimes, for confined agents.
+        hold: keeps what is made for the seat until the command ends.
+
+    Raises:
+        SeatError: if it is none.
+        BadBot: if it is a path, and there is no bot that can be started.
+    """
+    bots = house_bots()
+    if word == REMOTE:
+        return Remote(wait or REMOTE_JOIN_SECONDS)
+    if word in bots:
+        if not bots[word].plays(game):
+            raise SeatError(f"house bot {word} does not play {game.name}")
+        return House(bots[word])
+    _check_is_there(word)
+    return read_bot(word, game, wait, sandbox, runtimes, hold)
+
+
+def read_bot(
+    word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
+) -> Command:
+    """Read a word for a bot that is started here: a path as `dogana ladder submit` takes it, or `cmd:'COMMAND'`.
+
+    Behind walls a bot has a copy of what would be submitted; otherwise it runs where it is. A command runs in this folder, which is
+    /bot behind walls. The arguments are those of `read_seat`.
+
+    Raises:
+        SeatError: if a command cannot be read, or the bot does not play the game.
+        BadBot: if there is no bot that can be started.
+    """
+    seconds = wait or JOIN_SECONDS
+    if word.startswith(COMMAND):
+        return Command(_argv(word), dict(os.environ), None, seconds, sandbox)
+    path = _path(word)
+    if sandbox is not None or (path.is_file() and is_archive(path)):
+        folder, found = hold(taken_in(path, runtimes))
+    else:
+        found, folder = where_it_is(path)
+    if game.name not in found.games:
+        raise SeatError(f"{word} does not play {game.name}; its bot.toml names: {', '.join(found.games)}")
+    return Command(found.run, own_environment(), folder, seconds, sandbox)
+
+
+def read_travelling(word: str, game: Game, wait: float | None) -> Command:
+    """Read a word for a bot that goes to other machines, with the files of this folder; its folder is relative to this one.
+
+    Raises:
+        SeatError: if it is not in this folder, or as `read_bot`.
+        BadBot: as `read_bot`.
+    """
+    seconds = wait or JOIN_SECONDS
+    if word.startswith(COMMAND):
+        return Command(_argv(word), {}, None, seconds)
+    _check_is_there(word)
+    found, folder = where_it_is(_path(word))
+    here = Path.cwd()
+    if not folder.resolve().is_relative_to(here.resolve()):
+        raise SeatError(
+            f"{word} is not in this folder, whose files go to other machines; start the command where it is"
+        )
+    if game.name not in found.games:
+        raise SeatError(f"{word} does not play {game.name}; its bot.toml names: {', '.join(found.games)}")
+    return Command(found.run, {}, folder.resolve().relative_to(here.resolve()), seconds)
+
+
+def _argv(word: str) -> list[str]:
+    """Return the words of `cmd:'COMMAND'`.
+
+    Raises:
+        SeatError: if they cannot be read.
+    """
+    try:
+        argv = shlex.split(word.removeprefix(COMMAND))
+    except ValueError as error:
+        raise SeatError(f"seat {word!r} cannot be read as a command: {error}") from error
+    if not argv:
+        raise SeatError(f"seat {COMMAND!r} needs a command, such as {COMMAND}'python mybot.py'")
+    return argv
+
+
+def _path(word: str) -> Path:
+    """Return a word as the path of something; records keep it as the name of the bot.
+
+    Raises:
+        SeatError: if it cannot be printed.
+    """
+    if not word.isprintable():
+        raise SeatError(f"the name {word!r} has characters that cannot be printed; rename the file")
+    return Path(word)
+
+
+def _check_is_there(word: str) -> None:
+    """Check that a word for a seat, which is no house bot, stands for something.
+
+    Raises:
+        SeatError: if it does not; the text says what it could be.
+    """
+    if word == REMOTE or word.startswith(COMMAND) or not word.isprintable() or os.path.lexists(word):
+        return
+    bots = house_bots()
+    if "/" in word or "." in word:
+        raise SeatError(f"there is no file or folder {word!r}{did_you_mean(word, bots)}")
+    raise SeatError(
+        f"there is no house bot {word!r}{did_you_mean(word, bots)}; a seat is one of {', '.join(bots)},"
+        f" or the path of a bot, {COMMAND}'COMMAND' or {REMOTE}"
+    )
