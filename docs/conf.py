@@ -1,11 +1,11 @@
 """How `make docs` builds the pages: all Markdown of the project, and the reference out of the docstrings."""
 
-from importlib.metadata import version as installed_version
+from referee.version import installed_version
 
 project = "Dogana"
 author = "The Dogana developers"
 copyright = author  # noqa: A001 Sphinx's name for it
-version = release = installed_version("dogana")
+version = release = installed_version()
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # The whole repository is the source, so that links between its pages work here as they do on disk.
