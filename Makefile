@@ -3,17 +3,23 @@
 PYTHON ?= python3
 BIN = .venv/bin
 READY = .venv/ready
+INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /: /' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 setup: $(READY) ## set up .venv with everything that is needed here
-$(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
+$(READY): pyproject.toml constraints.txt proto/generate.py proto/hatch_hook.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Dogana needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	@[ -x $(BIN)/python ] || $(PYTHON) -m venv .venv || { echo "cannot make .venv: install python3-venv (Debian: apt-get install python3-venv)"; exit 1; }
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	DOGANA_PURE=1 $(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(INSTALL) --upgrade pip
+	DOGANA_PURE=1 $(INSTALL) --editable '.[dev]'
 	@touch $@
+
+constraints: $(READY) ## write constraints.txt: the newest versions of everything, which `make` installs (needs the package index)
+	$(INSTALL) uv
+	$(BIN)/uv --quiet pip compile --upgrade --universal --python-version 3.11 --all-extras --no-annotate \
+		--custom-compile-command 'make constraints' --output-file constraints.txt pyproject.toml
 
 proto: $(READY) ## build the messages again after a change in proto/
 	$(BIN)/python proto/generate.py
@@ -28,7 +34,7 @@ ladders: $(READY) proto ## let ladders play, be served and be attacked, people p
 	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/docs
 
 ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster, which are killed (installs Ray)
-	$(BIN)/python -m pip install --quiet --editable '.[ray]'
+	$(INSTALL) --editable '.[ray]'
 	$(BIN)/python -m pytest -q -m ray tests/ladder tests/commands
 
 door: $(READY) proto ## try the HTTP/2 of doors with h2spec (needs Go and its module proxy), and with hostile sessions
@@ -48,8 +54,12 @@ COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tes
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
+release: $(READY) ## build, try and check the files of a release, all but the upload (see docs/releasing.md; REHEARSE=1 before its date)
+	$(INSTALL) --editable '.[release]'
+	.ci/release $(if $(REHEARSE),--rehearse)
+
 pages: $(READY) proto ## look at the pages of matches and of a ladder in a browser (Chromium)
-	$(BIN)/python -m pip install --quiet --editable '.[pages]'
+	$(INSTALL) --editable '.[pages]'
 	for file in tests/pages/browser.py tests/web/browser*.py; do $(BIN)/python -m pytest -q $$file || exit 1; done
 
 languages: $(READY) ## compile all messages in C++, Java and Go, as far as their tools are installed
@@ -60,13 +70,13 @@ kits: $(READY) proto ## build and play the kits of all languages, measure them, 
 	$(BIN)/python -m bench.kits
 
 docs: $(READY) proto ## build docs/ as a site, with the reference of the API
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(INSTALL) --editable '.[docs]'
 	$(BIN)/python -m sphinx -q -W --keep-going -c docs -b html -d build/doctrees . build/site
 	$(BIN)/python -m pytest -q tests/docs/site.py
 	@echo "open build/site/docs/index.html"
 
 pictures: $(READY) proto ## make the pictures of the README from a real match (Chromium)
-	$(BIN)/python -m pip install --quiet --editable '.[docs,pages]'
+	$(INSTALL) --editable '.[docs,pages]'
 	$(BIN)/python docs/pictures.py
 
 soak: $(READY) proto ## play from everywhere and read hostile positions for SECONDS each (300), kill a ladder KILLS times (300)
@@ -87,7 +97,7 @@ fmt: $(READY) ## format the code and write the generated docs
 	$(BIN)/python proto/check.py --write
 
 bench: $(READY) proto ## measure speed beside other programs, write docs/bench.md (20 minutes; see docs/performance.md)
-	$(BIN)/python -m pip install --quiet --editable '.[bench]'
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m bench $(if $(SINCE),--since $(SINCE))
 
 games: $(READY) proto ## measure all games and write docs/games.md
@@ -96,4 +106,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup proto demo test ladders ray door compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup constraints proto demo test ladders ray door compiled-copy compiled wheel-test release pages languages kits docs pictures soak check fmt bench games scheduling

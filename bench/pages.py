@@ -74,7 +74,7 @@ def _times(html: Path) -> dict[str, Any]:
     except ImportError:
         chromium = None
     if chromium is None:
-        err.print("steps are not measured: apt-get install chromium, pip install 'dogana[pages]'", soft_wrap=True)
+        err.print("steps are not measured: apt-get install chromium, pip install 'dogana-arena[pages]'", soft_wrap=True)
         return {}
     with sync_playwright() as playwright:
         page = playwright.chromium.launch(executable_path=chromium).new_page()

@@ -27,7 +27,7 @@ from referee.registry import games, rules_are_compiled, shipped_board
 SECONDS = 0.3
 ROUNDS = 3
 COPY = CHECKOUT / "build" / "compiled"
-NO_SPIEL = "pip install 'dogana[bench]'"
+NO_SPIEL = "pip install 'dogana-arena[bench]'"
 
 PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
 """Well-known games of OpenSpiel, fast and slow ones: beside a single peer any figure can be made to look good."""

@@ -1,15 +1,18 @@
 """How `make docs` builds the pages: all Markdown of the project, and the reference out of the docstrings."""
 
-from importlib.metadata import version as installed_version
+from sphinx.application import Sphinx
+
+from referee.version import installed_version
 
 project = "Dogana"
 author = "The Dogana developers"
 copyright = author  # noqa: A001 Sphinx's name for it
-version = release = installed_version("dogana")
+version = release = installed_version()
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 # The whole repository is the source, so that links between its pages work here as they do on disk.
-include_patterns = ["docs/**", "referee/games/*/RULES.md", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = ["docs/**", "referee/games/*/RULES.md", "README.md"]
+include_patterns += ["CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "SECURITY.md"]
 root_doc = "docs/index"
 
 myst_enable_extensions = ["colon_fence"]
@@ -23,3 +26,12 @@ default_role = "code"
 html_theme = "furo"
 html_title = "Dogana"
 html_copy_source = False
+
+
+def setup(app: Sphinx) -> None:
+    """Leave the badges out: they are pictures from elsewhere, and the site needs no network."""
+    app.connect("source-read", _without_badges)
+
+
+def _without_badges(app: Sphinx, page: str, source: list[str]) -> None:
+    source[0] = "".join(line for line in source[0].splitlines(keepends=True) if not line.startswith("[!["))

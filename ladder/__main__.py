@@ -1,4 +1,4 @@
-"""The command `dogana`, also as `python -m ladder`."""
+"""What the command `dogana` runs once `dogana_arena` has let it begin; also `python -m ladder`."""
 
 import atexit
 import gc

@@ -12,11 +12,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
-from importlib.metadata import version as installed_version
 from pathlib import Path
 
 from ladder.match import Match
 from referee.files import check_regular
+from referee.version import installed_version
 
 _BYTES = 16
 
@@ -25,7 +25,7 @@ def fingerprint(match: Match, record: bytes) -> bytes:
     """Return what stands for a match that counts, its record, and the version of Dogana that verifies it."""
     assert match.count is not None  # noqa: S101 it counts
     count = replace(match.count, rated=True)  # whether it is rated is no matter of its record
-    facts = (installed_version("dogana"), match.match_id, match.condition, match.labels, match.seed, count)
+    facts = (installed_version(), match.match_id, match.condition, match.labels, match.seed, count)
     return blake2b(repr(facts).encode() + record, digest_size=_BYTES).digest()
 
 

@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-from importlib import metadata
 from types import FrameType
 from typing import Annotated, Any
 
@@ -17,6 +16,7 @@ from ladder.commands.lazy import lazy
 from referee.commands.output import out
 from referee.errors import DoganaError
 from referee.terminal import Remarks
+from referee.version import installed_version
 
 
 def _print_version(wanted: bool) -> None:
@@ -24,7 +24,7 @@ def _print_version(wanted: bool) -> None:
         from referee.registry import rules_are_compiled  # no command need wait for this
 
         rules = "compiled" if rules_are_compiled() else "pure Python"
-        out.print(f"dogana {metadata.version('dogana')} (rules: {rules})")
+        out.print(f"dogana {installed_version()} (rules: {rules})")
         raise typer.Exit
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from importlib.metadata import version as installed_version
 
 from ladder.cluster_slot import LadderSlot, Order, Reply, pack
 from ladder.home import Home
@@ -19,6 +18,7 @@ from referee.records.record import RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
 from referee.sandbox.limits import Limits
+from referee.version import installed_version
 
 _PACKED_AT_A_TIME = 32
 """So many versions are kept ready for machines that do not have them; others are packed again."""
@@ -47,7 +47,7 @@ def ladder_crew(
     Raises:
         ClusterError: if that is not possible.
     """
-    order = Order(installed_version("dogana"), limits, tuple(home.runtimes()), join_seconds)
+    order = Order(installed_version(), limits, tuple(home.runtimes()), join_seconds)
     with joined(address, workers), Crew[Match](LadderSlot, (order,), workers, tell) as crew:
         yield crew
 

@@ -13,7 +13,6 @@ import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from referee.live.cluster import Unfit, forget_main
 from referee.live.scratch import Scratch
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
+from referee.version import installed_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class LadderSlot:
 
     def begin(self) -> list[str] | Unfit:
         """Build the walls, and get ready to play; return what they lack."""
-        order, here = self._order, installed_version("dogana")
+        order, here = self._order, installed_version()
         if here != order.dogana:
             return Unfit(f"it has dogana {here}, and the ladder {order.dogana}; install the same there")
         import ray

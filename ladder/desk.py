@@ -11,7 +11,6 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from functools import partial
-from importlib.metadata import version as installed_version
 from io import BytesIO
 from pathlib import Path
 
@@ -48,6 +47,7 @@ from ladder.upload import Upload
 from ladder.waiting import waiting
 from referee.records.signature import PublicKey
 from referee.registry import find, games
+from referee.version import installed_version
 
 MAX_MATCHES = 1000
 """The greatest number of matches that are listed at a time."""
@@ -76,7 +76,7 @@ class Desk:
         """Tell which ladder this is."""
         with self._chronicle() as chronicle:
             return pb.InfoAnswer(
-                dogana=installed_version("dogana"),
+                dogana=installed_version(),
                 games=list(games()),
                 author=self._asker.author,
                 matches=chronicle.count_of_matches(),

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version as installed_version
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -22,6 +21,7 @@ from ladder.schema import MAX_VOIDS
 from referee.kit.chance import commitment
 from referee.records.audit_log import FORMAT
 from referee.records.chain import FIRST_HASH, link
+from referee.version import installed_version
 
 MAX_REASON_CHARACTERS = 500
 """How much of the reason of a void match goes into the log."""
@@ -82,7 +82,7 @@ def begin(db: Database) -> None:
     """Begin the log of a ladder, new or old: with a hash of what was before, all versions, and the blocks that are not sealed."""
     last = {table: db.execute(f"select coalesce(max(rowid), 0) from {table}").fetchone()[0] for table in _BEFORE}  # noqa: S608
     before = _before(db, last)
-    data = {"type": "begin", "at": now(), "format": FORMAT, "dogana": installed_version("dogana"), "before": before}
+    data = {"type": "begin", "at": now(), "format": FORMAT, "dogana": installed_version(), "before": before}
     _append(db, "begin", 0, data)
     open_blocks = "select id from blocks where sealed_at is null"
     of_open_blocks = f"select id from matches where block in ({open_blocks})"  # noqa: S608 the text above

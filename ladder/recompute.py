@@ -19,7 +19,6 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from importlib.metadata import version as installed_version
 from itertools import chain, count, islice
 from math import ceil
 from pathlib import Path
@@ -36,6 +35,7 @@ from referee.match.result import milliseconds
 from referee.records.record import OtherFormat, RecordError
 from referee.records.verify import Verified, verify
 from referee.registry import find, shipped_board
+from referee.version import installed_version
 
 MAX_TOLD = 100
 """How many lines are kept of each kind of problem; the others are counted."""
@@ -366,7 +366,7 @@ def _problem(match: Match, record: Verified) -> Problem | None:
     options = not_defaults(plan.game, plan.setup.options)
     if (options, str(plan.control)) != (condition.options, condition.clock):
         return _contradiction(match, "was not played under the condition for which it counts")
-    is_of_this_version = record.dogana == installed_version("dogana")  # another one may have shipped another board
+    is_of_this_version = record.dogana == installed_version()  # another one may have shipped another board
     if plan.position is not None or (is_of_this_version and plan.setup.board_data != shipped_board(plan.game)):
         return _contradiction(
             match, "does not begin as the matches of a ladder do: it has another board, or a position"

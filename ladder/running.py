@@ -14,7 +14,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version as installed_version
 from itertools import islice
 
 from ladder.blocks import Blocks
@@ -45,6 +44,7 @@ from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots
 from referee.sandbox.box import Sandbox
+from referee.version import installed_version
 
 AWAY_SECONDS = 600.0
 """How long a match waits for a bot at home that is not connected; then it is played without it, and counts."""
@@ -130,7 +130,7 @@ def enter_house_bots(store: Store, condition: Condition) -> None:
     game = find(condition.game)
     for name, bot in house_bots().items():
         if bot.plays(game):
-            content = f"{HOUSE_PREFIX}{name}:{installed_version('dogana')}"
+            content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
             playable = [other.name for other in games().values() if bot.plays(other)]
             version, _ = store.add_version(name, HOUSE, content, [], playable, "Python")
             if version.id not in store.qualifications(condition):

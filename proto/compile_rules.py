@@ -55,7 +55,7 @@ def compile_rules(root: Path) -> None:
         debug_level="0",
         target_dir="build/c",
     )
-    distribution = setuptools.Distribution({"name": "dogana", "ext_modules": extensions})
+    distribution = setuptools.Distribution({"name": "dogana-arena", "ext_modules": extensions})
     command = distribution.get_command_obj("build_ext")
     command.inplace = True
     command.parallel = os.cpu_count()

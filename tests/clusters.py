@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-WITHOUT_RAY = "needs Ray: pip install 'dogana[ray]'"
+WITHOUT_RAY = "needs Ray: pip install 'dogana-arena[ray]'"
 MEMORY = 100 * 1024 * 1024
 
 # As docs/many_machines.md advises. Ray reads these when it is first imported.

@@ -91,6 +91,7 @@ def test_conformance_stands_beside_the_facts_of_the_ladder() -> None:
 # The rooms of the referee, from the ground up. A room imports only what stands below it.
 ROOMS = (
     "errors",
+    "version",
     "terminal",
     "files",
     "sandbox",

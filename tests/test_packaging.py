@@ -81,6 +81,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         assert wanted in names, wanted
     assert {name.split("/")[0] for name in names} == {
         "dogana",
+        "dogana_arena.py",
         "house_bots",
         "ladder",
         "referee",

@@ -75,16 +75,25 @@ def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The Python of a clean environment with a wheel, gRPC, protobuf and `openai-agents`."""
-    folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder / "venv", with_pip=True)
-    python = folder / "venv" / "bin" / "python"
-    for what in (["--no-deps", str(wheel)], ["grpcio", "protobuf", "openai-agents"]):
-        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what]
-        ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
-        if ended.returncode != 0 and UNREACHABLE.search(ended.stderr + ended.stdout):
-            pytest.skip(f"the package index cannot be reached; to try it: {' '.join(command)}")
-        assert ended.returncode == 0, ended.stderr
+    python = clean_environment(tmp_path_factory.mktemp("environment"))
+    install(python, "--no-deps", str(wheel))
+    install(python, "grpcio", "protobuf", "openai-agents")
     return python
+
+
+def clean_environment(folder: Path) -> Path:
+    """Make an environment; return its Python."""
+    venv.create(folder / "venv", with_pip=True)
+    return folder / "venv" / "bin" / "python"
+
+
+def install(python: Path, *what: str) -> None:
+    """Install packages from the index, or skip the test if it cannot be reached."""
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what]
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=python.parent, check=False)
+    if ended.returncode != 0 and UNREACHABLE.search(ended.stderr + ended.stdout):
+        pytest.skip(f"the package index cannot be reached; to try it: {' '.join(command)}")
+    assert ended.returncode == 0, ended.stderr
 
 
 def test_the_sdk_plays_beside_openai_agents_without_the_referees_dependencies(python: Path, tmp_path: Path) -> None:
@@ -102,6 +111,28 @@ def test_the_sdk_plays_beside_openai_agents_without_the_referees_dependencies(py
             assert "author saw the end, with best" in report.logs[0]
 
     asyncio.run(match())
+
+
+def test_the_commands_of_an_installed_wheel_play_and_verify(wheel: Path, tmp_path: Path) -> None:
+    """With the dependencies that pip chooses, and no constraints; `openai-agents` comes later."""
+    python = clean_environment(tmp_path)
+    install(python, str(wheel))
+    install(python, "openai-agents")
+    rules = "pure Python" if wheel.name.endswith("-py3-none-any.whl") else "compiled"
+    for command, arguments, said in (
+        ("dogana", ["--version"], f"(rules: {rules})"),
+        (
+            "dogana-arena",
+            ["play", "cargo_noir", "random", "greedy", "--seed", "7", "--record", "match.jsonl"],
+            "played",
+        ),
+        ("dogana", ["verify", "match.jsonl"], "match.jsonl"),
+    ):
+        ended = subprocess.run(
+            [python.with_name(command), *arguments], capture_output=True, text=True, cwd=tmp_path, env={}, check=False
+        )
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert said in ended.stdout
 
 
 def test_the_messages_can_be_compiled_from_the_installed_files(python: Path, tmp_path: Path) -> None:

@@ -1,1 +1,2 @@
+# One of the packages of dogana-arena.
 """House bots: bots that come with Dogana."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import Enum
-from importlib.metadata import version
 from pathlib import Path
 from socket import gethostname
 from typing import Annotated
@@ -67,6 +66,7 @@ from referee.files import in_words
 from referee.live.server import Listen
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
+from referee.version import installed_version
 
 DEFAULT_ADDRESS = "127.0.0.1:7800"
 EVERYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 who says so means it
@@ -197,7 +197,7 @@ def serve(
             at_a_time = workers or (DEFAULT_WORKERS if ray is None else None)
             note(
                 "start",
-                dogana=version("dogana"),
+                dogana=installed_version(),
                 home=str(home),
                 games=names,
                 workers=at_a_time,

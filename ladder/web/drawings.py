@@ -16,7 +16,6 @@ import threading
 import time
 from collections import OrderedDict
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -24,6 +23,7 @@ from platformdirs import user_cache_path
 from ladder.errors import TooMuch
 from ladder.home import Home
 from referee.files import private_folder
+from referee.version import installed_version
 
 MAX_WAITING = 16
 """How many pages may wait to be drawn."""
@@ -227,7 +227,7 @@ class Drawings:
 
 def name_of(record: bytes) -> str:
     """Return what the page of a record is called: equal records, drawn by equal programs, have equal pages."""
-    return hashlib.sha256(metadata.version("dogana").encode() + b"\n" + record).hexdigest()
+    return hashlib.sha256(installed_version().encode() + b"\n" + record).hexdigest()
 
 
 def _now() -> float:

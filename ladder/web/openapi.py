@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
-from importlib.metadata import version
 from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -17,6 +16,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto,
 from google.protobuf.message_factory import GetMessageClass
 
 from dogana.v1 import ladder_pb2 as pb
+from referee.version import installed_version
 
 MAX_TEXT = 200
 """The greatest number of characters of a text in a question."""
@@ -85,7 +85,7 @@ def openapi(paths: Mapping[str, str], servers: str) -> dict[str, Any]:
         "openapi": "3.1.0",
         "info": {
             "title": "Dogana ladder",
-            "version": version("dogana"),
+            "version": installed_version(),
             "description": "What a ladder knows, as JSON. Nothing can be changed here.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },

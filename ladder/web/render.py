@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
@@ -15,6 +14,7 @@ from ladder.web.links import link
 from ladder.web.told import change, percent
 from referee.registry import games
 from referee.terminal import visible
+from referee.version import installed_version
 
 
 @cache
@@ -35,7 +35,7 @@ def _environment() -> Environment:
     made.filters["change"] = change
     made.filters["clock"] = _clock
     made.filters["lasting"] = _lasting
-    made.globals.update(to=_to, asset=_asset, title_of=title_of, dogana=version("dogana"))
+    made.globals.update(to=_to, asset=_asset, title_of=title_of, dogana=installed_version())
     return made
 
 

@@ -243,7 +243,7 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ClusterError("--ray needs Ray: pip install 'dogana[ray]'") from error
+        raise ClusterError("--ray needs Ray: pip install 'dogana-arena[ray]'") from error
     return ray
 
 

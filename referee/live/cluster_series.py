@@ -10,7 +10,6 @@ import os
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version as installed_version
 from multiprocessing.connection import wait
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from referee.live.series import MAX_DEATHS, Played, Series, SeriesEnd, SeriesErr
 from referee.live.worker import undisturbed
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
+from referee.version import installed_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class SeriesSlot:
 
     def begin(self) -> list[str] | Unfit:
         """Make the folder for records, and build the walls for players that are commands; return what these lack."""
-        here = installed_version("dogana")
+        here = installed_version()
         if here != self._dogana:
             return Unfit(f"it has dogana {here}, and this machine {self._dogana}; install the same there")
         import ray
@@ -155,7 +155,7 @@ def play_on_cluster(
     with (
         joined(address, workers),
         Crew[int](
-            SeriesSlot, (replace(series, players=players), installed_version("dogana"), share(party)), workers, tell
+            SeriesSlot, (replace(series, players=players), installed_version(), share(party)), workers, tell
         ) as crew,
     ):
         for done in crew.play(jobs()):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from importlib import metadata, resources
+from importlib import resources
 from pathlib import Path
 from string import Template
 
@@ -21,6 +21,7 @@ from referee.pages.packing import pack
 from referee.pages.payload import Reel, pictures_of
 from referee.pages.plain import shorten
 from referee.pages.story import Story, columns, moment, read_story, standing
+from referee.version import installed_version
 
 MAX_BYTES = 2_000_000
 """The size of a page. One that would be larger does without what seats knew."""
@@ -95,7 +96,7 @@ def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
         game=escape(plan.game.title),
         match=escape(columns(story)["match"]),
         clock=escape(str(plan.control)),
-        version=escape(metadata.version("dogana")),
+        version=escape(installed_version()),
         record_hash=story.replay.last_hash,
         notice=_notices(story, remark),
         standing_title="Standing where the record breaks off" if story.broken else "Result",

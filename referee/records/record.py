@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, overload
 
@@ -22,6 +21,7 @@ from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
 from referee.records.chain import FIRST_HASH, ChainBroken, body, check_link, link
 from referee.terminal import visible
+from referee.version import installed_version
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -66,7 +66,7 @@ def header(plan: MatchPlan) -> dict[str, Any]:
     line: dict[str, Any] = {
         "type": "header",
         "format": FORMAT,
-        "dogana": version("dogana"),
+        "dogana": installed_version(),
         "match": plan.match_id,
         "game": plan.game.name,
         "seats": plan.setup.seats,

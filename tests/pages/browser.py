@@ -26,8 +26,8 @@ from tests.pages.test_page import MARKUP, hostile, lines_of, payload, untold, wr
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if CHROMIUM is None:
     pytest.skip("no browser: apt-get install chromium", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'dogana[pages]'")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'dogana[pages]'")
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'dogana-arena[pages]'")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'dogana-arena[pages]'")
 
 WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
 LAPTOP = {"width": 1280, "height": 720}

@@ -37,7 +37,7 @@ def test_what_listens_and_is_no_cluster_is_refused_after_a_moment(monkeypatch: p
 
 def test_without_ray_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ClusterError, match=r"--ray needs Ray: pip install 'dogana\[ray\]'"), joined("local"):
+    with pytest.raises(ClusterError, match=r"--ray needs Ray: pip install 'dogana-arena\[ray\]'"), joined("local"):
         pass
 
 

@@ -19,8 +19,8 @@ from tests.web.test_every_page import SERVED, crawled, kind_of
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if CHROMIUM is None:
     pytest.skip("no browser: apt-get install chromium", allow_module_level=True)
-sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'dogana[pages]'")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'dogana[pages]'")
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'dogana-arena[pages]'")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no axe: pip install 'dogana-arena[pages]'")
 
 PHONE, WALL = {"width": 400, "height": 800}, {"width": 2000, "height": 1100}
 

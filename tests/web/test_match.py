@@ -458,7 +458,7 @@ def test_logs_are_told_of_to_their_author_alone(told: Home) -> None:
 
 
 def test_a_link_to_a_match_can_be_shown_with_who_won_and_the_last_picture(told: Home, browse: Browse) -> None:
-    pytest.importorskip("resvg_py", reason="no resvg: pip install 'dogana[preview]'")
+    pytest.importorskip("resvg_py", reason="no resvg: pip install 'dogana-arena[preview]'")
     match = matches_of(told)[0].match
     asking = browse(told, Site(public_url="https://ladder.example"))
     page = soup(asking.get(f"/matches/{match}"))
