@@ -25,7 +25,7 @@ test: $(READY) proto ## run all tests; they wait as often as they compute, so th
 	$(BIN)/python -m pytest -n 4
 
 ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, and bots fail each step of a check
-	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web
+	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/machines
 
 ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster, which are killed (installs Ray)
 	$(BIN)/python -m pip install --quiet --editable '.[ray]'

@@ -27,6 +27,7 @@ from referee.commands.replay import Views, show
 from referee.live.play import Command
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
+from referee.sandbox.system import IS_LINUX
 from referee.sandbox.walls import build
 
 JOIN_SECONDS = 10.0
@@ -99,7 +100,7 @@ def replay(
     A record that breaks off or does not hold is shown up to there; then the exit status is 1.
 
     With --bot, a bot is asked again what a seat was asked in the match, and its answers are compared. What the record says is
-    played, whatever it answers. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
+    played, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
 
     Examples:
 
@@ -127,8 +128,11 @@ def replay(
         raise AskError("--bot needs --as SEAT: the seat whose questions are put to it")
     if (svg, at, html, views) != (None, None, None, None):
         raise AskError("--svg, --at, --html and --views show a record; leave them out, or --bot")
+    unconfined = unconfined or not IS_LINUX
     if unconfined and limits != (None, None, None, None):
-        raise AskError("--memory, --tasks, --cpus and --runtime are for walls; leave out --unconfined")
+        raise AskError(
+            "--memory, --tasks, --cpus and --runtime are for walls, which stand on Linux without --unconfined"
+        )
     record, decisions = read_decisions(file, viewer, first or 1)
     sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
     if sandbox is None:
