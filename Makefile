@@ -48,6 +48,9 @@ COMPILED_TESTS = referee/games tests/test_contract.py tests/test_compiled.py tes
 wheel-test: $(READY) ## install the wheel in a clean environment and play from there (needs the package index)
 	$(BIN)/python -m pytest -q tests/wheel.py
 
+container: $(READY) proto ## build the image of the Containerfile, play a match in it, try the walls (Podman)
+	sh tests/machines/container.sh
+
 pages: $(READY) proto ## look at the pages of matches and of a ladder in a browser (Chromium)
 	$(BIN)/python -m pip install --quiet --editable '.[pages]'
 	for file in tests/pages/browser.py tests/web/browser*.py; do $(BIN)/python -m pytest -q $$file || exit 1; done
@@ -96,4 +99,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup proto demo test ladders ray door compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup proto demo test ladders ray door compiled-copy compiled wheel-test container pages languages kits docs pictures soak check fmt bench games scheduling
