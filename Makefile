@@ -36,7 +36,7 @@ door: $(READY) proto ## try the HTTP/2 of doors with h2spec (needs Go and its mo
 
 compiled-copy: $(READY) proto ## compile the rules in a copy of the sources, build/compiled (needs gcc, Python.h)
 	rm -rf build/compiled && mkdir -p build/compiled
-	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t build/compiled
+	git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -xf - -C build/compiled
 	cp -r dogana build/compiled
 	$(BIN)/python proto/compile_rules.py build/compiled
 

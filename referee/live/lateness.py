@@ -9,7 +9,8 @@ processes on the machine. A referee that is stopped (SIGSTOP) neither runs nor w
 that, because nobody can know whether an answer came before or after.
 
 Other systems do not count waits. There, the processor time of the whole process takes the place of what its threads have run, and
-how late the event loop's beats were that of what they have waited; a wait that ends before the next beat is not seen.
+how late the event loop's beats were that of what they have waited; a wait that ends before the next beat is not seen, and time
+in which the referee was stopped is given back.
 """
 
 from __future__ import annotations

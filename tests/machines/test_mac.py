@@ -42,7 +42,10 @@ def pids(folder: Path) -> list[int]:
 
 
 def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds; what never holds fails after two minutes, in which the slowest machine has done it."""
+    deadline = time.monotonic() + 120
     while not holds():
+        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
@@ -101,7 +104,18 @@ def test_nothing_is_left_of_an_agent_whose_referee_is_killed(tmp_path: Path) -> 
 
 def test_workers_end_with_the_process_that_started_them(tmp_path: Path) -> None:
     (tmp_path / "leaves.py").write_text(LEAVES_PROCESSES.replace(BOT, "import time\ntime.sleep(600)\n"))
-    words = ["play", "cargo_noir", f"cmd:{PYTHON} leaves.py", "greedy", "--games", "2", "--workers", "1"]
+    words = [
+        "play",
+        "cargo_noir",
+        f"cmd:{PYTHON} leaves.py",
+        "greedy",
+        "--games",
+        "2",
+        "--workers",
+        "1",
+        "--wait",
+        "600",
+    ]
     with subprocess.Popen(
         [PYTHON, "-m", "ladder", *words], cwd=tmp_path, env=environment("mac", tmp_path), stderr=subprocess.DEVNULL
     ) as play:
