@@ -29,7 +29,7 @@ from referee.game import Game
 from referee.registry import find, games
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
-from referee.sandbox.system import IS_LINUX
+from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 from referee.sandbox.walls import build
 
 _SCRATCH = "dogana-check-"
@@ -74,9 +74,7 @@ def check(
     chosen = None if game is None else find(game)
     if unconfined or not IS_LINUX:
         if (memory, tasks, cpus) != (None, None, None):
-            raise BadBot(
-                "--memory, --tasks and --cpus are enforced by walls, which stand on Linux without --unconfined"
-            )
+            raise BadBot(f"--memory, --tasks and --cpus are for walls; {LEAVE_OUT}")
         sandbox = None
         err.print(_UNCONFINED, style="yellow", soft_wrap=True)
     else:

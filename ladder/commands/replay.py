@@ -27,7 +27,7 @@ from referee.commands.replay import Views, show
 from referee.live.play import Command
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
-from referee.sandbox.system import IS_LINUX
+from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 from referee.sandbox.walls import build
 
 JOIN_SECONDS = 10.0
@@ -130,9 +130,7 @@ def replay(
         raise AskError("--svg, --at, --html and --views show a record; leave them out, or --bot")
     unconfined = unconfined or not IS_LINUX
     if unconfined and limits != (None, None, None, None):
-        raise AskError(
-            "--memory, --tasks, --cpus and --runtime are for walls, which stand on Linux without --unconfined"
-        )
+        raise AskError(f"--memory, --tasks, --cpus and --runtime are for walls; {LEAVE_OUT}")
     record, decisions = read_decisions(file, viewer, first or 1)
     sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
     if sandbox is None:

@@ -13,6 +13,8 @@ IS_LINUX = sys.platform == "linux"
 NAME = {"linux": "Linux", "darwin": "macOS"}.get(sys.platform, sys.platform)
 """What people call this system."""
 HOW_TO_GET_LINUX = "use WSL2, a container or a server (docs/installing.md)"
+LEAVE_OUT = "leave out --unconfined" if IS_LINUX else f"leave them out: {NAME} has no walls"
+"""What to do about limits that nothing would enforce."""
 FOLDERS_OF_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin") + (() if IS_LINUX else ("/opt/homebrew/bin",))
 """Where the usual programs are."""
 MAX_SOCKET_PATH_BYTES = 107 if IS_LINUX else 103

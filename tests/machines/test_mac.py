@@ -146,6 +146,11 @@ def test_walls_are_refused_in_one_line_that_says_what_has_them(mac: Mac) -> None
     assert "--unconfined" in told
 
 
+def test_limits_that_nothing_would_enforce_are_refused(mac: Mac) -> None:
+    refused = mac("check", "mybot.py", "--memory", 256, status=1)
+    assert refused.stderr == "dogana: --memory, --tasks and --cpus are for walls; leave them out: macOS has no walls\n"
+
+
 def test_a_ladder_of_ones_own_bots_runs(mac: Mac) -> None:
     mac("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "ladder")
     mac("ladder", "run", "--game", "cargo_noir", "--matches", 1, "--workers", 2, "--home", "ladder", "--unconfined")
