@@ -31,7 +31,7 @@ test: $(READY) proto ## run all tests; they wait as often as they compute, so th
 	$(BIN)/python -m pytest -n 4
 
 ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, bots fail each step of a check; play what pages promise
-	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/docs
+	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/docs tests/machines
 
 ray: $(READY) proto ## let ladders and series play on the nodes of a Ray cluster, which are killed (installs Ray)
 	$(INSTALL) --editable '.[ray]'
@@ -42,7 +42,7 @@ door: $(READY) proto ## try the HTTP/2 of doors with h2spec (needs Go and its mo
 
 compiled-copy: $(READY) proto ## compile the rules in a copy of the sources, build/compiled (needs gcc, Python.h)
 	rm -rf build/compiled && mkdir -p build/compiled
-	git ls-files -z --cached --others --exclude-standard | xargs -0 cp --parents -t build/compiled
+	git ls-files -z --cached --others --exclude-standard | tar --null -T - -cf - | tar -xf - -C build/compiled
 	cp -r dogana build/compiled
 	$(BIN)/python proto/compile_rules.py build/compiled
 
@@ -57,6 +57,9 @@ wheel-test: $(READY) ## install the wheel in a clean environment and play from t
 release: $(READY) ## build, try and check the files of a release, all but the upload (see docs/releasing.md; REHEARSE=1 before its date)
 	$(INSTALL) --editable '.[release]'
 	.ci/release $(if $(REHEARSE),--rehearse)
+
+container: $(READY) proto ## build the image of the Containerfile, play a match in it, try the walls (Podman)
+	sh tests/machines/container.sh
 
 pages: $(READY) proto ## look at the pages of matches and of a ladder in a browser (Chromium)
 	$(INSTALL) --editable '.[pages]'
@@ -106,4 +109,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup constraints proto demo test ladders ray door compiled-copy compiled wheel-test release pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup constraints proto demo test ladders ray door compiled-copy compiled wheel-test container release pages languages kits docs pictures soak check fmt bench games scheduling

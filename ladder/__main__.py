@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 
+from referee.sandbox.system import refuse_windows
+
 
 def _prepare() -> None:
     """Set up what must be so before anything else is imported."""
@@ -25,6 +27,7 @@ def _prepare() -> None:
 
 def main() -> None:
     """Run the command line."""
+    refuse_windows()
     _prepare()
     heeds_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeds_interrupts:  # there is nothing to clean up yet, so Ctrl-C may end the imports without a traceback

@@ -1,7 +1,7 @@
 """A pool of worker processes that play matches.
 
 Each worker plays one match at a time on a referee of its own. It ends when the ladder's process does (its pipe closes, and
-Linux kills it with its parent), and takes its agents with it. A worker that dies, shows no sign of life, or takes longer than
+`become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or takes longer than
 the clock of its match allows is killed with everything below it and replaced; its match is void. What agents have put out of
 reach of a worker that has died becomes a child of the ladder's process, which kills it.
 """
@@ -35,7 +35,7 @@ from ladder.schema import MAX_VOIDS
 from referee.bots.manifest import environment
 from referee.files import private_folder, write_private
 from referee.live.driver import MatchVoid
-from referee.live.orphans import children, kill_below, kill_children, set_adopting
+from referee.live.orphans import kill_below, kill_children
 from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.server import RefereeServer
 from referee.live.telemetry import Series
@@ -48,6 +48,7 @@ from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.socket_folder import check_room_for_sockets
+from referee.sandbox.system import children, set_adopting
 
 MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""

@@ -18,7 +18,8 @@ from queue import SimpleQueue
 from types import FrameType
 
 from ladder.journal import note
-from referee.live.orphans import children, kill_below
+from referee.live.orphans import kill_below
+from referee.sandbox.system import children
 
 STOP_SECONDS = 4.0
 """How long everything may take to close after a signal; then the process is ended."""

@@ -18,6 +18,7 @@ from ladder.room import check_room
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES, TAKING_IN, make_writable
 from referee.files import private_folder
+from referee.sandbox.system import is_alive
 
 PIECE_SECONDS = 30.0
 """How long the next piece of an upload may take to come."""
@@ -107,6 +108,6 @@ def sweep_uploads(home: Home) -> None:
     for beginning in (_RECEIVING, TAKING_IN):
         for folder in home.versions.glob(f"{beginning}*"):
             owner = folder.name.removeprefix(beginning).partition("-")[0]
-            if not Path(f"/proc/{owner}").exists():
+            if not (owner.isdigit() and is_alive(int(owner))):
                 make_writable(folder)
                 shutil.rmtree(folder, ignore_errors=True)

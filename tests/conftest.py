@@ -10,12 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from referee.sandbox.system import IS_LINUX, NAME
+
 ROOT = Path(__file__).resolve().parent.parent
 TOY = Path(__file__).resolve().parent / "toy"
 
 # As `ladder.__main__` does for the command: gRPC reads these when it is first imported.
 os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
+
+def pytest_report_header() -> list[str]:
+    """Say on other systems what to expect."""
+    needed = "the tests look at processes and walls as Linux shows them, so many fail on"
+    return [] if IS_LINUX else [f"{needed} {NAME}: run them on Linux (docs/installing.md)"]
 
 
 def pytest_configure(config: pytest.Config) -> None:

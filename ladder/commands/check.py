@@ -22,14 +22,21 @@ from ladder.conformance.package import take
 from ladder.conformance.steps import Outcome, Step, Verdict, steps_for
 from referee.bots.errors import BadBot
 from referee.bots.files import Artefact, check_path, make_writable
+from referee.bots.manifest import environment
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
-from referee.commands.output import out, print_json, styled
+from referee.commands.output import err, out, print_json, styled
 from referee.game import Game
 from referee.registry import find, games
-from referee.sandbox.box import Sandbox
+from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.limits import Limits
+from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 from referee.sandbox.walls import build
 
 _SCRATCH = "dogana-check-"
+_UNCONFINED = (
+    "the bot runs unconfined, with your rights on this machine; not tried: whether it finds its programs and files in the"
+    " sandbox of a ladder, bears its limits and rules for system calls, and joins with half a processor"
+)
 _STYLES = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED: "yellow", Outcome.TOLD: "cyan"}
 
 
@@ -44,13 +51,17 @@ def check(
     tasks: TasksOption = None,
     cpus: CpusOption = None,
     runtime: RuntimeOption = None,
+    unconfined: Annotated[
+        bool, typer.Option("--unconfined", help="Run the bot with your rights, not in the sandbox of a ladder.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object with all steps.")] = False,
 ) -> None:
     """Try a bot step by step, and say how to mend it.
 
     It runs in the sandbox of a ladder. PATH is what `dogana ladder submit` takes. The bot is started many times: by a
     scripted referee that refuses, withdraws, breaks off and says what bots do not know yet; and in matches against
-    `random`, in every game and number of seats that its bot.toml names.
+    `random`, in every game and number of seats that its bot.toml names. On macOS, and with --unconfined, it runs with
+    your rights; steps that need the sandbox are skipped.
 
     The exit status is 0 if no step failed, else 1. docs/check.md lists the steps.
 
@@ -62,7 +73,13 @@ def check(
     """
     check_path(path)
     chosen = None if game is None else find(game)
-    sandbox = build(read_limits(memory, tasks, cpus), runtime or [])
+    if unconfined or not IS_LINUX:
+        if (memory, tasks, cpus) != (None, None, None):
+            raise BadBot(f"--memory, --tasks and --cpus are for walls; {LEAVE_OUT}")
+        sandbox = None
+        err.print(_UNCONFINED, style="yellow", soft_wrap=True)
+    else:
+        sandbox = _walls(read_limits(memory, tasks, cpus), runtime or [])
     told = _Told(shows=not as_json)
     try:
         with _scratch() as scratch:
@@ -126,8 +143,15 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def _walls(limits: Limits, runtimes: Sequence[Path]) -> Sandbox:
+    try:
+        return build(limits, runtimes)
+    except CannotIsolate as error:
+        raise CannotIsolate(f"{error}; or give --unconfined, if you trust the bot") from error
+
+
 def _try(
-    path: Path, chosen: Game | None, sandbox: Sandbox, runtimes: Sequence[Path], scratch: Path, told: _Told
+    path: Path, chosen: Game | None, sandbox: Sandbox | None, runtimes: Sequence[Path], scratch: Path, told: _Told
 ) -> Artefact | None:
     """Take the bot in, and hold its exercises."""
     taken = take(path, scratch / "versions", runtimes, told.note)
@@ -140,7 +164,7 @@ def _try(
         told.skip_the_rest("the bot cannot be taken in")
         return None
     artefact, folder = taken
-    course = Course(Bot(folder, artefact.run, sandbox), tried, Patience(), scratch)
+    course = Course(Bot(folder, artefact.run, sandbox, environment(runtimes)), tried, Patience(), scratch)
     asyncio.run(run(course, told.note))
     return artefact
 
@@ -237,12 +261,12 @@ class _Told:
         return ", ".join([passed.replace(" ", " steps ", 1), *others])
 
 
-def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox, told: _Told) -> dict[str, Any]:
+def _as_json(path: Path, artefact: Artefact | None, sandbox: Sandbox | None, told: _Told) -> dict[str, Any]:
     return {
         "path": str(path),
         "content_hash": None if artefact is None else artefact.content_hash,
         "run": None if artefact is None else list(artefact.run),
-        "limits": str(sandbox.limits),
+        "limits": None if sandbox is None else str(sandbox.limits),
         **{outcome.value: told.count(outcome) for outcome in Outcome},
         "steps": [
             {

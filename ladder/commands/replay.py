@@ -25,6 +25,7 @@ from referee.commands.seats import Hold, read_bot
 from referee.live.play import Command
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
+from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 from referee.sandbox.walls import build
 
 
@@ -108,7 +109,7 @@ def replay(
     exit status is 1.
 
     With --bot, a bot is asked again what a seat was asked in the match, and its answers are compared. What the record says is
-    played, whatever it answers. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
+    played, whatever it answers. On macOS it runs unconfined. The exit status is 0 if all answers are the same, and 1 if one is not or the bot fails.
 
     Examples:
 
@@ -185,8 +186,9 @@ def look_at(
         raise AskError("--bot needs --as SEAT: the seat whose questions are put to it")
     if (svg, at, html, views, force) != (None, None, None, None, False):
         raise AskError("--svg, --at, --html, --views and --force show a record; leave them out, or --bot")
+    unconfined = unconfined or not IS_LINUX
     if unconfined and limits != (None, None, None, None):
-        raise AskError("--memory, --tasks, --cpus and --runtime are for walls; leave out --unconfined")
+        raise AskError(f"--memory, --tasks, --cpus and --runtime are for walls; {LEAVE_OUT}")
     record, decisions = read_decisions(file, viewer, first or 1)
     sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
     if sandbox is None:

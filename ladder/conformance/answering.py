@@ -12,6 +12,7 @@ from ladder.conformance.table import Place, Table, places, plan_for
 from referee.game import Game, kind
 from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
 from referee.match.clock import TRANSIT_SECONDS, TimeControl
+from referee.sandbox.system import parent
 
 _SHORT = TimeControl(60.0, 0.5, 0.05)
 _POOR = TimeControl(0.0, 0.1, 10.0)
@@ -19,6 +20,8 @@ _TRIES = 5
 """How many decisions with little time there are; the best counts, because the machine may be busy."""
 _MOST_DECISIONS = 30
 """So many answers are looked at for one with several actions."""
+_FIRST = 1
+"""The process that gets orphans where no other adopts them."""
 _SAME_ANSWERS = 3
 """As many strikes as a seat has."""
 
@@ -94,7 +97,8 @@ async def _manners(judge: Judge, talk: Conversation, table: Table, refusals: int
     """Judge how the bot has behaved in a match that is over but for GameOver."""
     with judge.step("no-leftovers", goes_on=True):
         processes = talk.processes
-        orphans = [pid for pid in processes[1:] if _parent(pid) == _parent(processes[0])]
+        adopters = {_FIRST, parent(processes[0])} - {None}
+        orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
         if orphans:
             raise Failed(f"{len(orphans)} of its processes have lost the process that started them")
     await talk.over(table)
@@ -110,14 +114,6 @@ async def _manners(judge: Judge, talk: Conversation, table: Table, refusals: int
             f"{written} bytes, {written / max(table.number, 1):.0f} for each decision"
             + (f"; the log drops {lost} of them" if lost > 0 else "")
         )
-
-
-def _parent(pid: int) -> str:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[1]
-    except OSError:
-        return f"{pid} has ended"
 
 
 async def _dropped(judge: Judge) -> None:

@@ -1,4 +1,4 @@
-"""One start of a bot in its sandbox, and a scripted referee on the other side of its only stream."""
+"""One start of a bot as a ladder starts it, and a scripted referee on the other side of its only stream."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
@@ -26,7 +26,7 @@ from referee.live.play import EXIT_SECONDS
 from referee.match.clock import TimeControl
 from referee.sandbox.box import Sandbox
 from referee.sandbox.socket_folder import sweep
-from referee.sandbox.supervise import descendants
+from referee.sandbox.system import descendants
 from referee.terminal import visible
 
 CLOCK = TimeControl(60.0, 0.5, 1.0)
@@ -77,12 +77,14 @@ class Bot:
     Attributes:
         folder: its files, which nobody changes.
         run: the command that starts it there.
-        sandbox: what confines it.
+        sandbox: what confines it; None to let it run with the rights of this process.
+        environment: its environment variables then.
     """
 
     folder: Path
     run: Sequence[str]
-    sandbox: Sandbox
+    sandbox: Sandbox | None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 class Conversation:
@@ -121,7 +123,12 @@ class Conversation:
         self._door.socket.chmod(0o666)  # its folder keeps others out; the bot may be another user
         self._began = time.monotonic()
         self._run = bot.run
-        self.process = await AgentProcess.start_in(bot.sandbox.box(bot.run, bot.folder, self._door.socket, self.token))
+        if bot.sandbox is None:
+            seat = {"DOGANA_ADDRESS": f"unix:{self._door.socket}", "DOGANA_TOKEN": self.token}
+            self.process = await AgentProcess.start(bot.run, {**bot.environment, **seat}, bot.folder)
+        else:
+            box = bot.sandbox.box(bot.run, bot.folder, self._door.socket, self.token)
+            self.process = await AgentProcess.start_in(box)
         self._ended = asyncio.ensure_future(self.process.ended())
 
     async def _close(self) -> None:
@@ -327,7 +334,8 @@ class Conversation:
     @property
     def processes(self) -> list[int]:
         """The processes of the bot, the program first; empty if it has ended."""
-        return descendants(self.process.supervisor)[_WALL_PROCESSES:]
+        found = descendants(self.process.supervisor)
+        return found if self.process.box is None else found[_WALL_PROCESSES:]
 
     def transcript(self) -> tuple[str, ...]:
         """Return the last messages, shortened."""
@@ -390,9 +398,9 @@ def _described(data: bytes, message: pb.RefereeMessage | pb.AgentMessage) -> str
     if which is None:
         return f"{len(data)} bytes with no known message, {data[:16].hex(' ')} ..."
     inner = getattr(message, which)
-    for field in ("observation", "actions", "played", "board", "labels", "options", "token"):
-        if field in inner.DESCRIPTOR.fields_by_name and not (which == "join" and field == "labels"):
-            inner.ClearField(field)
+    for name in ("observation", "actions", "played", "board", "labels", "options", "token"):
+        if name in inner.DESCRIPTOR.fields_by_name and not (which == "join" and name == "labels"):
+            inner.ClearField(name)
     text = MessageToString(inner, as_one_line=True)
     if isinstance(message, pb.AgentMessage) and which == "choose" and not inner.HasField("index"):
         text += f" (and {len(data)} bytes of actions)"

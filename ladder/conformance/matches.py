@@ -60,7 +60,7 @@ async def _match(judge: Judge, name: str, plan: MatchPlan, *, counts: bool = Tru
         Failed: if the bot is put out, or the record does not hold.
     """
     course = judge.course
-    bot = Command(course.bot.run, {}, course.bot.folder, _JOIN_SECONDS, course.bot.sandbox)
+    bot = Command(course.bot.run, course.bot.environment, course.bot.folder, _JOIN_SECONDS, course.bot.sandbox)
     others: list[Player] = [House(house_bots()[_OPPONENT])] * (plan.setup.seats - 1)
     path = course.records / f"{name}.jsonl"
     async with RefereeServer() as server:  # one each: matches side by side have the same id
@@ -172,12 +172,13 @@ async def _no_strikes(judge: Judge) -> None:
 
 
 async def _used(judge: Judge) -> None:
-    noted, limits = judge.course.noted, judge.course.bot.sandbox.limits
+    noted, sandbox = judge.course.noted, judge.course.bot.sandbox
     peaks = [one.memory_peak for one in noted.usages if one.memory_peak is not None]
     seconds = [one.cpu_seconds for one in noted.usages if one.cpu_seconds is not None]
     why_not = "this machine does not tell (see dogana doctor)" if noted.matches else "no match was played to its end"
     with judge.step("memory") as remark:
-        if peaks:
+        if peaks and sandbox is not None:
+            limits = sandbox.limits
             much = ", more than half of it" if max(peaks) > limits.memory_bytes / 2 else ""
             remark.tell(f"{in_words(max(peaks))} of {in_words(limits.memory_bytes)}{much}")
         else:

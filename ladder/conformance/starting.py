@@ -33,8 +33,10 @@ async def _first_contact(judge: Judge) -> None:
     table = judge.table()
     async with judge.conversation() as talk:
         first = asyncio.create_task(talk.hear(course.patience.join, "joining"))
-        with judge.step("runs"):
+        with judge.step("runs") as remark:
             await _running(talk, first)
+            if course.bot.sandbox is None:
+                remark.tell("it runs here; whether it does in the sandbox cannot be tried without walls")
         with judge.step("joins", goes_on=first.exception() is None) as remark:
             message = await first
             remark.said = f"after {talk.joined_after:.2f} s"
@@ -104,7 +106,7 @@ async def _first_answers(judge: Judge, talk: Conversation, table: Table) -> None
 async def _slow_start(judge: Judge) -> None:
     bot = judge.course.bot
     with judge.step("slow-start") as remark:
-        if "cpu" not in bot.sandbox.groups.found:
+        if bot.sandbox is None or "cpu" not in bot.sandbox.groups.found:
             remark.skip("this machine cannot limit processors (see dogana doctor)")
             return
         sandbox = replace(bot.sandbox, limits=replace(bot.sandbox.limits, cpus=_SLOW))

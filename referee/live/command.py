@@ -16,7 +16,7 @@ from referee.live import orphans
 from referee.live.output import Output
 from referee.live.telemetry import Telemetry
 from referee.sandbox.box import SUPERVISOR, Box
-from referee.sandbox.supervise import descendants
+from referee.sandbox.system import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
 """How much of an agent's output is kept from its beginning."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import resource
 from typing import Any
 
 import grpc
@@ -38,12 +37,6 @@ OPTIONS = (
     ("grpc.http2.max_ping_strikes", 4),
 )
 """What holds for every gRPC server of the referee."""
-
-
-def allow_files() -> None:
-    """Let this process have as many files as it may: connections of strangers must leave some for records and agents."""
-    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
 
 
 class Doorkeeper:

@@ -7,6 +7,10 @@ Documentation/scheduler/sched-stats.rst of the kernel). A thread that waits for 
 counters bounds how long an answer can have waited, whatever it was that kept the referee: other work, other answers, or other
 processes on the machine. A referee that is stopped (SIGSTOP) neither runs nor waits for a processor: nothing is given back for
 that, because nobody can know whether an answer came before or after.
+
+Other systems do not count waits. There, the processor time of the whole process takes the place of what its threads have run, and
+how late the event loop's beats were that of what they have waited; a wait that ends before the next beat is not seen, and time
+in which the referee was stopped is given back.
 """
 
 from __future__ import annotations
@@ -14,10 +18,12 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 from referee.errors import DoganaError
+from referee.sandbox.system import IS_LINUX
 
 _POLLER = "_poll_wrapper"
 """How gRPC's asyncio API names its poller thread."""
@@ -62,8 +68,10 @@ class Lateness:
         threads = {threading.get_native_id(), *(thread.native_id for thread in names)}
         self._files: list[int] = []
         self._beat: asyncio.Handle | None = None
+        self._was_late = 0.0
+        """How late all beats were together; used where the kernel does not count."""
         try:
-            for thread in threads:
+            for thread in threads if IS_LINUX else ():
                 self._files.append(os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC))
         except OSError as error:
             self.close()
@@ -71,12 +79,15 @@ class Lateness:
                 f"cannot read {error.filename}: {error.strerror}; agents can only be timed on Linux with scheduler "
                 "statistics (CONFIG_SCHED_INFO), which every common distribution has"
             ) from error
+        self._due = self._loop.time() + BEAT_SECONDS
         self._idle = self.sample()
-        self._due = self._idle.at + BEAT_SECONDS
         self._beat = self._loop.call_at(self._due, self._on_beat)
 
     def sample(self) -> Sample:
         """Return what the threads have used by now."""
+        if not IS_LINUX:
+            now = self._loop.time()
+            return Sample(now, time.process_time() + self._was_late + max(0.0, now - self._due))
         used = 0
         for file in self._files:
             running, waiting, _ = os.pread(file, 100, 0).split()
@@ -93,6 +104,7 @@ class Lateness:
         late = now - self._due
         if late > _JITTER_SECONDS:
             self._due = now
+            self._was_late += late
             self._late(late, now)
 
     def close(self) -> None:

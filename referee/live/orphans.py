@@ -1,20 +1,19 @@
 """Processes that agents have left behind where their supervisor could not find them, because they killed or stopped it.
 
 Linux gives a process whose parent has ended to the nearest process above it that adopts orphans: a supervisor, else the process
-that plays the match (`play`, or a worker of a ladder), else the ladder's.
+that plays the match (`play`, or a worker of a ladder), else the ladder's. Other systems have no such thing: there is nothing to
+find there.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import threading
 from collections.abc import Callable, Container, Iterator
-from pathlib import Path
 
-from referee.sandbox.supervise import PR_SET_CHILD_SUBREAPER, descendants
+from referee.sandbox.system import children, descendants, set_adopting
 
 _own: set[int] = set()
 _looking = threading.Lock()
@@ -30,11 +29,6 @@ def adopt_orphans() -> None:
     global _adopting
     set_adopting(adopting=True)
     _adopting = True
-
-
-def set_adopting(*, adopting: bool) -> None:
-    """Make this process the parent of every process below it whose own parent ends, or leave that to one above it."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, int(adopting), 0, 0, 0)
 
 
 def own_started(pid: int) -> None:
@@ -85,12 +79,3 @@ def kill_children(spared: Container[int | None]) -> None:
 def _orphans(spared: Container[int | None]) -> list[int]:
     with _looking:
         return [child for child in children() if child not in spared and child not in _own]
-
-
-def children() -> list[int]:
-    """Return the children of this process, of all its threads."""
-    found = []
-    for thread in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(OSError):  # the thread may have ended meanwhile
-            found += [int(child) for child in (thread / "children").read_text().split()]
-    return found

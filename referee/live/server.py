@@ -21,12 +21,13 @@ from typing_extensions import override
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
 from referee.live.agent import AgentSeat
-from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper, allow_files
+from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
 from referee.live.grpc_call import GrpcCall
 from referee.live.lobby import Places
 from referee.live.spectators import Showing
 from referee.match.plan import MatchPlan
 from referee.sandbox.socket_folder import SocketFolder, sweep
+from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STREAMS_PER_CONNECTION = 256

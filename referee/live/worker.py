@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import parent_process
+from multiprocessing.process import BaseProcess
 from types import FrameType
 
 from referee.live.orphans import adopt_orphans
+from referee.sandbox.system import IS_LINUX, end_with_parent
 from referee.terminal import Remarks
 
-_PR_SET_PDEATHSIG = 1
 STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """The signals by which people and systems stop a process."""
 
@@ -48,13 +49,20 @@ def become_worker() -> None:
 
     It ignores SIGINT from then on, so that others can see that it has become one.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    end_with_parent()
     parent = parent_process()
     if parent is not None and not parent.is_alive():  # it has died before it could be asked to take this one along
         os._exit(1)
+    if parent is not None and not IS_LINUX:
+        threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)  # blocked while it was started
     sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
     gc.freeze()  # what is loaded by now stays; a collection that looked at it took 20 ms, in which no answer was read
     adopt_orphans()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    """Wait for the end of the parent, and end this process; its agents notice as they would if it was killed."""
+    parent.join()
+    os._exit(1)

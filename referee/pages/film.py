@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Container, Generator
 from multiprocessing import resource_tracker
@@ -17,6 +16,7 @@ from referee.pages.payload import Reel, join, reel
 from referee.records.record import RecordError
 from referee.records.shown import Shown
 from referee.records.verify import Replay
+from referee.sandbox.system import processors
 
 STEPS_A_REEL = 64
 """How many steps a process draws before it hands them over."""
@@ -53,7 +53,7 @@ def film(
     reels = steps // STEPS_A_REEL + 1
     views = 1 + seats
     if not workers:
-        workers = len(os.sched_getaffinity(0)) if (steps + 1) * views >= _MIN_PICTURES else 1
+        workers = processors() if (steps + 1) * views >= _MIN_PICTURES else 1
     workers = min(workers, reels)
     done: dict[int, Reel] = {}
     source = (

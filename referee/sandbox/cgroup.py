@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.sandbox.limits import Limits, in_words
+from referee.sandbox.system import is_alive
 
 _PREFIX = "dogana-"
 _PERIOD_MICROSECONDS = 100_000
@@ -120,7 +121,7 @@ class Groups:
         for one in {one.folder: one for one in self.found.values()}.values():
             for folder in one.folder.glob(f"{_PREFIX}*"):
                 owner = re.fullmatch(rf"{_PREFIX}(\d+)-\d+", folder.name)
-                if owner and not Path(f"/proc/{owner[1]}").exists():
+                if owner and not is_alive(int(owner[1])):
                     with contextlib.suppress(OSError):
                         _remove(folder)
 

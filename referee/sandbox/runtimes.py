@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.errors import DoganaError
+from referee.sandbox.system import FOLDERS_OF_PROGRAMS
 
-USUAL_FOLDERS = ("/usr/local/bin", "/usr/bin", "/bin")
+USUAL_FOLDERS = FOLDERS_OF_PROGRAMS
 """Where the usual programs are."""
 _SYSTEM = ("/usr",)
 _LINKED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")

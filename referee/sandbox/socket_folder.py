@@ -10,12 +10,11 @@ import tempfile
 from pathlib import Path
 
 from referee.errors import DoganaError
+from referee.sandbox.system import MAX_SOCKET_PATH_BYTES
 
 _PREFIX = "dogana-sock-"
 SOCKET = "s"
 """What a socket is called: short, because its whole path must be."""
-MAX_PATH_BYTES = 107
-"""How long the path of a Unix domain socket can be on Linux; see unix(7)."""
 
 
 class PathTooLong(DoganaError):
@@ -29,7 +28,7 @@ def check_room_for_sockets() -> None:
         PathTooLong: if it has too long a name.
     """
     name = Path(tempfile.gettempdir()) / f"{_PREFIX}12345678" / SOCKET
-    if len(os.fsencode(name)) > MAX_PATH_BYTES:
+    if len(os.fsencode(name)) > MAX_SOCKET_PATH_BYTES:
         raise PathTooLong(
             f"the folder for temporary files, {name.parent.parent}, has too long a name for a socket; "
             "set TMPDIR to a shorter one, such as /tmp"

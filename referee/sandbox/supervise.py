@@ -7,12 +7,12 @@ The referee starts this small process for each agent and holds the other end of 
 starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent ends
 (PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
 ends, the supervisor kills every descendant and then ends as the agent did: with its exit status, or by its signal.
+Where orphans cannot be adopted (`system.py`), it kills those in the agent's session instead; what has left both escapes.
 
-It needs nothing but the standard library, and little of that: each import would be paid for by every agent. Linux only.
+It needs nothing but the standard library, and little of that: each import would be paid for by every agent.
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # what `signal` makes enums of, which takes longer than all else here
-import ctypes
 import marshal
 import os
 import resource
@@ -20,27 +20,10 @@ import select
 import sys
 import time
 
-_PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
+import system  # type: ignore[import-not-found]  # beside this file
 
 
-def descendants(top: int) -> "list[int]":
-    """Return the processes below one, parents first."""
-    found: list[int] = []
-    waiting = [top]
-    while waiting:
-        pid = waiting.pop()
-        try:
-            with open(f"/proc/{pid}/task/{pid}/children") as children:  # noqa: PTH123 pathlib would double the start-up
-                below = [int(child) for child in children.read().split()]
-        except OSError:
-            continue
-        found += below
-        waiting += below
-    return found
-
-
-def _kill_all(thaw: "tuple[str, str] | None") -> None:
+def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
     """Kill until nobody is left; what forks faster than it is found is stopped first.
 
     Processes that a control group has stopped do not die before they go on: `thaw` is the file that says so, and the word.
@@ -52,7 +35,7 @@ def _kill_all(thaw: "tuple[str, str] | None") -> None:
                     switch.write(thaw[1])
             except OSError:
                 pass
-        below = descendants(os.getpid())
+        below = system.descendants(os.getpid(), agent)
         for sign in (signal.SIGSTOP, signal.SIGKILL):
             for pid in below:
                 try:
@@ -64,6 +47,8 @@ def _kill_all(thaw: "tuple[str, str] | None") -> None:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:
                     break  # some are not dead yet, or new ones have come
             except ChildProcessError:
+                if below and not system.IS_LINUX:
+                    break  # they may not be our children
                 return
         time.sleep(0.001)
 
@@ -95,17 +80,21 @@ def _read(size: int) -> bytes:
 
 def main() -> None:
     """Run the command of the command line."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    system.set_adopting(adopting=True)
     resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no dump, nor a program that takes it; see core(5)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input
     order = _read_order() if sys.argv[1] == "--box" else None
     thaw: tuple[str, str] | None = order.pop("thaw") if order is not None else None  # type: ignore[assignment]
     supervisor = os.getpid()
+    woken, wakes = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(wakes, False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
     agent = os.fork()
     if agent == 0:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # if the supervisor itself is killed, the agent is too
+        system.end_with_parent()  # if the supervisor itself is killed, the agent is too
         if os.getppid() != supervisor:
             os._exit(1)
         os.setsid()
@@ -123,10 +112,19 @@ def main() -> None:
             what = sys.argv[1] if order is None else f"bubblewrap ({error.filename})"
             os.write(2, f"cannot start {what}: {error.strerror}\n".encode())
             os._exit(127)
-    ended = os.pidfd_open(agent)
-    readable, _, _ = select.select([ended, 0], [], [])
-    status = None
-    if ended in readable:
-        _, status = os.waitpid(agent, 0)
-    _kill_all(thaw)
+    status = _wait(agent, woken)
+    _kill_all(agent, thaw)
     _end_as(signal.SIGKILL if status is None else status)
+
+
+def _wait(agent: int, woken: int) -> "int | None":
+    """Wait until the agent has ended, and return its status; None if our input closes before."""
+    while True:
+        readable, _, _ = select.select([woken, 0], [], [])
+        if woken in readable:
+            os.read(woken, 4096)  # somebody has ended: the agent, or an orphan that we have adopted
+            ended, status = os.waitpid(agent, os.WNOHANG)
+            if ended:
+                return status
+        if 0 in readable:
+            return None

@@ -19,6 +19,7 @@ from referee.sandbox.filter import ALLOW, bpf
 from referee.sandbox.limits import Limits, in_words
 from referee.sandbox.runtimes import Runtimes, compile_sdk
 from referee.sandbox.socket_folder import SocketFolder, sweep
+from referee.sandbox.system import HOW_TO_GET_LINUX, IS_LINUX, NAME
 
 _PROBE = Path(__file__).with_name("look_around.py")
 _PROBE_SECONDS = 60.0
@@ -87,6 +88,8 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
     Raises:
         NoRuntime: if a folder is no runtime.
     """
+    if not IS_LINUX:
+        return None, [Wall("Linux", False, f"walls around bots need it, and this is {NAME}", HOW_TO_GET_LINUX)]
     found = Runtimes.find(runtimes)
     compile_sdk()
     groups = Groups.look()

@@ -21,13 +21,13 @@ from ladder.intake import submit
 from ladder.match import HOUSE, Match, Version
 from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
 from ladder.schema import MAX_VOIDS
-from referee.live import orphans
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines
 from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
+from referee.sandbox.system import children
 from tests.referee.test_processes import STARVED, neighbours
 from tests.sandbox.conftest import needs_bubblewrap, sandbox
 
@@ -186,12 +186,12 @@ def test_a_match_that_is_played_alone_has_a_worker_of_its_own(home: Home) -> Non
     home.folder.mkdir()
     home.records.mkdir()
     with Pool(home, 2) as pool:
-        before = set(orphans.children())
+        before = set(children())
         assert all(isinstance(end, Finished) for _, end in pool.play([match(HOUSE_BOT, HOUSE_BOT) for _ in range(2)]))
-        workers = set(orphans.children()) - before
+        workers = set(children()) - before
         assert len(workers) == 2
         assert isinstance(pool.play_alone(match(HOUSE_BOT, HOUSE_BOT)), Finished)
-        [alone] = set(orphans.children()) - before
+        [alone] = set(children()) - before
         assert alone not in workers
 
 

@@ -151,7 +151,7 @@ def test_a_bot_that_kills_its_worker_when_it_is_losing_is_suspended_and_nobody_i
 
 FRAMING = (
     "import os, signal, time\nfrom pathlib import Path\nfrom dogana.sdk import play\n"
-    "from referee.sandbox.supervise import descendants\n"
+    "from referee.sandbox.system import descendants\n"
     "def parent(pid):\n    return int(Path(f'/proc/{pid}/stat').read_text().rsplit(')', 1)[1].split()[1])\n"
     "ladder = parent(parent(os.getppid()))\n"
     "def plays_rival(pid):\n"

@@ -13,10 +13,17 @@ from referee.live.lateness import Lateness, NoStatistics
 from referee.live.server import RefereeServer
 
 
+@pytest.fixture(params=[True, False], ids=["Linux", "elsewhere"])
+def everywhere(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets a test hold with what Linux counts, and with what takes its place on other systems."""
+    monkeypatch.setattr(lateness, "IS_LINUX", request.param)
+
+
 def ignore(late: float, now: float) -> None:
     pass
 
 
+@pytest.mark.usefixtures("everywhere")
 def test_a_message_that_comes_while_the_referee_works_may_have_waited_all_that_time() -> None:
     async def scene() -> None:
         watch = Lateness(ignore, polls=True)
@@ -42,6 +49,21 @@ def test_a_message_that_comes_while_the_referee_does_nothing_has_not_waited() ->
     asyncio.run(scene())
 
 
+def test_where_nobody_counts_waits_the_lateness_of_the_loop_bounds_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        watch = Lateness(ignore, polls=True)
+        before = watch.sample()
+        time.sleep(0.5)  # as if it waited for a processor
+        assert watch.waited(watch.sample(), before) > 0.5 - 2 * lateness.BEAT_SECONDS
+        watch.notice(watch.sample().at)
+        assert watch.waited(watch.sample(), before) > 0.5 - 2 * lateness.BEAT_SECONDS  # once it was told, too
+        watch.close()
+
+    monkeypatch.setattr(lateness, "IS_LINUX", False)
+    asyncio.run(scene())
+
+
+@pytest.mark.usefixtures("everywhere")
 def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
     async def scene() -> None:
         watch = Lateness(ignore, polls=True)
@@ -60,6 +82,7 @@ def test_nothing_counts_from_before_the_loop_was_last_idle() -> None:
     asyncio.run(scene())
 
 
+@pytest.mark.usefixtures("everywhere")
 def test_a_loop_that_comes_late_is_told_by_how_much() -> None:
     async def scene() -> list[float]:
         told: list[float] = []

@@ -11,6 +11,7 @@ from tests.commands.conftest import ROOT
 CLEARS_AWAY = """
 import subprocess, threading
 from referee.live import orphans
+from referee.sandbox.system import children
 
 def begin():
     with orphans.own_starting() as started:
@@ -28,7 +29,7 @@ print(ours[0].poll(), left.poll() is not None)
 ours[0].kill()
 orphans.own_ended(ours[0].pid)
 orphans.kill_children(())
-print(orphans.children())
+print(children())
 """
 
 

@@ -17,7 +17,8 @@ import pytest
 
 from referee.live.server import RefereeServer
 from referee.sandbox.limits import Limits
-from referee.sandbox.socket_folder import MAX_PATH_BYTES, SOCKET, PathTooLong, SocketFolder, sweep
+from referee.sandbox.socket_folder import SOCKET, PathTooLong, SocketFolder, sweep
+from referee.sandbox.system import MAX_SOCKET_PATH_BYTES
 from referee.sandbox.walls import inspect
 from tests.sandbox.conftest import needs_bubblewrap
 
@@ -173,7 +174,7 @@ def test_a_folder_that_a_neighbour_sweeps_before_it_is_locked_is_made_again(
 def test_a_temporary_folder_that_is_too_deep_for_a_socket_is_told_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    deep = tmp_path / ("x" * MAX_PATH_BYTES)
+    deep = tmp_path / ("x" * MAX_SOCKET_PATH_BYTES)
     deep.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
     with pytest.raises(PathTooLong, match="set TMPDIR to a shorter one"):

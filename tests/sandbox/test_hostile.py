@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live import orphans
 from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
 from referee.live.play import Command, House, MatchReport, Player, play_match
 from referee.live.server import RefereeServer
@@ -27,7 +26,7 @@ from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
-from referee.sandbox.supervise import descendants
+from referee.sandbox.system import descendants, set_adopting
 from tests.sandbox import attackers, attacks
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.sandbox.hostile import AGENTS, ATTACKS, CALLS, OUT_OF_MEMORY, attack, clues, probed, program, table
@@ -54,7 +53,7 @@ def unharmed(sandbox: Sandbox, place: Path) -> Iterator[None]:
     temporary.mkdir()
     before = tempfile.tempdir
     tempfile.tempdir = str(temporary)
-    orphans.set_adopting(adopting=True)  # whoever has lost its parents becomes our child
+    set_adopting(adopting=True)  # whoever has lost its parents becomes our child
     nice = os.getpriority(os.PRIO_PROCESS, 0)
     processes, mounts, files = set(descendants(os.getpid())), Path("/proc/self/mountinfo").read_text(), open_files()
     try:
@@ -70,7 +69,7 @@ def unharmed(sandbox: Sandbox, place: Path) -> Iterator[None]:
         kept += [line.replace(":", " ").split() for line in Path("/proc/key-users").read_text().splitlines()]
         assert [words for words in kept if any(word.isdigit() and int(word) // 10**8 == 19 for word in words)] == []
     finally:
-        orphans.set_adopting(adopting=False)
+        set_adopting(adopting=False)
         tempfile.tempdir = before
         shutil.rmtree(temporary)
 
