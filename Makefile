@@ -21,8 +21,15 @@ proto: $(READY) ## build the messages again after a change in proto/
 demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, print the standings
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(READY) proto ## run all tests; they wait as often as they compute, so there are more processes than processors
-	$(BIN)/python -m pytest -n 4
+# Neighbours in a worker share what their modules set up, so each begins with a stretch of tests (worksteal). The tests wait as
+# often as they compute, so there are more workers than processors. Each starts processes, which read bytecode that is kept.
+PYTEST_IN_PARALLEL = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist worksteal
+
+test: $(READY) proto ## run the tests: four minutes on two cores, and every capability is among them
+	$(PYTEST_IN_PARALLEL)
+
+test-all: test ladders ## run the tests, the long ones, and those of `make ladders`, each once: twenty minutes
+	$(PYTEST_IN_PARALLEL) -m long
 
 ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, and bots fail each step of a check
 	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web
@@ -96,4 +103,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup proto demo test ladders ray door compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup proto demo test test-all ladders ray door compiled-copy compiled wheel-test pages languages kits docs pictures soak check fmt bench games scheduling

@@ -50,7 +50,7 @@ def setups(game: Game) -> list[Setup]:
 
 
 CASES = [
-    pytest.param(game, setup, id=f"{game.name}-{setup.seats}-{index}")
+    pytest.param(game, setup, id=f"{game.name}-{setup.seats}-{index}", marks=pytest.mark.long if index else ())
     for game in ALL
     for index, setup in enumerate(setups(game))
 ]

@@ -19,6 +19,7 @@ from referee.live.server import RefereeServer
 from referee.match.result import Outcome, Result
 from referee.records.position import read_position
 from referee.registry import find, games, house_bots
+from tests.cases import mostly_long
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +37,7 @@ def play(game: Game, *players: Player, seed: int = 4) -> Result:
     return asyncio.run(asyncio.wait_for(match(), 120))
 
 
-@pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
+@pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=[f"{name}-{game.name}" for name, game in PAIRS])
 def test_the_same_match_in_process_over_the_wire_and_mixed(name: str, game: Game) -> None:
     inside = House(house_bots()[name])
     outside = Command([sys.executable, "-m", "house_bots", name], ENVIRONMENT, join_seconds=30)
@@ -49,7 +50,7 @@ def test_the_same_match_in_process_over_the_wire_and_mixed(name: str, game: Game
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
+@pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=[f"{name}-{game.name}" for name, game in PAIRS])
 def test_every_seat_count_is_played_to_the_end(name: str, game: Game) -> None:
     for seats in game.seat_counts:
         play(game, *[House(house_bots()[name])] * seats)

@@ -90,6 +90,7 @@ def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None
     assert list(record.parent.glob("*.part")) == []
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_every_process_and_leaves_no_page(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "valparaiso", *["random"] * 5, "--seed", 3, "--record", "match.jsonl")
     process = subprocess.Popen(

@@ -852,7 +852,7 @@ FORGED: dict[str, Callable[[Any], Any]] = {
     "seed_commitment": lambda committed: committed[::-1],
     "record": lambda record: record[::-1],
     "digest": lambda digest: digest[::-1],
-    "ranks": lambda ranks: [1] * len(ranks),
+    "ranks": lambda ranks: [1] * len(ranks) if max(ranks) > 1 else [*range(1, len(ranks) + 1)],
     "scores": lambda scores: [score + 1 for score in scores],
     "outcomes": lambda outcomes: ["crash"] * len(outcomes),
 }

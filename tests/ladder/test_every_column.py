@@ -220,6 +220,7 @@ def test_a_change_of_any_column_that_decides_a_rating_contradicts_the_log_even_w
     assert tried > 100
 
 
+@pytest.mark.long
 def test_a_change_of_a_tally_is_told(bare: Home, store: Store) -> None:
     for column in columns(store):
         if column.table in TALLIES:

@@ -291,6 +291,7 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("neighbours")
 def test_a_bot_that_was_kept_from_starting_is_out_only_if_its_match_may_not_be_void_again(home: Home) -> None:
     bot = entered(home, STARVED)

@@ -24,6 +24,7 @@ from ladder.running import count
 from ladder.schedule import NEW_BLOCKS, ROUND, Block, Candidate, Met, Queue, rotations
 from ladder.standings import SUSPENDED_AFTER, candidates, queue, scheduled
 from ladder.store import Store
+from tests.cases import mostly_long
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, play, result_of
 
 SEATS = (2, 3, 4, 5)
@@ -284,7 +285,7 @@ def longest_waits(season: Season) -> dict[int, int]:
     return found
 
 
-@pytest.mark.parametrize("seats", [(2,), SEATS, (5,)])
+@pytest.mark.parametrize("seats", mostly_long([((2,),), (SEATS,), ((5,),)]))
 def test_nobody_waits_longer_than_the_bound(seats: tuple[int, ...]) -> None:
     """Not even far from all others, always the most certain, or with many bots of one author."""
     entered = [

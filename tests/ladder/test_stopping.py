@@ -139,6 +139,7 @@ def end_at_random_moments(tmp_path: Path, seed: int, times: int) -> None:
             process.wait()
 
 
+@pytest.mark.long
 def test_a_signal_at_any_moment_ends_it(tmp_path: Path) -> None:
     end_at_random_moments(tmp_path, 21, 4)
 

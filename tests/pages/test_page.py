@@ -33,6 +33,7 @@ from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.registry import find, games
 from referee.terminal import visible
+from tests.cases import mostly_long
 from tests.pages.conftest import Recorded, find_sparing
 from tests.referee.test_records import chained, find_any
 from tests.tables import Table, plan_of, sealed
@@ -80,7 +81,7 @@ def lines_of(record: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("fewest", [True, False], ids=["fewest seats", "most seats"])
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", mostly_long(games()))
 def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     game: str, fewest: bool, recorded: Recorded, tmp_path: Path
 ) -> None:

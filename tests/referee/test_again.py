@@ -19,6 +19,7 @@ from referee.live.server import RefereeServer
 from referee.match.plan import MatchPlan
 from referee.records.asked import Asked, decisions_asked
 from referee.registry import find, games
+from tests.cases import mostly_long
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,7 +93,7 @@ def noted(log: str) -> list[str]:
     return [line for line in log.splitlines() if line.startswith("sent ")]
 
 
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", mostly_long(games()))
 def test_a_bot_is_sent_the_same_bytes_and_answers_the_same(game: str, tmp_path: Path) -> None:
     """At the largest table, and while the seed is not revealed."""
     plan = replace(

@@ -120,6 +120,7 @@ def neighbours() -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("neighbours")
 def test_a_start_that_others_have_kept_from_a_processor_is_void_if_the_match_may_be() -> None:
     starved = command("-c", STARVED, join_seconds=3)
