@@ -1,6 +1,8 @@
 # `make` alone lists the targets. Everything is set up in .venv at the first use; a system without python3-venv is told so.
 
 PYTHON ?= python3
+# Tests and the demo start hundreds of processes: they read bytecode that is kept.
+export PYTHONDONTWRITEBYTECODE =
 BIN = .venv/bin
 READY = .venv/ready
 
@@ -18,17 +20,17 @@ $(READY): pyproject.toml proto/generate.py proto/hatch_hook.py
 proto: $(READY) ## build the messages again after a change in proto/
 	$(BIN)/python proto/generate.py
 
-demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, print the standings
+demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, each time in a new folder, demo/1 ...
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
 # Neighbours in a worker share what their modules set up, so each begins with a stretch of tests (worksteal). The tests wait as
-# often as they compute, so there are more workers than processors. Each starts processes, which read bytecode that is kept.
-PYTEST_IN_PARALLEL = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 4 --dist worksteal
+# often as they compute, so there are more workers than processors.
+PYTEST_IN_PARALLEL = $(BIN)/python -m pytest -n 4 --dist worksteal
 
-test: $(READY) proto ## run the tests: four minutes on two cores, and every capability is among them
+test: $(READY) proto ## run the tests, in four minutes on two cores; every capability is among them
 	$(PYTEST_IN_PARALLEL)
 
-test-all: test ladders ## run the tests, the long ones, and those of `make ladders`, each once: twenty minutes
+test-all: test ladders ## run the tests, the long ones, and those of `make ladders`, each once (twenty minutes)
 	$(PYTEST_IN_PARALLEL) -m long
 
 ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, and bots fail each step of a check

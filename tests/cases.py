@@ -10,7 +10,8 @@ import pytest
 
 def mostly_long(cases: Iterable[Any], quick: int = 1) -> list[Any]:
     """The cases of a test, of which all but the first few are for `make test-all`."""
-    return [
-        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=() if place < quick else pytest.mark.long)
-        for place, case in enumerate(cases)
+    made = [
+        case if hasattr(case, "marks") else pytest.param(*(case if isinstance(case, tuple) else (case,)))
+        for case in cases
     ]
+    return [*made[:quick], *(case._replace(marks=(*case.marks, pytest.mark.long)) for case in made[quick:])]

@@ -33,6 +33,7 @@ from tests.commands.test_hostile_text import check
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
+from tests.patience import patient
 
 __all__ = ["dogana", "dogana_process"]
 
@@ -193,7 +194,7 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
     bot = f"cmd:{sys.executable} {tmp_path / 'first.py'}"
     # In a process of its own: it makes itself the parent of what bots leave behind, and kills whatever it did not start.
     command = [sys.executable, "-m", "ladder", *again[0][:-1], bot, "--unconfined"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patient(120), check=False)
     assert ended.returncode == 1
     assert "decisions the same" in ended.stdout
     for words in commands:

@@ -581,6 +581,7 @@ def _add(folder: Path, number: int, barrier: Barrier) -> None:
             store.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], ["cargo_noir"])
 
 
+@pytest.mark.long
 def test_processes_that_write_at_once_have_one_key_and_one_log(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.make()

@@ -98,6 +98,7 @@ def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana:
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
 
 
+@pytest.mark.long
 def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(home: Home) -> None:
     matches = scheduled(home)
     block = matches[0].block
@@ -154,6 +155,7 @@ def _encoded(line: dict[str, object]) -> str:
     return json.dumps(line, separators=(",", ":")) + "\n"
 
 
+@pytest.mark.long
 def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     *counted, last = scheduled(home)
     with Store(home.database, create=False) as store:

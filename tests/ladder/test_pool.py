@@ -28,6 +28,7 @@ from referee.records.record import read_lines
 from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
+from tests.patience import patient
 from tests.referee.test_processes import STARVED, neighbours
 from tests.sandbox.conftest import needs_bubblewrap, sandbox
 
@@ -74,7 +75,7 @@ def attempts(pool: Pool, one: Match) -> Iterator[End]:
 
 
 def wait_until_nothing_runs_in(folder: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patient(60)
     while left := _running_in(folder):
         assert time.monotonic() < deadline, left
         time.sleep(0.01)
@@ -318,6 +319,7 @@ WAITING = (
 )
 
 
+@pytest.mark.long
 def test_a_worker_that_was_suspended_together_with_the_ladder_is_not_killed(home: Home, tmp_path: Path) -> None:
     bot = entered(home, WAITING.format(marker=str(tmp_path / "marker")))
     home.records.mkdir()

@@ -20,6 +20,7 @@ from referee.match.plan import MatchPlan
 from referee.records.asked import Asked, decisions_asked
 from referee.registry import find, games
 from tests.cases import mostly_long
+from tests.patience import patient
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,7 +64,7 @@ def record_of(plan: MatchPlan, seat: int, bot: Command, path: Path) -> MatchRepo
             players[seat] = bot
             return await play_match(plan, players, server=server, record=path)
 
-    return asyncio.run(asyncio.wait_for(match(), 300))
+    return asyncio.run(asyncio.wait_for(match(), patient(300)))
 
 
 def again(

@@ -24,6 +24,7 @@ from referee.live.door import MAX_FRAME_BYTES
 from referee.live.play import Remote
 from referee.live.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
+from tests.patience import patient
 from tests.referee.test_wire import ROOT, hall, run
 from tests.tables import plan_of
 
@@ -214,13 +215,13 @@ class Referee:
     def play(self) -> int:
         """Let an honest agent join and play; return the status of the referee."""
         environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
-        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=60)
-        return self.process.wait(60)
+        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=patient(60))
+        return self.process.wait(patient(60))
 
     def interrupt(self) -> int:
         """Press Ctrl-C; return the status of the referee."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(60)
+        return self.process.wait(patient(60))
 
     def said(self) -> str:
         """Return what the referee has written to standard error since it announced the seat; it must have ended."""

@@ -28,6 +28,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
 from referee.sandbox.supervise import descendants
+from tests.cases import mostly_long
 from tests.sandbox import attackers, attacks
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.sandbox.hostile import AGENTS, ATTACKS, CALLS, OUT_OF_MEMORY, attack, clues, probed, program, table
@@ -284,7 +285,7 @@ def played(sandbox: Sandbox, place: Path, names: Sequence[str]) -> MatchReport:
     return report
 
 
-@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("name", mostly_long(AGENTS, 8))
 def test_an_agent_that_attacks_gains_nothing(name: str, sandbox: Sandbox, place: Path) -> None:
     agent = AGENTS[name]
     if agent.wall == "limits" and "memory" not in sandbox.groups.found:

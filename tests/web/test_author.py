@@ -40,6 +40,7 @@ from referee.records.record import RecordWriter, header
 from referee.registry import find, shipped_board
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, LOUD, told_ladder
+from tests.patience import patient
 from tests.web.conftest import Browse, soup
 
 __all__ = ["noted"]
@@ -448,18 +449,20 @@ def test_bots_that_take_long_to_be_taken_in_keep_nobody_from_logging_in(
 
     def slow(*words: Any, **options: Any) -> Any:
         begun.release()
-        assert going.wait(60)
+        assert going.wait(patient(60))
         return submit(*words, **options)
 
     monkeypatch.setattr("ladder.desk.submit", slow)
     monkeypatch.setattr("ladder.service.threads.WAIT_SECONDS", 0.5)
     with ExitStack() as stack, ThreadPoolExecutor() as others:
-        browsers = {name: stack.enter_context(httpx.Client(base_url=client.base_url, timeout=60)) for name in tokens}
+        browsers = {
+            name: stack.enter_context(httpx.Client(base_url=client.base_url, timeout=patient(60))) for name in tokens
+        }
         for name, browser in browsers.items():
             assert log_in(browser, tokens[name]).status_code == 303
         sent = [others.submit(send, browser, f"bot-of-{name}") for name, browser in browsers.items()]
         try:
-            assert begun.acquire(timeout=60)
+            assert begun.acquire(timeout=patient(60))
             while len(list(home.versions.glob(".receiving-*"))) < len(sent):
                 assert not any(one.done() for one in sent)
                 time.sleep(0.01)

@@ -35,6 +35,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.long
 def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
     missing = []
     for page in site.rglob("*.html"):
