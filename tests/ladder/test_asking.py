@@ -27,6 +27,7 @@ from ladder.recompute import compare
 from ladder.running import count, enter_house_bots
 from ladder.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
 from referee.match.result import Fault, Outcome
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
@@ -494,7 +495,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("words", mostly_long(COMMANDS, 3), ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
     with Chronicle(home.database, create=False) as chronicle:
         chronicle._write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])

@@ -206,6 +206,7 @@ def test_a_new_version_has_twice_the_part_of_others_whatever_its_sigma_is() -> N
         assert due[2] == 2 * due[1] > 0
 
 
+@pytest.mark.long
 def test_a_new_version_plays_its_first_blocks_soon_and_then_as_often_as_others() -> None:
     season = Season(settled(60))
     season.play(50)

@@ -206,6 +206,7 @@ def play_beside(mess: str) -> tuple[float, float]:
     return cost, report.result.seats[1].think_seconds
 
 
+@pytest.mark.long
 def test_a_rival_of_a_flood_is_charged_as_without() -> None:
     """Compared with the same matches in between, because it depends on the machine what a match costs."""
     quiet, flooded = [], []

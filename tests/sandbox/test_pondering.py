@@ -25,6 +25,7 @@ from referee.match.result import Outcome
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Groups
 from referee.sandbox.walls import build
+from tests.cases import mostly_long
 from tests.patience import patient
 from tests.sandbox.conftest import LIMITS, needs_bubblewrap
 from tests.tables import plan_of
@@ -142,7 +143,7 @@ def standing_still(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
             referee.kill()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL], ids=lambda sign: sign.name)
+@pytest.mark.parametrize("sign", mostly_long([signal.SIGINT, signal.SIGKILL]), ids=lambda sign: sign.name)
 def test_an_agent_that_stands_still_ends_with_its_referee(
     standing_still: subprocess.Popen[bytes], sign: signal.Signals
 ) -> None:

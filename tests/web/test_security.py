@@ -523,6 +523,7 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(
                     assert person.get(page).status_code == 200, source
 
 
+@pytest.mark.long
 def test_two_addresses_that_do_not_read_keep_nobody_out(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
