@@ -325,8 +325,8 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
     other.start()
     with Store(home.database, create=False) as store, pytest.raises(Busy, match="another program has locked it"):
         store.note_act("x", "y", "z")
-    with LadderFile(home.database, create=False, outwaits=True) as patient:
-        patient.note_act("x", "y", "z")
+    with LadderFile(home.database, create=False, outwaits=True) as outwaiting:
+        outwaiting.note_act("x", "y", "z")
     other.join()
     logging.getLogger(database.__name__).removeHandler(handler)
     assert [entry.getMessage() for entry in caplog.records if entry.name == database.__name__] == [
