@@ -1,6 +1,8 @@
 # `make` alone lists the targets. Everything is set up in .venv at the first use; a system without python3-venv is told so.
 
 PYTHON ?= python3
+# Tests and the demo start hundreds of processes: they read bytecode that is kept.
+export PYTHONDONTWRITEBYTECODE =
 BIN = .venv/bin
 READY = .venv/ready
 INSTALL = $(BIN)/python -m pip install --quiet --constraint constraints.txt
@@ -24,11 +26,18 @@ constraints: $(READY) ## write constraints.txt: the newest versions of everythin
 proto: $(READY) ## build the messages again after a change in proto/
 	$(BIN)/python proto/generate.py
 
-demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, print the standings
+demo: $(READY) ## play a match between processes, verify it, run a small ladder of all games, each time in a new folder, demo/1 ...
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh docs/demo.sh
 
-test: $(READY) proto ## run all tests; they wait as often as they compute, so there are more processes than processors
-	$(BIN)/python -m pytest -n 4
+# Neighbours in a worker share what their modules set up, so each begins with a stretch of tests (worksteal). The tests wait as
+# often as they compute, so there are more workers than processors.
+PYTEST_IN_PARALLEL = $(BIN)/python -m pytest -n 4 --dist worksteal
+
+test: $(READY) proto ## run the tests, in four minutes on two cores; every capability is among them
+	$(PYTEST_IN_PARALLEL)
+
+test-all: test ladders ## run the tests, the long ones, and those of `make ladders`, each once (twenty minutes)
+	$(PYTEST_IN_PARALLEL) -m long
 
 ladders: $(READY) proto ## let ladders play, be served and be attacked, people play, bots fail each step of a check; play what pages promise
 	$(BIN)/python -m pytest -n 2 -m 'ladders and not soak' tests/ladder tests/web tests/docs tests/machines
@@ -109,4 +118,4 @@ games: $(READY) proto ## measure all games and write docs/games.md
 scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
 	$(BIN)/python -m bench.scheduling
 
-.PHONY: help setup constraints proto demo test ladders ray door compiled-copy compiled wheel-test container release pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench games scheduling

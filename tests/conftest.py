@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import signal
@@ -40,6 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
         spec.loader.exec_module(module)
         module.generate(TOY / "proto", messages)
     sys.path.insert(0, str(ROOT))
+    importlib.import_module("tests.patience")  # before there are other processes, which it measures for
     import dogana.games
 
     dogana.games.__path__.append(str(messages / "games"))

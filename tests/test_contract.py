@@ -17,6 +17,7 @@ from referee.game import Action, Chance, Distinct, Game, IllegalAction, Observat
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.registry import games, rules_are_compiled, shipped_board
+from tests.cases import mostly_long
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import Commit, Lay, Sealed, SealedObservation, SealedState
 
@@ -50,7 +51,7 @@ def setups(game: Game) -> list[Setup]:
 
 
 CASES = [
-    pytest.param(game, setup, id=f"{game.name}-{setup.seats}-{index}")
+    pytest.param(game, setup, id=f"{game.name}-{setup.seats}-{index}", marks=pytest.mark.long if index else ())
     for game in ALL
     for index, setup in enumerate(setups(game))
 ]
@@ -61,7 +62,7 @@ def test_every_sentence_of_the_contract_holds(game: Game, setup: Setup) -> None:
     examine_match(game, setup, seed=setup.seats + 10 * rules_are_compiled())  # two matches where both are tested
 
 
-@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+@pytest.mark.parametrize("game", mostly_long(ALL, 2), ids=lambda game: game.name)
 def test_whatever_a_position_says_it_is_refused_or_played(game: Game) -> None:
     accepted = 0
     for setup in random.Random(0).sample(setups(game), 3):
@@ -81,7 +82,7 @@ def test_soak_whatever_a_position_says_it_is_refused_or_played(game: Game) -> No
     assert accepted > 0
 
 
-@pytest.mark.parametrize("game", ALL, ids=lambda game: game.name)
+@pytest.mark.parametrize("game", mostly_long(ALL, 2), ids=lambda game: game.name)
 def test_every_kind_of_action_occurs_in_play(game: Game) -> None:
     played: set[type[Action]] = set()
     for seed, setup in enumerate(setups(game) * 20):

@@ -110,6 +110,7 @@ def test_a_wheel_built_from_the_sources(source: Path, tmp_path: Path) -> None:
     check_wheel(build(source, tmp_path / "wheel", "wheel"), tmp_path / "installed")
 
 
+@pytest.mark.long
 def test_a_wheel_built_from_the_sdist(source: Path, tmp_path: Path) -> None:
     sdist = build(source, tmp_path / "sdist", "sdist")
     with tarfile.open(sdist) as archive:

@@ -18,9 +18,9 @@ _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is
 
 
 def ladder_replay(context: typer.Context, match: str, home: Path | None, server: str | None, **options: Any) -> None:
-    """Show a match of a ladder step by step; every step is played again by the rules.
+    """Show a match step by step, or ask a bot about it.
 
-    It fetches the record of the match and does with it what `dogana replay` does, with the same options. A record can be had
+    Every step is played again by the rules. The command fetches the record of the match and does with it what `dogana replay` does, with the same options. A record can be had
     when all matches from its seed are over.
 
     Examples:

@@ -20,6 +20,7 @@ from referee.files import read_file
 from referee.kit.document import Document
 from referee.registry import games
 from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
+from referee.sandbox.system import IS_LINUX
 
 MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
@@ -58,7 +59,10 @@ PROJECTS = {
     "package.json": "npm install && npm run build",
 }
 """Files that say how a folder is built, and the usual command for it."""
-_ELSEWHERE = {b"MZ": "Windows", b"\xcf\xfa\xed\xfe": "macOS", b"\xca\xfe\xba\xbe": "macOS"}
+_MACOS = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+_COMPILED = (b"\x7fELF",) if IS_LINUX else (b"\x7fELF", *_MACOS)
+"""How compiled programs begin that run here, or on a ladder."""
+_ELSEWHERE = {b"MZ": "Windows"} | dict.fromkeys(_MACOS, "macOS")
 """How compiled programs for other systems begin."""
 _MAX_FIRST_LINE_BYTES = 256
 """Linux reads no more of a first line that names an interpreter."""
@@ -266,12 +270,12 @@ def _begins(file: Path, head: bytes) -> bool:
 
 
 def _first_line(file: Path) -> str | None:
-    """Return what a script says after `#!`; an empty text for a compiled program, None for what Linux cannot start."""
+    """Return what a script says after `#!`; an empty text for a compiled program, None for what cannot be started."""
     with file.open("rb") as opened:
         head = opened.read(_MAX_FIRST_LINE_BYTES)
     if head.startswith(b"#!"):
         return head[2:].partition(b"\n")[0].decode(errors="replace")
-    return "" if head.startswith(b"\x7fELF") else None
+    return "" if head.startswith(_COMPILED) else None
 
 
 def _write_instead(problem: str, run: Sequence[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import groupby
@@ -13,6 +11,7 @@ import typer
 
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import out, print_json
+from referee.sandbox.system import HOW_TO_GET_LINUX, IS_LINUX, NAME
 from referee.sandbox.walls import Wall, inspect
 
 
@@ -35,7 +34,7 @@ def doctor(
       sudo dogana doctor --memory 1024
     """
     limits = read_limits(memory, tasks, cpus)
-    walls = inspect(limits, runtime or [])[1] if sys.platform == "linux" else []
+    walls = inspect(limits, runtime or [])[1] if IS_LINUX else []
     is_enough = bool(walls) and all(wall.stands or not wall.is_needed for wall in walls)
     verdict = _verdict(walls)
     if as_json:
@@ -51,10 +50,9 @@ def doctor(
 def _verdict(walls: Sequence[Wall]) -> str:
     """Return in a sentence whether this machine can run strangers' bots; there are no walls where there is no Linux."""
     if not walls:
-        here = {"Darwin": "macOS"}.get(platform.system(), platform.system())
         return (
-            f"This machine cannot run strangers' bots, because the walls around them need Linux, and this is {here}: "
-            "use a Linux server, a container, or WSL2. Everything else works here."
+            f"This machine cannot run strangers' bots, because the walls around them need Linux, and this is {NAME}: "
+            f"{HOW_TO_GET_LINUX}. Your own bots play without walls: --unconfined."
         )
     missing = [wall for wall in walls if not wall.stands]
     needed = [wall for wall in missing if wall.is_needed]

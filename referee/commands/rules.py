@@ -27,19 +27,19 @@ class NoSuchRule(DoganaError):
 
 
 def rules(
-    game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.", show_default=False)],
+    game: Annotated[str, typer.Argument(help="The game; `dogana games` lists them.", metavar="GAME")],
     number: Annotated[
         str | None,
         typer.Argument(
             help="One rule (Y4.2), or a section (Y4, 5, 1.3); all of them if left out.",
-            metavar="[NUMBER]",
+            metavar="NUMBER",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Print the rules of a game, or the one that a number names, as messages cite it.
+    """Print the rules of a game, or one of them by its number.
 
-    On a terminal they are laid out; in a pipe they are Markdown.
+    Messages cite rules by these numbers. On a terminal they are laid out; in a pipe they are Markdown.
 
     Examples:
 

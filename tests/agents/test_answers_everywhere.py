@@ -17,6 +17,7 @@ from referee.kit.chance import LiveChance
 from referee.match.house import HouseBot
 from referee.records.position import write_position
 from referee.registry import games, house_bots
+from tests.cases import mostly_long
 from tests.tables import random_setup
 
 PAIRS = [(name, game) for game in games().values() for name, bot in house_bots().items() if bot.plays(game)]
@@ -89,7 +90,7 @@ def play_mixed(bot_type: type[HouseBot], game: Game, seed: int, most: int) -> in
     return answers
 
 
-@pytest.mark.parametrize(("name", "game"), PAIRS, ids=IDS)
+@pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=IDS)
 def test_a_house_bot_answers_wherever_random_and_its_own_actions_lead(name: str, game: Game) -> None:
     for seed in range(MATCHES):
         assert play_mixed(house_bots()[name], game, seed, ANSWERS) > 0

@@ -19,6 +19,8 @@ from referee.live.server import RefereeServer
 from referee.match.result import Outcome, Result
 from referee.records.position import read_position
 from referee.registry import find, games, house_bots
+from tests.cases import mostly_long
+from tests.patience import patient
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,17 +31,17 @@ PAIRS = [(name, game) for game in games().values() for name, bot in house_bots()
 def play(game: Game, *players: Player, seed: int = 4) -> Result:
     async def match() -> Result:
         async with RefereeServer() as server:
-            report = await play_match(plan_of(game, len(players), seed=seed), players, server=server)
+            report = await play_match(plan_of(game, len(players), seed=seed, clock="600+5/60"), players, server=server)
             assert {seat.outcome for seat in report.result.seats} == {Outcome.PLAYED}, report.logs
             return report.result
 
-    return asyncio.run(asyncio.wait_for(match(), 120))
+    return asyncio.run(asyncio.wait_for(match(), patient(120)))
 
 
-@pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
+@pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=[f"{name}-{game.name}" for name, game in PAIRS])
 def test_the_same_match_in_process_over_the_wire_and_mixed(name: str, game: Game) -> None:
     inside = House(house_bots()[name])
-    outside = Command([sys.executable, "-m", "house_bots", name], ENVIRONMENT, join_seconds=30)
+    outside = Command([sys.executable, "-m", "house_bots", name], ENVIRONMENT, join_seconds=patient(30))
     seats = game.seat_counts.stop - 1
     digests = {
         play(game, *[inside] * seats).digest,
@@ -49,7 +51,7 @@ def test_the_same_match_in_process_over_the_wire_and_mixed(name: str, game: Game
     assert len(digests) == 1
 
 
-@pytest.mark.parametrize(("name", "game"), PAIRS, ids=[f"{name}-{game.name}" for name, game in PAIRS])
+@pytest.mark.parametrize(("name", "game"), mostly_long(PAIRS, 2), ids=[f"{name}-{game.name}" for name, game in PAIRS])
 def test_every_seat_count_is_played_to_the_end(name: str, game: Game) -> None:
     for seats in game.seat_counts:
         play(game, *[House(house_bots()[name])] * seats)
@@ -64,7 +66,7 @@ def test_another_seed_is_another_match() -> None:
 @pytest.mark.parametrize(("name", "message"), [("nobody", "there is no house bot 'nobody'"), ("", "usage")])
 def test_an_unknown_house_bot_is_refused(name: str, message: str) -> None:
     command = [sys.executable, "-m", "house_bots", *([name] if name else [])]
-    ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=patient(60))
     assert ended.returncode == 1
     assert message in ended.stderr
 
@@ -89,7 +91,7 @@ def test_a_house_bot_is_not_at_fault_if_the_referee_is_stopped_while_it_thinks()
             plan = plan_of(game, 2, clock="0+0.1/0.1")
             return (await play_match(plan, [House(Stopped), House(RandomBot)], server=server)).result
 
-    result = asyncio.run(asyncio.wait_for(match(), 60))
+    result = asyncio.run(asyncio.wait_for(match(), patient(60)))
     assert [seat.outcome for seat in result.seats] == [Outcome.PLAYED] * 2
     assert sum(seat.decisions for seat in result.seats) > 10
 

@@ -21,6 +21,8 @@ from dogana.v1.referee_pb2_grpc import RefereeStub
 from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
+from tests.cases import mostly_long
+from tests.patience import patient
 from tests.proxy import breaking
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
@@ -39,7 +41,7 @@ def play(program: str, folder: Path, python_path: Path = ROOT, **plan: object) -
             players: list[Player] = [Command([sys.executable, "bot.py"], environment, folder), House(RandomBot)]
             return await play_match(chosen, players, server=server)
 
-    return asyncio.run(asyncio.wait_for(match(), 60))
+    return asyncio.run(asyncio.wait_for(match(), patient(60)))
 
 
 def play_elsewhere(program: str, folder: Path) -> MatchReport:
@@ -62,7 +64,7 @@ def play_elsewhere(program: str, folder: Path) -> MatchReport:
                 announce=lambda _, token: started.append(bots.create_task(bot(server.remote_port, token))),
             )
 
-    return asyncio.run(asyncio.wait_for(match(), 60))
+    return asyncio.run(asyncio.wait_for(match(), patient(60)))
 
 
 def played(report: MatchReport) -> bool:
@@ -200,7 +202,7 @@ def test_a_bot_that_cannot_join_says_why_in_a_line(environment: dict[str, str], 
         env={"PYTHONPATH": str(ROOT), **environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
     )
     assert ended.returncode == 1
     assert message in ended.stderr
@@ -251,7 +253,7 @@ def test_a_remote_bot_comes_back_and_is_asked_again_what_it_has_not_answered(tmp
             assert remarks.count(b"trying again in") == 1
             assert bot.returncode == 0
 
-    asyncio.run(asyncio.wait_for(match(), 60))
+    asyncio.run(asyncio.wait_for(match(), patient(60)))
 
 
 def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tmp_path: Path) -> None:
@@ -277,7 +279,7 @@ def test_a_bot_that_thinks_notices_a_new_deadline_and_its_answer_still_counts(tm
             bots = [Command([sys.executable, name], environment, tmp_path) for name in ("thinks.py", "commits.py")]
             return await play_match(plan, bots, server=server)
 
-    report = asyncio.run(asyncio.wait_for(match(), 60))
+    report = asyncio.run(asyncio.wait_for(match(), patient(60)))
     assert report.logs[0] == "noticed True False\n"
     assert played(report)
 
@@ -328,7 +330,9 @@ LEAVES_THREADS_THAT_LOOK = (
 
 
 @pytest.mark.parametrize("where", [play, play_elsewhere], ids=["started", "elsewhere"])
-@pytest.mark.parametrize("program", [LOOKS_FROM_A_LOOP, LEAVES_THREADS_THAT_LOOK], ids=["event loop", "threads"])
+@pytest.mark.parametrize(
+    "program", mostly_long([LOOKS_FROM_A_LOOP, LEAVES_THREADS_THAT_LOOK]), ids=["event loop", "threads"]
+)
 def test_a_bot_may_look_from_an_event_loop_of_its_own_and_from_threads(
     tmp_path: Path, program: str, where: Callable[[str, Path], MatchReport], capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -386,7 +390,7 @@ def test_a_client_may_ping_often_while_others_think() -> None:
             for call in calls:
                 assert (await call.read()).WhichOneof("message") == "welcome"
             with pytest.raises(TimeoutError):
-                await asyncio.wait_for(calls[1].read(), 80)
+                await asyncio.wait_for(calls[1].read(), patient(80))
             playing.cancel()
 
     asyncio.run(waits())

@@ -17,6 +17,7 @@ import grpc
 import pytest
 
 from dogana.started import Call, CallEnded
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 METHOD = "/test.Echo/Play"
@@ -146,7 +147,7 @@ def test_a_look_does_not_wait(tmp_path: Path) -> None:
 
     def later(messages: Iterator[bytes], context: Any) -> Iterator[bytes]:
         next(messages)
-        may_answer.wait(60)
+        may_answer.wait(patient(60))
         yield b"answer"
 
     with serving(tmp_path, later) as path:

@@ -39,6 +39,7 @@ def test_the_rate_of_a_run_leaves_out_its_start_and_its_end() -> None:
     assert steady_rate([*start, *steady, *end], 2) == pytest.approx(2.0)
 
 
+@pytest.mark.long
 def test_what_a_match_costs_the_ladder_is_measured_through_a_real_run() -> None:
     """Every block is over, so its records were found where they were written, and sealed: `store` fails otherwise."""
     stored = store(4)

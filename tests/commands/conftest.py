@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
+
+from tests.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 Dogana = Callable[..., subprocess.CompletedProcess[str]]
@@ -47,9 +49,47 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     return in_process(tmp_path, monkeypatch, capfd)
 
 
+STARTS_NOTHING = {"games", "new", "position", "replay", "verify", "verify-log"}
+"""The commands that only read and write files."""
+PLAYS_OR_SERVES = {"connect", "run", "serve", "site", "web"}
+"""The commands of a ladder that do more than that."""
+
+
+def needs_a_process(words: Sequence[str]) -> bool:
+    """Whether a command starts processes or takes signals, so that the process of the tests will not do."""
+    if "--bot" in words or "--html" in words or "--svg" in words:  # bots are started, and pictures drawn side by side
+        return True
+    if words[:1] == ["ladder"]:
+        return words[1:2] == [] or words[1] in PLAYS_OR_SERVES
+    return words[:1] == [] or words[0] not in STARTS_NOTHING
+
+
 @pytest.fixture
-def dogana(tmp_path: Path) -> Dogana:
-    """Runs `dogana ...` in an empty folder; checks that nothing ever shows a traceback."""
+def apart(tmp_path: Path) -> Dogana:
+    """Runs `dogana ...` in an empty folder, in a process of its own; checks that nothing ever shows a traceback."""
+    return in_a_process(tmp_path)
+
+
+@pytest.fixture
+def dogana(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Dogana:
+    """The same, but in this process if the command starts none: a process would take longer to start than most commands run."""
+    from tests.ladder.in_process import in_process  # which needs this module
+
+    process, here = in_a_process(tmp_path), in_process(tmp_path, monkeypatch, capfd)
+
+    def run(*arguments: object, status: int = 0, **rest: Any) -> subprocess.CompletedProcess[str]:
+        if rest or needs_a_process(list(map(str, arguments))):
+            return process(*arguments, status=status, **rest)
+        with monkeypatch.context() as patch:
+            patch.setenv("COLUMNS", "200")
+            patch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+            return here(*arguments, status=status)
+
+    return run
+
+
+def in_a_process(folder: Path) -> Dogana:
+    """Runs `dogana ...` in a folder, in a process of its own."""
 
     def run(
         *arguments: object, status: int = 0, stdout: IO[str] | int = subprocess.PIPE, max_bytes: int | None = None
@@ -57,12 +97,12 @@ def dogana(tmp_path: Path) -> Dogana:
         limit = [] if max_bytes is None else [sys.executable, "-c", LIMIT, str(max_bytes)]
         ended = subprocess.run(
             [*limit, sys.executable, "-m", "ladder", *map(str, arguments)],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "XDG_DATA_HOME": str(tmp_path / "data")},
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", "XDG_DATA_HOME": str(folder / "data")},
             stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=120,
+            timeout=patient(120),
         )
         ours = [line for line in ended.stderr.splitlines() if not line.startswith("  | ")]  # the rest is a bot's log
         assert "Traceback" not in (ended.stdout or "") + "".join(ours), ended.stderr

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
+from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 
 pytestmark = needs_bubblewrap
@@ -56,7 +58,7 @@ def test_json_is_one_object_with_all_steps(dogana: Dogana, failing: Path) -> Non
     assert len(told["steps"]) == sum(told[outcome] for outcome in ("passed", "failed", "skipped", "told")) > 60
 
 
-@pytest.mark.parametrize("manifest", ['run = ["./nothing"]', "games = 3", "run = ["])
+@pytest.mark.parametrize("manifest", mostly_long(['run = ["./nothing"]', "games = 3", "run = ["]))
 def test_what_a_ladder_refuses_is_refused_with_the_same_words(dogana: Dogana, failing: Path, manifest: str) -> None:
     (failing / "bot.toml").write_text(manifest)
     refused = dogana("ladder", "submit", failing, "--name", "mine", "--author", "me", status=1).stderr
@@ -116,12 +118,13 @@ def checking() -> Iterator[subprocess.Popen[str]]:
 def test_nothing_is_left_when_it_is_interrupted(temporary: Path) -> None:
     with checking() as process:
         process.send_signal(signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(patient(60)) == 130
         assert process.stderr is not None
         assert "Traceback" not in process.stderr.read()
     assert not list(temporary.iterdir())
 
 
+@pytest.mark.long
 def test_what_a_killed_check_leaves_is_removed_by_the_next_which_leaves_its_neighbours_alone(
     temporary: Path, dogana: Dogana, failing: Path
 ) -> None:
@@ -131,7 +134,7 @@ def test_what_a_killed_check_leaves_is_removed_by_the_next_which_leaves_its_neig
         dogana("check", failing, status=1)
         assert folder.exists()
         process.kill()
-        process.wait(60)
+        process.wait(patient(60))
     assert folder.exists()
     dogana("check", failing, status=1)
     assert not list(temporary.glob("dogana-check-*"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -174,8 +173,8 @@ def test_a_kernel_without_seccomp_is_told_what_that_means(dogana: Dogana, machin
 
 
 def test_another_system_than_linux_gets_one_line(dogana: Dogana, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr("referee.commands.doctor.platform.system", lambda: "Darwin")
+    monkeypatch.setattr("referee.commands.doctor.IS_LINUX", False)
+    monkeypatch.setattr("referee.commands.doctor.NAME", "macOS")
     [line] = dogana("doctor", status=1).stdout.splitlines()
     assert line.startswith("This machine cannot run strangers' bots, because the walls around them need Linux")
     assert "this is macOS" in line

@@ -241,12 +241,16 @@ def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.Monkey
             *condition,
         )
     _started(tmp_path, *shlex.split("play cargo_noir cmd:'python mybot.py' greedy --seed 7 --record match.jsonl"))
+    (tmp_path / "match.jsonl").rename(tmp_path / "played.jsonl")
     shutil.copy(tmp_path / "ladder" / "key.pub", tmp_path)
     listed = json.loads(dogana("ladder", "matches", "mybot v2", "--json").stdout)["matches"]
     match = next(one["match"] for one in listed if one["seats"][1]["bot"] == "mybot")
     given = [one for command in PAGES.values() for one in examples(command.help) if not NEEDS_MORE.search(one)]
     assert len(given) > 60
     for example in sorted(given, key=lambda one: one.startswith("dogana verify")):  # which read what others write
+        for path in tmp_path.glob("match*"):  # what an example before has written
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        shutil.copy(tmp_path / "played.jsonl", tmp_path / "match.jsonl")
         command, _, file = re.sub(r" --server \S+| \|.*", "", example).replace("3f09", match).partition(" > ")
         shown = dogana(*shlex.split(command)[1:], status=3 if "--sample" in command else 0).stdout
         if file:
@@ -328,7 +332,8 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
         (["play", "yunnan", "greedy", "--games", "0"], "must be a whole number, 1 to 1000000"),
         (["play", "yunnan", "greedy", "--wait", "soon"], "must be a number, at least 0.1"),
         (["replay", "m.jsonl", "--views", "mine"], "Invalid value for '--views': must be one of all, public"),
-        (["play"], "Missing argument 'GAME'."),
+        (["play"], "Invalid value for GAME SEAT...: name a game, and for each seat who sits there"),
+        (["rules"], "Missing argument 'GAME'."),
         (["ladder", "record", "3f09"], "Missing option '--to'."),
         (["ladder", "log", "mybot", "x"], "Invalid value for 'SEAT': must be a whole number, at least 0"),
     ],

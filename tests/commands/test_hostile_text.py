@@ -262,7 +262,7 @@ def test_last_words_of_submitted_bots_are_made_visible(shown: Shown, tmp_path: P
 
 
 def test_output_for_an_encoding_that_lacks_a_letter_is_no_traceback(
-    dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    apart: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert r"broken ?.jsonl".replace("?", r"\xe4") in dogana("verify", "ä.jsonl", status=1).stdout
+    assert r"broken ?.jsonl".replace("?", r"\xe4") in apart("verify", "ä.jsonl", status=1).stdout

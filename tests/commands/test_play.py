@@ -20,6 +20,7 @@ from referee.games.cargo_noir.tests.table import place
 from referee.live.series import keep, unkept
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
+from tests.patience import patient
 
 HOSTILE = ROOT / "agents" / "hostile.py"
 QUICK = ("--option", "last_turn=3")
@@ -166,7 +167,7 @@ def test_a_name_in_a_folder_is_taken_by_one_match_only(dogana: Dogana, tmp_path:
     (tmp_path / "out").mkdir()
     play = [sys.executable, "-m", "ladder", "play", "cargo_noir", "random", "random", "--seed", "7", *QUICK]
     both = [subprocess.Popen([*play, "--record", str(tmp_path / "out")], cwd=ROOT) for _ in range(3)]
-    assert [one.wait(60) for one in both] == [0, 0, 0]
+    assert [one.wait(patient(60)) for one in both] == [0, 0, 0]
     records = sorted((tmp_path / "out").iterdir())
     assert len(records) == 3
     assert all(path.suffix == ".jsonl" for path in records)
@@ -253,6 +254,7 @@ def test_logs_can_be_kept(dogana: Dogana, tmp_path: Path) -> None:
     assert "refused as illegal" in log.read_text()
 
 
+@pytest.mark.long
 def test_every_match_of_a_rotation_has_its_own_logs(dogana: Dogana, tmp_path: Path) -> None:
     seat = f"cmd:{sys.executable} -m house_bots random"
     arguments = ("play", "cargo_noir", seat, "random", *QUICK, "--games", 2, "--rotate", "--logs")
@@ -279,9 +281,9 @@ def test_a_remote_agent_joins_with_the_announced_address_and_token(tmp_path: Pat
         [sys.executable, "-m", "house_bots", "random"],
         env={"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token},
         check=True,
-        timeout=60,
+        timeout=patient(60),
     )
-    out, _ = match.communicate(timeout=60)
+    out, _ = match.communicate(timeout=patient(60))
     assert match.returncode == 0
     assert "played" in out
 
@@ -401,14 +403,14 @@ def test_interrupting_a_match_leaves_nothing_half_written(tmp_path: Path, number
         stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + patient(30)
     while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert list((tmp_path / "tmp").iterdir())
     match.send_signal(number)
     if number != signal.SIGINT:
         match.send_signal(number)  # shells and systemd send several
-    _, error = match.communicate(timeout=30)
+    _, error = match.communicate(timeout=patient(30))
     assert match.returncode == 128 + number
     assert error == ""
     assert list(tmp_path.iterdir()) == [tmp_path / "tmp"]
@@ -422,14 +424,14 @@ def test_stopping_a_match_that_ctrl_c_cannot_reach(tmp_path: Path) -> None:
          f"cmd:{sys.executable} {HOSTILE} hang", "random", "--record", str(tmp_path / "match.jsonl")],
         cwd=ROOT,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + patient(30)
     while not list(tmp_path.glob("*.part")) and time.monotonic() < deadline:
         time.sleep(0.05)
     match.send_signal(signal.SIGHUP)  # ignored too, as under nohup
     time.sleep(0.1)
     assert match.poll() is None
     match.send_signal(signal.SIGTERM)
-    assert match.wait(30) == 128 + signal.SIGTERM
+    assert match.wait(patient(30)) == 128 + signal.SIGTERM
     assert not list(tmp_path.iterdir())
 
 

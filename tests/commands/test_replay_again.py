@@ -18,6 +18,7 @@ import pytest
 
 from referee.records.record import read_lines, seal
 from tests.commands.conftest import ROOT, Dogana
+from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 
 FIRST = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -50,7 +51,7 @@ def record(tmp_path_factory: pytest.TempPathFactory) -> Path:
     seats = [write_bot(folder), "random"]
     subprocess.run(
         [sys.executable, "-m", "ladder", "play", "cargo_noir", *seats, "--seed", "7", "--record", "match.jsonl", *QUICK],
-        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True, timeout=120,
+        cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT)}, check=True, capture_output=True, timeout=patient(120),
     )  # fmt: skip
     return folder / "match.jsonl"
 
@@ -284,7 +285,7 @@ def test_a_debugger_has_the_id_of_the_bots_process_before_the_first_question(
         found = re.fullmatch(r"the bot is process (\d+); attach a debugger, then press Enter\n", said)
         assert found
         assert "bot.py" in Path(f"/proc/{found[1]}/cmdline").read_text()
-        out, _ = command.communicate("\n", timeout=60)
+        out, _ = command.communicate("\n", timeout=patient(60))
         assert re.search(r"(\d+) of \1 decisions the same", out)
 
 
@@ -293,7 +294,7 @@ def test_attaching_needs_an_input_that_can_be_waited_for(record: Path, tmp_path:
     with (tmp_path / "bot.py").open() as file:
         ended = subprocess.run(
             [sys.executable, "-m", "ladder", "replay", str(record), "--as", "0", "--bot", bot, "--attach", "--unconfined"],
-            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=file, capture_output=True, text=True, check=False, timeout=60,
+            cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdin=file, capture_output=True, text=True, check=False, timeout=patient(60),
         )  # fmt: skip
     assert ended.returncode == 1
     assert "standard input is a file" in ended.stderr.splitlines()[-1]
@@ -307,7 +308,7 @@ def test_ctrl_c_ends_a_bot_that_never_answers(record: Path, tmp_path: Path) -> N
             assert command.poll() is None
             time.sleep(0.02)
         command.send_signal(signal.SIGINT)
-        out, err = command.communicate(timeout=60)
+        out, err = command.communicate(timeout=patient(60))
         assert command.returncode == 128 + signal.SIGINT
         assert "Traceback" not in out + err
     with contextlib.suppress(ProcessLookupError):

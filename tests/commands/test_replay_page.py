@@ -13,6 +13,7 @@ import pytest
 
 from referee.live.in_process import play_in_process
 from tests.commands.conftest import ROOT, Dogana
+from tests.patience import patient
 
 
 @pytest.fixture
@@ -90,6 +91,7 @@ def test_a_full_disk_leaves_the_older_page(dogana: Dogana, record: Path) -> None
     assert list(record.parent.glob("*.part")) == []
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_every_process_and_leaves_no_page(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "valparaiso", *["random"] * 5, "--seed", 3, "--record", "match.jsonl")
     process = subprocess.Popen(
@@ -104,7 +106,9 @@ def test_ctrl_c_ends_every_process_and_leaves_no_page(dogana: Dogana, tmp_path: 
     assert process.stderr is not None
     assert "pictures are drawn" in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)
-    rest = process.communicate(timeout=60)[1]  # to the end, which comes when no process is left that could write
+    rest = process.communicate(timeout=patient(60))[
+        1
+    ]  # to the end, which comes when no process is left that could write
     assert process.returncode == 130
     assert "Traceback" not in rest
     assert [path.name for path in tmp_path.iterdir()] == ["match.jsonl"]

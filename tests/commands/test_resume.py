@@ -224,7 +224,7 @@ def broken(**changed: Any) -> str:
         (broken(game="\x1b[2J"), r"there is no game '\x1b[2J'"),
         (broken(clock="now"), "write bank+increment/cap"),
         (broken(), "board"),
-        (broken(seats=["nobody", "random"]), "board"),
+        (broken(seats=["nobody", "random"]), "was begun in /, where nobody runs"),
         (broken(position={"x": 1}), "board"),
     ],
 )

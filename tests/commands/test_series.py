@@ -18,6 +18,7 @@ from referee.live.series import unkept
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
+from tests.patience import patient
 
 QUICK = ("--option", "last_turn=3")
 PLAY = ("play", "cargo_noir", "random", "greedy")
@@ -65,7 +66,7 @@ def workers(series: subprocess.Popen[str]) -> list[int]:
 
 def wait_for(condition: Any) -> Any:
     """Wait until a condition holds, and return it."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patient(60)
     while not (found := condition()) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert found
@@ -86,7 +87,7 @@ def test_an_interrupted_series_of_house_bots_ends_at_once_and_says_what_was_play
     series = start(tmp_path, *PLAY, "--games", 100_000, "--record", "matches")
     wait_for(lambda: len(list((tmp_path / "matches").glob("*.jsonl"))) >= 2)  # so the first one is counted
     series.send_signal(number)
-    out, err = series.communicate(timeout=30)
+    out, err = series.communicate(timeout=patient(30))
     assert series.returncode == 128 + number
     assert "of 100000 matches were played" in err
     assert "Traceback" not in err
@@ -108,7 +109,7 @@ def test_a_record_that_was_complete_but_had_no_name_yet_is_swept_when_a_series_i
     (tmp_path / "matches" / unkept(name, worker)).write_text("{}\n")
     (tmp_path / "matches" / unkept(name, 1)).write_text("{}\n")  # of another series
     series.send_signal(signal.SIGTERM)
-    series.communicate(timeout=120)
+    series.communicate(timeout=patient(120))
     assert [path.name for path in (tmp_path / "matches").glob("[!.]*")] == [unkept(name, 1)]
 
 
@@ -121,19 +122,20 @@ def test_an_interrupted_series_ends_its_agents_and_leaves_nothing(
     series = start(tmp_path, "play", "cargo_noir", seat, "random", "--games", 2, "--wait", 1000)
     agent = int(wait_for(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()))
     series.send_signal(signal.SIGINT)
-    out, err = series.communicate(timeout=30)
+    out, err = series.communicate(timeout=patient(30))
     assert (series.returncode, out, err.strip()) == (128 + signal.SIGINT, "", "")
     assert not Path(f"/proc/{agent}").exists()
     assert not list((tmp_path / "tmp").iterdir())
 
 
+@pytest.mark.long
 def test_a_worker_that_is_killed_costs_nothing_but_time(dogana: Dogana, tmp_path: Path) -> None:
     arguments = (*PLAY, "--games", 12, "--seed", 1, "--workers", 2)
     series = start(tmp_path, *arguments, "--json", "--record", "matches")
     for _ in range(2):
         wait_for(lambda: list((tmp_path / "matches").glob("*.part")))
         os.kill(wait_for(lambda: workers(series))[0], signal.SIGKILL)
-    out, err = series.communicate(timeout=120)
+    out, err = series.communicate(timeout=patient(120))
     assert (series.returncode, err.strip()) == (0, "")
     kept = sorted((tmp_path / "matches").glob("[!.]*"))
     assert len(kept) == 12
@@ -161,6 +163,7 @@ def test_a_series_is_resumed_where_it_was(dogana: Dogana, tmp_path: Path) -> Non
     assert [match["digest"] for match in whole] == [match["digest"] for match in fresh]
 
 
+@pytest.mark.long
 def test_a_killed_series_is_resumed(dogana: Dogana, tmp_path: Path) -> None:
     series = (*PLAY, "--games", 8, "--seed", 3, "--record", "matches")
     killed = start(tmp_path, *series)

@@ -14,6 +14,7 @@ import pytest
 
 from referee.terminal import Remarks
 from tests.commands.conftest import ROOT
+from tests.patience import patient
 
 DOGANA = [sys.executable, "-m", "ladder"]
 WATCHED = ["play", "cargo_noir", "random", "random", "-o", "last_turn=3", "--watch"]
@@ -28,7 +29,7 @@ def shell(redirection: str, *arguments: str) -> subprocess.CompletedProcess[str]
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(120),
     )
 
 

@@ -27,8 +27,10 @@ from referee.match.effects import Happened
 from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.registry import find
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_hostile_text import CLEAR, check
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.tables import Table, plan_of
 
@@ -152,7 +154,7 @@ class Watched:
 def test_a_match_is_played_on_without_its_screen(tmp_path: Path) -> None:
     shown = Watched(tmp_path)
     os.kill(shown.screen(), signal.SIGKILL)
-    rest, error = shown.process.communicate(timeout=120)
+    rest, error = shown.process.communicate(timeout=patient(120))
     assert (shown.process.returncode, error) == (0, "")
     assert "Cargo Noir, seed 7" in rest
     assert recorded(tmp_path / "match.jsonl")
@@ -163,7 +165,7 @@ def test_a_screen_that_hangs_does_not_keep_ctrl_c_from_ending_the_match(tmp_path
     screen = shown.screen()
     os.kill(screen, signal.SIGSTOP)
     shown.process.send_signal(signal.SIGINT)
-    assert shown.process.communicate(timeout=60)[1] == ""
+    assert shown.process.communicate(timeout=patient(60))[1] == ""
     assert shown.process.returncode == 128 + signal.SIGINT
     assert not Path(f"/proc/{screen}").exists()
     assert not list(tmp_path.glob("match.jsonl*"))
@@ -202,7 +204,9 @@ class Play:
     def join(self) -> None:
         """Let an agent play the match to its end."""
         environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
-        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=120)
+        subprocess.run(
+            [sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=patient(120)
+        )
 
     def __exit__(self, *_: object) -> None:
         self.process.kill()
@@ -223,7 +227,7 @@ def test_who_watches_before_the_first_agent_has_joined_sees_the_whole_match(tmp_
     with Play(tmp_path) as play:
         watch = watching(play.address)
         play.join()
-        shown, error = watch.communicate(timeout=120)
+        shown, error = watch.communicate(timeout=patient(120))
     assert (watch.returncode, error) == (0, "")
     assert told_in(shown) == recorded(tmp_path / "match.jsonl")
     assert "the match is over; seed 7, digest " in " ".join(shown.split())
@@ -234,17 +238,17 @@ def test_ctrl_c_ends_a_watch_and_not_the_match(tmp_path: Path) -> None:
     with Play(tmp_path) as play:
         watch = watching(play.address)
         watch.send_signal(signal.SIGINT)
-        assert watch.communicate(timeout=60) == ("", "")
+        assert watch.communicate(timeout=patient(60)) == ("", "")
         assert watch.returncode == 128 + signal.SIGINT
         play.join()
-        assert play.process.wait(60) == 0
+        assert play.process.wait(patient(60)) == 0
 
 
 def test_a_match_that_ends_without_a_result_is_said_in_one_line(tmp_path: Path) -> None:
     with Play(tmp_path) as play:
         watch = watching(play.address)
         play.process.send_signal(signal.SIGINT)
-        assert watch.communicate(timeout=60) == ("", "dogana: the match did not begin\n")
+        assert watch.communicate(timeout=patient(60)) == ("", "dogana: the match did not begin\n")
         assert watch.returncode == 1
 
 
@@ -361,7 +365,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("messages", "status", "said"), HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(("messages", "status", "said"), mostly_long(HOSTILE.values(), 4), ids=HOSTILE)
 def test_a_hostile_referee_is_told_in_one_line(dogana: Dogana, messages: list[Any], status: int, said: str) -> None:
     sent = [one if isinstance(one, bytes) else one.SerializeToString() for one in messages]
     with referee_that_says(*sent) as address:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patient
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "adding_a_game.md").read_text()
 FILES = re.findall(r"^`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -42,7 +44,7 @@ def run(folder: Path, *arguments: str) -> str:
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(120),
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -72,6 +74,7 @@ def test_it_is_played_over_the_wire_recorded_verified_and_drawn(copy: Path) -> N
     assert "take(1)" in run(copy, "-m", "ladder", "replay", "match.jsonl", "--at", "0")
 
 
+@pytest.mark.long
 def test_its_code_is_in_the_projects_style(copy: Path) -> None:
     shutil.copy(ROOT / "pyproject.toml", copy)
     run(copy, "-m", "ruff", "format", "--check", "referee/games/nim")

@@ -46,7 +46,7 @@ def test_the_site_has_the_same_sections_with_the_same_pages() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["index", "install", "tutorial", "troubleshooting", "glossary", "faq", "running_a_ladder"]
+    "name", ["index", "installing", "tutorial", "troubleshooting", "glossary", "faq", "running_a_ladder"]
 )
 def test_the_readme_leads_to_the_ways_in(name: str) -> None:
     assert ROOT / "docs" / f"{name}.md" in links(ROOT / "README.md")

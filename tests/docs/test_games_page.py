@@ -28,6 +28,7 @@ def tables_of(page: str, game: Game) -> list[int]:
     return [int(seats) for seats in re.findall(rf"^\| {game.title} \| (\d+) \|", page, re.MULTILINE)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)
 def test_the_command_measures_every_game_at_every_table(measured: str, game: Game) -> None:
     assert tables_of(measured, game) == list(game.seat_counts)

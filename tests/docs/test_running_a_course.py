@@ -21,13 +21,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "running_a_course.md").read_text()
 UNITS = dict(re.findall(r"`/etc/systemd/system/([\w.-]+)`:\n\n```ini\n(.*?)```", PAGE, re.DOTALL))
 PROGRAM = "/opt/dogana/bin/dogana"
-SECONDS = 180.0
+SECONDS = patient(180)
 BOT = "import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
 
 
@@ -139,7 +140,7 @@ def test_every_command_of_the_page_runs_from_the_first_week_to_the_last(tmp_path
                 wait_until(lambda: machine.run(exports + line, machine.student, None).returncode == 0)  # noqa: B023
         wait_until(lambda: "match_ended" in (machine.home / "journal").read_text())
 
-        shown = urllib.request.urlopen(figures, timeout=60).read().decode()  # noqa: S310 our own address
+        shown = urllib.request.urlopen(figures, timeout=patient(60)).read().decode()  # noqa: S310 our own address
         named = set(re.findall(r"dogana_ladder_\w+", PAGE))
         assert len(named) >= 4
         assert {name for name in named if f"{name}{{" not in shown and f"TYPE {name} " not in shown} == set()

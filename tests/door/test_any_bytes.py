@@ -23,6 +23,7 @@ from referee.live.frames import frame
 from referee.live.listener import ALLOWANCE_SECONDS
 from referee.live.play import Command, MatchReport, play_match
 from referee.match.result import Outcome
+from tests.patience import patient
 from tests.tables import plan_of
 
 pytestmark = pytest.mark.door
@@ -128,7 +129,7 @@ def test_hostile_sessions_do_not_make_a_door_fail_or_grow(
             await door.close()
 
     with caplog.at_level(logging.ERROR):
-        grown = asyncio.run(asyncio.wait_for(attack(), 500))
+        grown = asyncio.run(asyncio.wait_for(attack(), patient(500)))
     assert failures == []
     assert caplog.records == []
     assert grown < MEMORY
@@ -165,5 +166,5 @@ def test_an_agent_plays_through_a_door_that_was_attacked(seed: int) -> None:
     async def match() -> MatchReport:
         return await play_match(plan_of(seats=2, options={"last_turn": 3}), [agent, agent])
 
-    report = asyncio.run(asyncio.wait_for(match(), 400))
+    report = asyncio.run(asyncio.wait_for(match(), patient(400)))
     assert [seat.outcome for seat in report.result.seats] == [Outcome.PLAYED] * 2

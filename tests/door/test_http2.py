@@ -19,6 +19,7 @@ from dogana.v1 import referee_pb2 as pb
 from referee.live.call import Call
 from referee.live.door import MAX_FRAME_BYTES, MAX_STREAMS_AT_A_SEAT, SERVICE
 from referee.live.listener import Listener
+from tests.patience import patient
 
 pytestmark = pytest.mark.door
 
@@ -124,7 +125,7 @@ def test_what_h2spec_asks_of_a_server(h2spec: Path, tmp_path: Path) -> None:
         async with door(tmp_path / "door") as port:
             words = ["-p", str(port), "-P", f"/{SERVICE}/Play", "-o", "2", "-j", str(report)]
             process = await asyncio.create_subprocess_exec(h2spec, *words, stdout=subprocess.DEVNULL)
-            await asyncio.wait_for(process.wait(), 500)
+            await asyncio.wait_for(process.wait(), patient(500))
 
     asyncio.run(ask())
     verdicts = {}

@@ -25,6 +25,7 @@ from referee.match.result import Outcome, Result
 from referee.registry import find, games
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
+from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 from tests.tables import plan_of
 
@@ -60,7 +61,7 @@ def play(game: Game, *players: Player) -> tuple[Result, str]:
             report = await play_match(plan_of(game, len(players)), players, server=server)
             return report.result, report.logs[0]
 
-    return asyncio.run(asyncio.wait_for(match(), 120))
+    return asyncio.run(asyncio.wait_for(match(), patient(120)))
 
 
 @pytest.mark.parametrize("game", games().values(), ids=lambda game: game.name)

@@ -49,6 +49,7 @@ from referee.registry import games
 from referee.sandbox.cgroup import Groups
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
+from tests.patience import patient
 from tests.proxy import breaking
 from tests.referee.test_wire import certificate
 from tests.sandbox.conftest import needs_bubblewrap
@@ -79,7 +80,7 @@ def run(work: Awaitable[T]) -> T:
     """Runs what must be over in two minutes, even on a machine that is busy."""
 
     async def all_of_it() -> T:
-        return await asyncio.wait_for(work, 120)
+        return await asyncio.wait_for(work, patient(120))
 
     return asyncio.run(all_of_it())
 

@@ -30,12 +30,14 @@ from ladder.recompute import compare
 from ladder.running import count, enter_house_bots
 from ladder.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
 from referee.match.result import Fault, Outcome
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
+from tests.patience import patient
 
 __all__ = ["dogana", "dogana_process"]
 
@@ -195,7 +197,7 @@ def test_every_command_that_a_match_names_can_be_run(dogana: Dogana, ask: Ask, t
     bot = f"cmd:{sys.executable} {tmp_path / 'first.py'}"
     # In a process of its own: it makes itself the parent of what bots leave behind, and kills whatever it did not start.
     command = [sys.executable, "-m", "ladder", *again[0][:6], bot, *again[0][7:], "--unconfined"]
-    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=patient(120), check=False)
     assert ended.returncode == 1
     assert "decisions the same; first other answer at step " in ended.stdout
     look = shlex.split(ended.stdout.splitlines()[-1].partition(": dogana ")[2])
@@ -522,7 +524,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("words", mostly_long(COMMANDS, 3), ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
     with Chronicle(home.database, create=False) as chronicle:
         chronicle._write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])

@@ -47,6 +47,7 @@ from referee.live.server import Listen
 from referee.match.result import Outcome
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, ladder, result_of
+from tests.patience import patient
 
 CONTENT = "v1.0"
 JOIN = referee_pb2.AgentMessage(join=referee_pb2.Join(token="shown", protocol=1))  # noqa: S106
@@ -622,7 +623,7 @@ def test_overload_ends_no_connection_of_a_bot_at_home(
 
     def info(*_: object) -> pb.InfoAnswer:
         is_busy.set()
-        assert is_over.wait(60)
+        assert is_over.wait(patient(60))
         return pb.InfoAnswer()
 
     monkeypatch.setattr(Desk, "info", info)

@@ -24,6 +24,7 @@ from tests.ladder.test_intake import linked
 __all__ = ["dogana"]
 
 
+@pytest.mark.long
 def test_a_backup_that_is_taken_while_a_run_goes_on_is_a_whole_ladder(dogana: Dogana, tmp_path: Path) -> None:
     finish(submit(tmp_path, "mybot", 0))
     run = start_run(tmp_path, 1000)

@@ -28,6 +28,7 @@ from tests.clusters import Machines, machines
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.soak import wait_for_results
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, WORKER, entered, match
+from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
@@ -345,7 +346,7 @@ def test_a_run_ends_in_one_line_when_the_head_dies_and_what_was_counted_counts(d
         with ladder_on(cluster, tmp_path, *words) as process:
             wait_for_results(tmp_path, 3)
             cluster.cluster.head_node.kill_gcs_server()
-            _, said = process.communicate(timeout=120)
+            _, said = process.communicate(timeout=patient(120))
     assert process.returncode == 1
     assert re.fullmatch(
         r"dogana: the head of the cluster, at .*, went away; start it again, and then this", said.splitlines()[-1]
@@ -362,7 +363,7 @@ def test_a_service_that_waits_for_bots_ends_and_says_so_when_the_head_dies(tmp_p
             while "listening" not in (line := process.stderr.readline()):
                 assert line, "it has ended"
             cluster.cluster.head_node.kill_gcs_server()
-            _, said = process.communicate(timeout=120)
+            _, said = process.communicate(timeout=patient(120))
     assert process.returncode == 1
     [line] = said.splitlines()
     assert " stop " in line

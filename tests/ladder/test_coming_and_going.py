@@ -37,6 +37,7 @@ from tests.ladder.test_at_home import (
     until,
     wait_until,
 )
+from tests.patience import patient
 
 __all__ = ["home", "tokens"]
 
@@ -129,7 +130,7 @@ def test_who_is_gone_and_back_before_it_was_written_stays_connected(
     is_back, is_written = threading.Event(), threading.Event()
 
     def late(*arguments: Any) -> None:
-        is_back.wait(60)
+        is_back.wait(patient(60))
         disconnect(*arguments)
         is_written.set()
 

@@ -222,6 +222,7 @@ def test_tallies_of_a_history_that_was_made_at_once_agree_with_it(tmp_path: Path
         assert all("cannot be read" in problem for problem in found.broken.told)
 
 
+@pytest.mark.long
 def test_the_memory_of_a_comparison_does_not_grow_with_the_history(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

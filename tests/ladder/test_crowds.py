@@ -39,6 +39,7 @@ from referee.live.server import Listen
 from tests.ladder.raw import PREFACE, RawClient
 from tests.ladder.test_serving import RANDOM, rated, served, wait_until
 from tests.ladder.told import told_ladder
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 
 INFO = "/dogana.v1.Ladder/Info"
@@ -317,15 +318,15 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
     logging.getLogger(database.__name__).addHandler(handler)
 
     def unlock() -> None:
-        waits.wait(60)
+        waits.wait(patient(60))
         locked.execute("rollback")
 
     other = threading.Thread(target=unlock)
     other.start()
     with Store(home.database, create=False) as store, pytest.raises(Busy, match="another program has locked it"):
         store.note_act("x", "y", "z")
-    with LadderFile(home.database, create=False, outwaits=True) as patient:
-        patient.note_act("x", "y", "z")
+    with LadderFile(home.database, create=False, outwaits=True) as outwaiting:
+        outwaiting.note_act("x", "y", "z")
     other.join()
     logging.getLogger(database.__name__).removeHandler(handler)
     assert [entry.getMessage() for entry in caplog.records if entry.name == database.__name__] == [
@@ -345,7 +346,7 @@ def test_a_call_that_is_cancelled_ends_after_what_its_thread_does() -> None:
 
     def work() -> None:
         began.set()
-        goes_on.wait(60)
+        goes_on.wait(patient(60))
         opened.append("folder")
 
     async def cancel() -> None:
@@ -367,7 +368,7 @@ def test_a_call_that_is_cancelled_ends_after_what_its_thread_does() -> None:
 
 
 def figures(port: int) -> bytes:
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=patient(60)) as answer:
         return bytes(answer.read())
 
 

@@ -220,6 +220,7 @@ def test_a_change_of_any_column_that_decides_a_rating_contradicts_the_log_even_w
     assert tried > 100
 
 
+@pytest.mark.long
 def test_a_change_of_a_tally_is_told(bare: Home, store: Store) -> None:
     for column in columns(store):
         if column.table in TALLIES:
@@ -228,6 +229,7 @@ def test_a_change_of_a_tally_is_told(bare: Home, store: Store) -> None:
                 assert found is None or found.differences.count, (column, values)
 
 
+@pytest.mark.long
 def test_a_change_of_what_only_the_record_has_is_told_as_long_as_there_is_one(whole: Home, store: Store) -> None:
     for table, names in BESIDE_THE_RECORD.items():
         for name in names:

@@ -80,6 +80,7 @@ def plant(home: Home, match: Match) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.long
 def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana: Dogana, home: Home) -> None:
     matches = scheduled(home)
     hashes = {}
@@ -97,6 +98,7 @@ def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana:
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
 
 
+@pytest.mark.long
 def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(home: Home) -> None:
     matches = scheduled(home)
     block = matches[0].block
@@ -153,6 +155,7 @@ def _encoded(line: dict[str, object]) -> str:
     return json.dumps(line, separators=(",", ":")) + "\n"
 
 
+@pytest.mark.long
 def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     *counted, last = scheduled(home)
     with Store(home.database, create=False) as store:
@@ -168,6 +171,7 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
         assert store.blocks_to_seal() == [last.block]
 
 
+@pytest.mark.long
 def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_is_noted(
     dogana: Dogana, home: Home
 ) -> None:
@@ -187,6 +191,7 @@ def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_
         assert revealed(home, match.match_id) == match.seed
 
 
+@pytest.mark.long
 def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back(
     dogana: Dogana, home: Home, tmp_path: Path
 ) -> None:
@@ -223,6 +228,7 @@ def test_no_seed_of_a_block_follows_from_what_others_may_know(tmp_path: Path) ->
     assert 55 < max(seeds).bit_length() <= 62
 
 
+@pytest.mark.long
 def test_a_match_that_counts_for_another_condition_than_it_was_played_under_is_found(
     dogana: Dogana, home: Home
 ) -> None:

@@ -34,8 +34,9 @@ from ladder.service.login import Login
 from ladder.web.refused import told
 from tests.commands.conftest import ROOT
 from tests.ladder.small_disk import SmallDisk, small_disk
+from tests.patience import patient
 
-SECONDS = 300.0
+SECONDS = patient(300)
 SIZE = 2 * RESERVE_BYTES
 BOT = """
 import random
@@ -126,7 +127,7 @@ def new_ladder(disk: SmallDisk) -> tuple[Home, str]:
 
 
 def count_of(home: Home, table: str) -> int:
-    with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True, timeout=60)) as file:
+    with closing(sqlite3.connect(f"file:{home.database}?mode=ro", uri=True, timeout=patient(60))) as file:
         return int(file.execute(f"select count(*) from {table}").fetchone()[0])  # noqa: S608
 
 

@@ -23,6 +23,7 @@ from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from referee.live.server import Listen
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.made import ladder
 from tests.ladder.noted import Noted, noted
@@ -131,12 +132,14 @@ def spoil(home: Path, how: str) -> None:
 
 @pytest.mark.parametrize(
     ("how", "reason"),
-    [
-        ("a newer ladder", "was made by a newer version of Dogana"),
-        ("no ladder", "is neither a ladder nor an empty folder"),
-        ("a port in use", "cannot listen on"),
-        ("a run", "another run is going on"),
-    ],
+    mostly_long(
+        [
+            ("a newer ladder", "was made by a newer version of Dogana"),
+            ("no ladder", "is neither a ladder nor an empty folder"),
+            ("a port in use", "cannot listen on"),
+            ("a run", "another run is going on"),
+        ]
+    ),
 )
 def test_what_keeps_a_server_from_starting_is_the_last_line_of_its_journal(
     dogana: Dogana, tmp_path: Path, how: str, reason: str

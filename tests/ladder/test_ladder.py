@@ -30,6 +30,7 @@ from tests.ladder.soak import (
     wait_for_unfinished_records,
     workers_of,
 )
+from tests.patience import patient
 from tests.sandbox.conftest import needs_bubblewrap
 
 __all__ = ["dogana"]
@@ -465,7 +466,7 @@ def test_two_runs_at_a_time_are_refused(dogana: Dogana, tmp_path: Path) -> None:
         assert "another run is going on" in run(dogana, 1, status=1).stderr
     finally:
         other.send_signal(signal.SIGINT)
-        other.communicate(timeout=120)
+        other.communicate(timeout=patient(120))
 
 
 # --- killed at any moment -------------------------------------------------------------------------------
@@ -487,7 +488,7 @@ def test_a_worker_that_is_killed_loses_nothing(dogana: Dogana, tmp_path: Path) -
         wait_for_unfinished_records(tmp_path, 2)  # both workers are in the middle of a match
         for worker in workers_of(process.pid)[:1]:
             os.kill(worker, signal.SIGKILL)
-    process.communicate(timeout=120)
+    process.communicate(timeout=patient(120))
     assert process.returncode == 0
     assert results(tmp_path) >= 24
     check(tmp_path)
@@ -499,7 +500,7 @@ def test_no_bot_and_no_worker_survives_a_killed_run(dogana: Dogana, tmp_path: Pa
     wait_for_results(tmp_path, 1)
     process.kill()
     process.communicate()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + patient(10)
     while (left := _running_in(str(tmp_path / "home"))) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not left

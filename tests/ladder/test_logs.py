@@ -27,6 +27,7 @@ from ladder.packs import Packer, pack_block
 from ladder.retention import prune
 from ladder.traces import traces_of, usages_of
 from referee.records.record import RecordError, zipped
+from tests.cases import mostly_long
 from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
 
 __all__ = ["chronicle", "home", "sealed"]
@@ -89,7 +90,7 @@ def test_a_run_packs_logs_with_records_and_those_of_records_that_are_packed_alre
     assert {chronicle.block_of(match_id) for match_id in home.logged()} == {3}
 
 
-@pytest.mark.parametrize("moment", ["before the pack", "after the pack", "after the first file"])
+@pytest.mark.parametrize("moment", mostly_long(["before the pack", "after the pack", "after the first file"]))
 def test_whoever_is_killed_while_packing_loses_nothing_and_doubles_nothing(
     home: Home, chronicle: Chronicle, moment: str
 ) -> None:

@@ -34,6 +34,7 @@ from referee.records.pack import MAX_RECORDS, packed, unpacked_record, unpacked_
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, read_lines, zipped
 from referee.records.verify import verify
 from referee.registry import find
+from tests.cases import mostly_long
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, next_matches
 from tests.ladder.sealed import BLOCKS, LATER, chronicle, home, sealed
@@ -101,7 +102,7 @@ def test_a_record_in_a_pack_that_was_changed_does_not_hold(home: Home, chronicle
     assert list(chronicle.broken()) == [chronicle.matches_of(1)[1]]
 
 
-@pytest.mark.parametrize("moment", ["before the pack", "after the pack", "after the first file"])
+@pytest.mark.parametrize("moment", mostly_long(["before the pack", "after the pack", "after the first file"]))
 def test_whoever_is_killed_while_packing_loses_nothing(home: Home, chronicle: Chronicle, moment: str) -> None:
     script = f"""
 import os, signal, sys

@@ -28,6 +28,7 @@ from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.box import Sandbox
 from referee.sandbox.system import children
+from tests.patience import patient
 from tests.referee.test_processes import STARVED, neighbours
 from tests.sandbox.conftest import needs_bubblewrap, sandbox
 
@@ -74,7 +75,7 @@ def attempts(pool: Pool, one: Match) -> Iterator[End]:
 
 
 def wait_until_nothing_runs_in(folder: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patient(60)
     while left := _running_in(folder):
         assert time.monotonic() < deadline, left
         time.sleep(0.01)
@@ -291,6 +292,7 @@ def test_records_and_logs_are_for_their_owner_only_whatever_the_umask(home: Home
     assert [path for path in found if stat.S_IMODE(path.lstat().st_mode) & 0o077] == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("neighbours")
 def test_a_bot_that_was_kept_from_starting_is_out_only_if_its_match_may_not_be_void_again(home: Home) -> None:
     bot = entered(home, STARVED)
@@ -317,6 +319,7 @@ WAITING = (
 )
 
 
+@pytest.mark.long
 def test_a_worker_that_was_suspended_together_with_the_ladder_is_not_killed(home: Home, tmp_path: Path) -> None:
     bot = entered(home, WAITING.format(marker=str(tmp_path / "marker")))
     home.records.mkdir()

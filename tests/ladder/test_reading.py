@@ -16,6 +16,7 @@ import pytest
 
 from ladder.home import Home
 from ladder.store import Store
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.ladder.made import ladder, next_matches
 
@@ -49,7 +50,7 @@ def folder() -> Iterator[Path]:
         (folder / "home").chmod(0o700)
 
 
-@pytest.mark.parametrize("in_use", [False, True])
+@pytest.mark.parametrize("in_use", mostly_long([False, True]))
 def test_who_may_only_read_a_ladder_can_look_at_it_check_it_and_copy_it(folder: Path, in_use: bool) -> None:
     home = Home(folder / "home")
     home.folder.mkdir()

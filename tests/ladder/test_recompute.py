@@ -28,6 +28,7 @@ from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.told import play_really
+from tests.patience import patient
 
 __all__ = ["dogana"]
 
@@ -216,7 +217,7 @@ if __name__ == "__main__":
         worker = int(starter.stdout.readline())
         os.kill(worker, 0)
         starter.kill()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patient(60)
     while is_running(worker):
         assert time.monotonic() < deadline
         time.sleep(0.05)

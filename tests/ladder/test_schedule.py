@@ -24,6 +24,7 @@ from ladder.running import count
 from ladder.schedule import NEW_BLOCKS, ROUND, Block, Candidate, Met, Queue, rotations
 from ladder.standings import SUSPENDED_AFTER, candidates, queue, scheduled
 from ladder.store import Store
+from tests.cases import mostly_long
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, play, result_of
 
 SEATS = (2, 3, 4, 5)
@@ -159,6 +160,7 @@ def test_the_first_block_of_a_ladder_begins_with_a_bot_that_somebody_has_submitt
 # --- shares -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_within_a_class_the_one_with_the_most_matches_has_at_most_a_tenth_more() -> None:
     """However far apart they are, and however uncertain some stay."""
     chance = random.Random(4)
@@ -171,6 +173,7 @@ def test_within_a_class_the_one_with_the_most_matches_has_at_most_a_tenth_more()
     assert max(played.values()) / min(played.values()) <= 1.1
 
 
+@pytest.mark.long
 def test_an_author_has_one_share_however_many_bots_share_it() -> None:
     many = [Candidate(n, "ann", Rating(25, 2), OLD) for n in range(101, 105)]
     season = Season([*settled(12), *many])
@@ -181,6 +184,7 @@ def test_an_author_has_one_share_however_many_bots_share_it() -> None:
     assert max(played[n] for n in range(101, 105)) / min(played[n] for n in range(101, 105)) <= 1.1
 
 
+@pytest.mark.long
 def test_a_house_bot_has_a_quarter_of_a_share() -> None:
     house = [Candidate(n, HOUSE, Rating(25, 2)) for n in (101, 102)]
     season = Season([*settled(20), *house])
@@ -202,6 +206,7 @@ def test_a_new_version_has_twice_the_part_of_others_whatever_its_sigma_is() -> N
         assert due[2] == 2 * due[1] > 0
 
 
+@pytest.mark.long
 def test_a_new_version_plays_its_first_blocks_soon_and_then_as_often_as_others() -> None:
     season = Season(settled(60))
     season.play(50)
@@ -284,7 +289,7 @@ def longest_waits(season: Season) -> dict[int, int]:
     return found
 
 
-@pytest.mark.parametrize("seats", [(2,), SEATS, (5,)])
+@pytest.mark.parametrize("seats", mostly_long([((2,),), (SEATS,), ((5,),)]))
 def test_nobody_waits_longer_than_the_bound(seats: tuple[int, ...]) -> None:
     """Not even far from all others, always the most certain, or with many bots of one author."""
     entered = [
@@ -365,6 +370,7 @@ def test_opponents_come_from_the_whole_ladder_and_most_of_them_are_near() -> Non
     assert apart[-1] > 6
 
 
+@pytest.mark.long
 def test_the_leader_gets_as_many_matches_as_others_against_those_below_it() -> None:
     season = Season(settled(60, **{f"v{n}": Rating(n, 2) for n in range(1, 61)}))
     season.play(900)
@@ -471,6 +477,7 @@ def test_a_version_that_was_replaced_accompanies_its_successor_and_is_scheduled_
         assert list(store.differences()) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("why", ["retired", "guilty", "suspended", "never qualified"])
 def test_a_predecessor_that_may_not_play_accompanies_nobody(tmp_path: Path, why: str) -> None:
     with ladder(tmp_path, bots=8) as store:
@@ -640,6 +647,7 @@ def test_a_version_that_cannot_be_played_now_is_left_out_and_asked_for_again(tmp
 # --- cost ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_block_costs_as_much_among_ten_thousand_versions_as_among_a_hundred() -> None:
     """Drawing it, noting it, and looking at those in it again when their matches have ended: under a millisecond, or 1.5 times."""
     chance = random.Random(2)

@@ -51,6 +51,7 @@ from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 
 __all__ = ["dogana", "noted"]
@@ -95,7 +96,7 @@ def refused(ask: Callable[[], object]) -> grpc.StatusCode:
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patient(60)
     while not true():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.01)
@@ -490,7 +491,7 @@ def sender(address: str, tokens: dict[str, str]) -> Iterator[Callable[..., pb.Su
 
         def send(*messages: pb.SubmitRequest, token: str = tokens["new"]) -> pb.SubmitAnswer:
             metadata = (("authorization", f"Bearer {token}"),) if token else ()
-            return LadderStub(channel).Submit(iter(messages), metadata=metadata, timeout=60)
+            return LadderStub(channel).Submit(iter(messages), metadata=metadata, timeout=patient(60))
 
         yield send
 
@@ -559,7 +560,7 @@ def test_an_upload_that_breaks_off_leaves_nothing(address: str, home: Home, toke
     def messages() -> Iterator[pb.SubmitRequest]:
         yield announced(DATA)
         yield piece(DATA[:3])
-        going.wait(60)
+        going.wait(patient(60))
 
     with grpc.insecure_channel(address) as channel:
         call = LadderStub(channel).Submit.future(messages(), metadata=(("authorization", f"Bearer {tokens['new']}"),))
@@ -732,7 +733,7 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
             grpc.insecure_channel(f"127.0.0.1:{port}") as channel,
         ):
             with pytest.raises(grpc.RpcError) as caught:
-                list(watched(channel)(b"", timeout=60))
+                list(watched(channel)(b"", timeout=patient(60)))
             assert caught.value.details() == "the match was broken off"
         home.folder.rename(tmp_path / "elsewhere")
         with pytest.raises(LadderError, match="the ladder failed; its organiser finds the reason in its log"):
@@ -797,7 +798,7 @@ def test_a_spectator_who_does_not_read_gives_the_place_to_another(
             assert not idle.done()
 
     with serving(home, Listen("127.0.0.1:0")) as port:
-        asyncio.run(asyncio.wait_for(watch(f"127.0.0.1:{port}"), 60))
+        asyncio.run(asyncio.wait_for(watch(f"127.0.0.1:{port}"), patient(60)))
 
 
 def test_a_spectator_who_goes_is_no_fault_of_the_ladder(home: Home, flooding: threading.Event, noted: Noted) -> None:
@@ -858,7 +859,7 @@ def test_figures_tell_what_is_asked_and_how_the_ladder_stands(home: Home) -> Non
         while (
             'dogana_ladder_calls_total{method="watch",status="NOT_FOUND"} 1.0' not in seen
         ):  # a call is over a bit later
-            with urllib.request.urlopen(f"http://127.0.0.1:{figures}/metrics", timeout=60) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{figures}/metrics", timeout=patient(60)) as answer:
                 seen = set(answer.read().decode().splitlines())
         with pytest.raises(PortInUse, match="cannot show metrics at"), metrics.shown(Listen(f"127.0.0.1:{figures}")):
             pass

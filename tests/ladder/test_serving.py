@@ -30,13 +30,14 @@ from ladder.recompute import compare
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 
 pytestmark = pytest.mark.ladders
 
 __all__ = ["dogana"]
 
-SECONDS = 120.0
+SECONDS = patient(120)
 RANDOM = """
 import random
 from dogana.sdk import play

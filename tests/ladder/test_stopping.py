@@ -14,7 +14,9 @@ import pytest
 
 from ladder.home import Home
 from ladder.intake import submit
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
+from tests.patience import patient
 
 SECONDS = 5.0
 """How long it may take on a machine that has nothing else to do."""
@@ -139,6 +141,7 @@ def end_at_random_moments(tmp_path: Path, seed: int, times: int) -> None:
             process.wait()
 
 
+@pytest.mark.long
 def test_a_signal_at_any_moment_ends_it(tmp_path: Path) -> None:
     end_at_random_moments(tmp_path, 21, 4)
 
@@ -148,7 +151,7 @@ def test_signals_at_fifty_moments_end_it(tmp_path: Path) -> None:
     end_at_random_moments(tmp_path, 50, 50)
 
 
-@pytest.mark.parametrize("sent", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("sent", mostly_long(["SIGINT", "SIGTERM"]))
 def test_a_signal_while_its_pages_start_ends_it(tmp_path: Path, sent: str) -> None:
     program = tmp_path / "program.py"
     program.write_text(AT_ITS_PAGES)
@@ -169,7 +172,7 @@ def test_a_signal_while_its_pages_start_ends_it(tmp_path: Path, sent: str) -> No
 
 def test_a_signal_that_somebody_swallows_ends_it_nevertheless() -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", SWALLOWED], env=environment(), capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", SWALLOWED], env=environment(), capture_output=True, text=True, timeout=patient(300)
     )
     assert ended.stdout == "it goes on\n"
     assert ended.returncode == 128 + signal.SIGINT

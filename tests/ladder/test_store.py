@@ -79,6 +79,7 @@ def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_fil
         assert store.versions() == {}
 
 
+@pytest.mark.long
 def test_processes_that_make_a_ladder_and_write_to_it_at_once_all_succeed(tmp_path: Path) -> None:
     context = multiprocessing.get_context("spawn")
     barrier = context.Barrier(4)

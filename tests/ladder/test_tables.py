@@ -25,6 +25,7 @@ from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, link
 from referee.records.record import header
 from referee.registry import find, games
+from tests.patience import patient
 from tests.proxy import breaking
 from tests.tables import Table, plan_of
 from tests.toy.games.sealed import GAME as SEALED
@@ -142,7 +143,7 @@ def test_a_person_whose_connection_is_lost_comes_back_and_plays_on() -> None:
             await asyncio.gather(*playing)
             return report.result(), proxy.connections
 
-    report, connections = asyncio.run(asyncio.wait_for(match(), 120))
+    report, connections = asyncio.run(asyncio.wait_for(match(), patient(120)))
     assert report.result.seats[0].outcome is Outcome.PLAYED
     assert connections == 3
 

@@ -23,6 +23,7 @@ from referee.live.server import Listen
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.told import FAULTY, told_ladder
+from tests.patience import patient
 
 __all__ = ["dogana"]
 
@@ -277,7 +278,7 @@ def test_a_request_of_which_a_server_does_not_know_a_part_is_answered(home: Home
     request = newer["TopRequest"](newer="x")
     with serving(home, Listen("127.0.0.1:0")) as port, grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
         ask: Any = channel.unary_unary("/dogana.v1.Ladder/Top")
-        assert pb.TopAnswer.FromString(ask(request.SerializeToString(), timeout=60)).tables
+        assert pb.TopAnswer.FromString(ask(request.SerializeToString(), timeout=patient(60))).tables
 
 
 def names(file: FileDescriptorProto) -> list[str]:

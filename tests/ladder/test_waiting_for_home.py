@@ -88,6 +88,7 @@ def served(store: Store, home: Path, table: Table, monkeypatch: pytest.MonkeyPat
             return
 
 
+@pytest.mark.long
 def test_a_match_waits_ten_minutes_however_many_of_its_bots_are_away(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.registry import find, games
 from referee.terminal import visible
+from tests.cases import mostly_long
 from tests.pages.conftest import Recorded, find_sparing
 from tests.referee.test_records import chained, find_any
 from tests.tables import Table, plan_of, sealed
@@ -80,7 +81,7 @@ def lines_of(record: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("fewest", [True, False], ids=["fewest seats", "most seats"])
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", mostly_long(games()))
 def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     game: str, fewest: bool, recorded: Recorded, tmp_path: Path
 ) -> None:
@@ -127,6 +128,7 @@ unpack(text).then((data) => {
 """
 
 
+@pytest.mark.long
 def test_several_processes_draw_the_same_as_one(recorded: Recorded) -> None:
     record = recorded("cargo_noir", 5)
     replay = Replay(record, find)
@@ -235,6 +237,7 @@ def test_a_page_that_would_be_too_large_leaves_out_what_seats_knew_and_says_so(r
     assert list(pictures_of(payload(small), None)) == list(pictures_of(payload(whole), None))
 
 
+@pytest.mark.long
 def test_the_pages_of_short_matches_are_small(recorded: Recorded) -> None:
     """At most 40 KB besides the last picture and the payload, and at most 150 bytes for each of the pictures."""
     for game in games():
@@ -372,6 +375,7 @@ def test_the_policy_allows_the_pages_own_script_and_style_and_nothing_else(recor
     assert "://" not in re.sub(r"http://www\.w3\.org/(2000/svg)", "", html)
 
 
+@pytest.mark.long
 def test_pictures_have_no_styles_or_links_that_the_policy_would_refuse(recorded: Recorded) -> None:
     for game in games():
         for tag, attributes in Tags(drawn(recorded(game, find(game).seat_counts.stop - 1), 0)[-1]).found:

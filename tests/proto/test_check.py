@@ -12,6 +12,8 @@ from types import ModuleType
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
+from tests.cases import mostly_long
+
 ROOT = Path(__file__).resolve().parents[2]
 RELEASED = [
     file.name
@@ -184,6 +186,7 @@ def test_all_of_the_projects_own_messages_are_released(check: ModuleType) -> Non
     assert sorted(RELEASED) == sorted(path.relative_to(check.PROTO).as_posix() for path in check.PROTO.rglob("*.proto"))
 
 
+@pytest.mark.long
 def test_a_file_that_is_not_released_is_a_problem(
     check: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -230,53 +233,56 @@ def declaring(check: ModuleType, folder: Path, *fields: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("kind", "other", "language"),
-    [
-        ("presence", "has_x", "C++"),
-        ("presence", "has_x", "C#"),
-        ("presence", "has_x", "Objective-C"),
-        ("presence", "has_x", "Dart"),
-        ("presence", "has_x", "Rust"),
-        ("message", "has_x", "C++"),
-        ("oneof", "has_x", "C++"),
-        ("field", "clear_x", "C++"),
-        ("field", "clear_x", "Ruby"),
-        ("presence", "clear_x", "C#"),
-        ("oneof", "clear_x", "C#"),
-        ("field", "set_x", "C++"),
-        ("repeated", "set_x", "Rust"),
-        ("field", "get_x", "Go"),
-        ("field", "x_field_number", "C#"),
-        ("presence", "x_opt", "Rust"),
-        ("message", "x_mut", "Rust"),
-        ("text", "mutable_x", "C++"),
-        ("repeated", "mutable_x", "C++"),
-        ("message", "release_x", "C++"),
-        ("text", "set_allocated_x", "C++"),
-        ("message", "unsafe_arena_release_x", "C++"),
-        ("message", "unsafe_arena_set_allocated_x", "C++"),
-        ("message", "ensure_x", "Dart"),
-        ("message", "x_builder", "Java"),
-        ("message", "x_or_builder", "Kotlin"),
-        ("repeated", "x_builder_list", "Java"),
-        ("repeated", "x_or_builder_list", "Java"),
-        ("text", "x_bytes", "Java"),
-        ("enum", "x_value", "Java"),
-        ("enum", "x_value_list", "Java"),
-        ("enum", "x_const", "Ruby"),
-        ("repeated", "add_x", "C++"),
-        ("repeated", "x_size", "C++"),
-        ("map", "x_size", "C++"),
-        ("repeated", "x_count", "Java"),
-        ("map", "x_count", "Java"),
-        ("repeated", "x_list", "Java"),
-        ("repeated", "x_array", "Objective-C"),
-        ("map", "x_map", "Java"),
-        ("oneof", "x_case", "C++"),
-        ("oneof", "x_case", "C#"),
-        ("oneof", "x_oneof_case", "C#"),
-        ("oneof", "x_one_of_case", "Objective-C"),
-        ("oneof", "which_x", "Go"),
-    ],
+    mostly_long(
+        [
+            ("presence", "has_x", "C++"),
+            ("presence", "has_x", "C#"),
+            ("presence", "has_x", "Objective-C"),
+            ("presence", "has_x", "Dart"),
+            ("presence", "has_x", "Rust"),
+            ("message", "has_x", "C++"),
+            ("oneof", "has_x", "C++"),
+            ("field", "clear_x", "C++"),
+            ("field", "clear_x", "Ruby"),
+            ("presence", "clear_x", "C#"),
+            ("oneof", "clear_x", "C#"),
+            ("field", "set_x", "C++"),
+            ("repeated", "set_x", "Rust"),
+            ("field", "get_x", "Go"),
+            ("field", "x_field_number", "C#"),
+            ("presence", "x_opt", "Rust"),
+            ("message", "x_mut", "Rust"),
+            ("text", "mutable_x", "C++"),
+            ("repeated", "mutable_x", "C++"),
+            ("message", "release_x", "C++"),
+            ("text", "set_allocated_x", "C++"),
+            ("message", "unsafe_arena_release_x", "C++"),
+            ("message", "unsafe_arena_set_allocated_x", "C++"),
+            ("message", "ensure_x", "Dart"),
+            ("message", "x_builder", "Java"),
+            ("message", "x_or_builder", "Kotlin"),
+            ("repeated", "x_builder_list", "Java"),
+            ("repeated", "x_or_builder_list", "Java"),
+            ("text", "x_bytes", "Java"),
+            ("enum", "x_value", "Java"),
+            ("enum", "x_value_list", "Java"),
+            ("enum", "x_const", "Ruby"),
+            ("repeated", "add_x", "C++"),
+            ("repeated", "x_size", "C++"),
+            ("map", "x_size", "C++"),
+            ("repeated", "x_count", "Java"),
+            ("map", "x_count", "Java"),
+            ("repeated", "x_list", "Java"),
+            ("repeated", "x_array", "Objective-C"),
+            ("map", "x_map", "Java"),
+            ("oneof", "x_case", "C++"),
+            ("oneof", "x_case", "C#"),
+            ("oneof", "x_oneof_case", "C#"),
+            ("oneof", "x_one_of_case", "Objective-C"),
+            ("oneof", "which_x", "Go"),
+        ],
+        12,
+    ),
 )
 def test_a_name_that_generated_code_needs_is_refused(
     check: ModuleType, tmp_path: Path, kind: str, other: str, language: str

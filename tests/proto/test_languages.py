@@ -24,6 +24,7 @@ def languages() -> ModuleType:
     return module
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("language", "collides", "complaint"),
     [

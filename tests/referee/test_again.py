@@ -19,6 +19,8 @@ from referee.live.server import RefereeServer
 from referee.match.plan import MatchPlan
 from referee.records.asked import Asked, decisions_asked
 from referee.registry import find, games
+from tests.cases import mostly_long
+from tests.patience import patient
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,7 +64,7 @@ def record_of(plan: MatchPlan, seat: int, bot: Command, path: Path) -> MatchRepo
             players[seat] = bot
             return await play_match(plan, players, server=server, record=path)
 
-    return asyncio.run(asyncio.wait_for(match(), 300))
+    return asyncio.run(asyncio.wait_for(match(), patient(300)))
 
 
 def again(
@@ -92,7 +94,7 @@ def noted(log: str) -> list[str]:
     return [line for line in log.splitlines() if line.startswith("sent ")]
 
 
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", mostly_long(games()))
 def test_a_bot_is_sent_the_same_bytes_and_answers_the_same(game: str, tmp_path: Path) -> None:
     """At the largest table, and while the seed is not revealed."""
     plan = replace(

@@ -21,6 +21,7 @@ from referee.match.result import Fault, Outcome
 from referee.records.asked import Asked, Ending, decisions_asked
 from referee.records.record import RecordError, RecordWriter, header
 from referee.registry import find, games
+from tests.cases import mostly_long
 from tests.tables import Table, plan_of, random_setup
 from tests.toy.games.sealed import GAME as SEALED
 from tests.toy.games.sealed import SealedState
@@ -150,7 +151,7 @@ def rough_plan(game: Game, dice: random.Random, **options: object) -> MatchPlan:
 
 
 @pytest.mark.parametrize("trouble", [0.03, 0.25])
-@pytest.mark.parametrize("game", games())
+@pytest.mark.parametrize("game", mostly_long(games(), 2))
 def test_every_question_is_made_again_as_it_was_sent(game: str, trouble: float, tmp_path: Path) -> None:
     dice = random.Random(f"{game} {trouble}")
     table = rough(rough_plan(find(game), dice), dice, trouble)

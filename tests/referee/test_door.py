@@ -21,6 +21,7 @@ from referee.live.door import SERVICE, Door, SeatDoor
 from referee.live.listener import ALLOWANCE
 from referee.live.server import RefereeServer
 from referee.match.result import Result
+from tests.patience import patient
 
 
 async def status_of(address: str, method: str, message: bytes) -> grpc.StatusCode:
@@ -33,7 +34,7 @@ async def status_of(address: str, method: str, message: bytes) -> grpc.StatusCod
             ask: Any = channel.unary_stream(f"/{SERVICE}/{method}")
             call = ask(message)
         try:
-            await asyncio.wait_for(call.read(), 20)
+            await asyncio.wait_for(call.read(), patient(20))
         except grpc.aio.AioRpcError as error:
             return error.code()
         code: grpc.StatusCode = await call.code()
@@ -57,11 +58,11 @@ def test_it_takes_its_own_token_and_no_other() -> None:
             async with grpc.aio.insecure_channel(address) as channel:
                 call: Any = channel.stream_stream(f"/{SERVICE}/Play")()
                 await call.write(join(own.token))
-                await asyncio.wait_for(own.joined, 20)
+                await asyncio.wait_for(own.joined, patient(20))
         finally:
             await door.close()
 
-    asyncio.run(asyncio.wait_for(scene(), 90))
+    asyncio.run(asyncio.wait_for(scene(), patient(90)))
 
 
 def test_the_token_of_a_seat_with_a_door_is_worth_nothing_elsewhere() -> None:
@@ -76,7 +77,7 @@ def test_the_token_of_a_seat_with_a_door_is_worth_nothing_elsewhere() -> None:
         finally:
             await door.close()
 
-    asyncio.run(asyncio.wait_for(scene(), 90))
+    asyncio.run(asyncio.wait_for(scene(), patient(90)))
 
 
 @pytest.mark.parametrize("method", ["Watch", "Health"])
@@ -90,7 +91,7 @@ def test_nothing_but_play_is_behind_it(method: str) -> None:
         finally:
             await door.close()
 
-    asyncio.run(asyncio.wait_for(scene(), 90))
+    asyncio.run(asyncio.wait_for(scene(), patient(90)))
 
 
 def test_it_leaves_no_socket() -> None:
@@ -101,7 +102,7 @@ def test_it_leaves_no_socket() -> None:
         await door.close()
         return door.socket
 
-    assert not asyncio.run(asyncio.wait_for(scene(), 90)).parent.exists()
+    assert not asyncio.run(asyncio.wait_for(scene(), patient(90))).parent.exists()
 
 
 def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
@@ -146,7 +147,7 @@ def test_an_agent_that_does_not_read_the_end_cannot_go_on_to_speak() -> None:
         finally:
             await door.close()
 
-    asyncio.run(asyncio.wait_for(scene(), 90))
+    asyncio.run(asyncio.wait_for(scene(), patient(90)))
 
 
 def said(message: bytes) -> bytes:
@@ -186,4 +187,4 @@ def test_it_does_not_ping() -> None:
         finally:
             await door.close()
 
-    assert asyncio.run(asyncio.wait_for(scene(), 90)) == 0
+    assert asyncio.run(asyncio.wait_for(scene(), patient(90))) == 0

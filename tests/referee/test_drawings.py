@@ -12,6 +12,7 @@ import pytest
 from referee.game import OptionValue, Scene
 from referee.kit.chance import FastChance
 from referee.registry import find, games, shipped_board
+from tests.cases import mostly_long
 from tests.drawings import assert_readable, illegible, parsed
 
 NAMES = ("W" * 60, "漢字" * 30, "\u202eevil \x1b[2J " + "m" * 40, "</svg><script>alert(1)</script>", "M W " * 15)
@@ -58,13 +59,13 @@ def _pictures(game_name: str, seats: int, varied: bool) -> Iterator[str]:
         scene = Scene(NAMES[:seats], step, 999, before, seat, action if known else None, clocks)
 
 
-@pytest.mark.parametrize(("game", "seats", "varied"), TABLES)
+@pytest.mark.parametrize(("game", "seats", "varied"), mostly_long(TABLES, 6))
 def test_no_text_is_lower_than_9_pixels_where_the_picture_is_800_wide(game: str, seats: int, varied: bool) -> None:
     for svg in pictures(game, seats, varied):
         assert illegible(svg) == []
 
 
-@pytest.mark.parametrize(("game", "seats", "varied"), TABLES)
+@pytest.mark.parametrize(("game", "seats", "varied"), mostly_long(TABLES, 6))
 def test_all_text_is_within_the_picture_and_none_upon_other_text(game: str, seats: int, varied: bool) -> None:
     for svg in pictures(game, seats, varied):
         assert_readable(svg)
@@ -76,6 +77,7 @@ def test_a_picture_is_short(game: str) -> None:
     assert max(len(svg.encode()) for svg in pictures(game, seats, True)) <= MOST_BYTES.get(game, 85_000)
 
 
+@pytest.mark.long
 def test_pictures_can_stand_in_one_page_because_equal_ids_are_equal_drawings() -> None:
     drawn: dict[str, str] = {}
     for game, seats, varied in TABLES:

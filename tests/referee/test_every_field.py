@@ -27,6 +27,7 @@ from referee.live.play import Command, House, Player, Remote, play_match
 from referee.live.server import RefereeServer
 from referee.match.plan import MatchPlan
 from referee.registry import games
+from tests.patience import patient
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -263,7 +264,7 @@ async def all_matches(scene: Scene) -> None:
 
 def test_every_field_and_value_of_the_envelope_is_seen_set() -> None:
     scene = Scene()
-    asyncio.run(asyncio.wait_for(all_matches(scene), 300))
+    asyncio.run(asyncio.wait_for(all_matches(scene), patient(300)))
     wanted = {name for root in ROOTS for name in everything(root, root.name)}
     assert wanted - scene.seen - NEED_NOT_BE_SEEN == set()
 

@@ -24,6 +24,8 @@ from referee.live.door import MAX_FRAME_BYTES
 from referee.live.play import Remote
 from referee.live.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
+from tests.cases import mostly_long
+from tests.patience import patient
 from tests.referee.test_wire import ROOT, hall, run
 from tests.tables import plan_of
 
@@ -170,10 +172,12 @@ def test_joined_seats_do_not_count_as_waiting(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize(
     ("limit", "says"),
-    [
-        ("ulimit -Sn 256", b""),
-        ("ulimit -n 256", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"),  # RFC 9113, 3.4
-    ],
+    mostly_long(
+        [
+            ("ulimit -Sn 256", b""),
+            ("ulimit -n 256", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"),  # RFC 9113, 3.4
+        ]
+    ),
     ids=["more than files by default, silent", "more than files at all, without a call"],
 )
 def test_connections_without_a_call_do_not_keep_an_agent_out(tmp_path: Path, limit: str, says: bytes) -> None:
@@ -214,13 +218,13 @@ class Referee:
     def play(self) -> int:
         """Let an honest agent join and play; return the status of the referee."""
         environment = {"PYTHONPATH": str(ROOT), "DOGANA_ADDRESS": self.address, "DOGANA_TOKEN": self.token}
-        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=60)
-        return self.process.wait(60)
+        subprocess.run([sys.executable, "-m", "house_bots", "random"], env=environment, check=True, timeout=patient(60))
+        return self.process.wait(patient(60))
 
     def interrupt(self) -> int:
         """Press Ctrl-C; return the status of the referee."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(60)
+        return self.process.wait(patient(60))
 
     def said(self) -> str:
         """Return what the referee has written to standard error since it announced the seat; it must have ended."""

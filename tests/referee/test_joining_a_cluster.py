@@ -11,6 +11,8 @@ import pytest
 
 from referee.live import cluster
 from referee.live.cluster import ClusterError, check_address, joined
+from tests.cases import mostly_long
+from tests.patience import patient
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,9 @@ def test_a_machine_that_has_joined_no_cluster_is_told_how_to_and_of_no_option_of
     )
 
 
-@pytest.mark.parametrize("module", ["ladder.commands.run", "ladder.commands.serve", "referee.commands.play"])
+@pytest.mark.parametrize(
+    "module", mostly_long(["ladder.commands.run", "ladder.commands.serve", "referee.commands.play"])
+)
 def test_commands_import_ray_only_when_they_are_to_use_it(module: str) -> None:
     code = f"import sys, {module}; sys.exit('ray' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code], timeout=patient(120)).returncode == 0

@@ -21,6 +21,7 @@ from dogana.started import CallEnded
 from referee.live import frames, listener
 from referee.live.call import Call
 from referee.live.listener import ALLOWANCE, MAX_CONNECTIONS, Listener, Play
+from tests.patience import patient
 
 METHOD = "/dogana.v1.Referee/Play"
 SIZES = [0, 1, 5, 16_379, 16_380, 65_530, 65_531, 100_000, 131_072]
@@ -28,7 +29,7 @@ HELLO = frames.PREFACE + frames.frame(frames.SETTINGS, 0, 0)
 
 
 def run(scene: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(scene, 90))
+    asyncio.run(asyncio.wait_for(scene, patient(90)))
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from tests.commands.conftest import ROOT
+from tests.patience import patient
 
 CLEARS_AWAY = """
 import subprocess, threading
@@ -39,6 +40,6 @@ def test_a_child_of_ours_is_spared_from_its_first_moment_on() -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=patient(300),
     )
     assert said.stdout == "None True\n[]\n", said.stderr

@@ -19,6 +19,7 @@ from referee.live.output import MOST, RATE, READ_BYTES, Output
 from referee.live.play import Command, MatchReport, play_match
 from referee.live.telemetry import Series
 from referee.match.result import Outcome
+from tests.patience import patient
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,7 +143,7 @@ def test_telemetry_of_an_honest_bot_is_found_whenever_it_comes() -> None:
         await reading.finish()
         return dict(sink.log.telemetry.series())
 
-    found = asyncio.run(asyncio.wait_for(series(), 120))
+    found = asyncio.run(asyncio.wait_for(series(), patient(120)))
     assert found == {"nodes": Series(1500, sum(range(1500))), "depth": Series(1500, 7.0 * 1500)}
 
 
@@ -168,7 +169,7 @@ def test_the_end_of_a_flood_is_read_but_not_for_ever() -> None:
     async def finish_both() -> tuple[AgentLog, AgentLog]:
         return await finish(False), await finish(True)
 
-    kept, cut = asyncio.run(asyncio.wait_for(finish_both(), 120))
+    kept, cut = asyncio.run(asyncio.wait_for(finish_both(), patient(120)))
     assert kept.last_line() == "last word"
     assert cut.written < 2 * output.LAST_COST
 
@@ -193,18 +194,19 @@ def play_beside(mess: str) -> tuple[float, float]:
     """Play a match; return what it cost the referee in processor time, and what the rival was charged, in seconds."""
 
     async def match() -> MatchReport:
-        flooding = Command([sys.executable, "-c", FLOOD, mess], ENVIRONMENT, join_seconds=60)
-        rival = Command([sys.executable, "-c", PLAIN], ENVIRONMENT, join_seconds=60)
+        flooding = Command([sys.executable, "-c", FLOOD, mess], ENVIRONMENT, join_seconds=patient(60))
+        rival = Command([sys.executable, "-c", PLAIN], ENVIRONMENT, join_seconds=patient(60))
         plan = plan_of(seats=2, options={"last_turn": 5, "first_player": 0}, clock="60+0.5/10")
         return await play_match(plan, [flooding, rival])
 
     began = time.process_time()
-    report = asyncio.run(asyncio.wait_for(match(), 300))
+    report = asyncio.run(asyncio.wait_for(match(), patient(300)))
     cost = time.process_time() - began
     assert [seat.outcome for seat in report.result.seats] == [Outcome.PLAYED] * 2
     return cost, report.result.seats[1].think_seconds
 
 
+@pytest.mark.long
 def test_a_rival_of_a_flood_is_charged_as_without() -> None:
     """Compared with the same matches in between, because it depends on the machine what a match costs."""
     quiet, flooded = [], []

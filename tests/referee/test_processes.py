@@ -25,17 +25,18 @@ from referee.live.starvation import Watched
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find
+from tests.patience import patient
 from tests.tables import plan_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
 
 
-def command(*arguments: str, join_seconds: float = 20.0) -> Command:
+def command(*arguments: str, join_seconds: float = patient(20)) -> Command:
     return Command([sys.executable, *arguments], ENVIRONMENT, join_seconds=join_seconds)
 
 
-def hostile(sin: str, join_seconds: float = 20.0) -> Command:
+def hostile(sin: str, join_seconds: float = patient(20)) -> Command:
     return command(str(ROOT / "agents" / "hostile.py"), sin, join_seconds=join_seconds)
 
 
@@ -58,7 +59,7 @@ def play(
                 starved_is_void=starved_is_void,
             )
 
-    return asyncio.run(asyncio.wait_for(match(), 90))
+    return asyncio.run(asyncio.wait_for(match(), patient(90)))
 
 
 def alive(pid: int) -> bool:
@@ -120,6 +121,7 @@ def neighbours() -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("neighbours")
 def test_a_start_that_others_have_kept_from_a_processor_is_void_if_the_match_may_be() -> None:
     starved = command("-c", STARVED, join_seconds=3)
@@ -218,7 +220,7 @@ play(lambda decision: 0)
 
 def test_a_bot_that_breaks_the_protocol_before_the_others_have_joined_is_out_for_that(tmp_path: Path) -> None:
     ended, record = str(tmp_path / "ended"), tmp_path / "match.jsonl"
-    report = play(command("-c", FLOOD, ended), command("-c", SLOW, ended, join_seconds=60), record=record)
+    report = play(command("-c", FLOOD, ended), command("-c", SLOW, ended, join_seconds=patient(60)), record=record)
     out, other = report.result.seats
     assert (out.outcome, out.detail) == (Outcome.PROTOCOL, "it sends more messages than it is asked for")
     assert other.outcome is Outcome.PLAYED
@@ -286,7 +288,7 @@ def test_no_agent_survives_the_referee_however_it_dies(tmp_path: Path) -> None:
     referee = subprocess.Popen(
         [sys.executable, "-m", "ladder", "play", "cargo_noir", seat, seat], env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + patient(30)
     while not (pids.exists() and len(pids.read_text().split()) == 4) and time.monotonic() < deadline:
         time.sleep(0.05)
     started = list(map(int, pids.read_text().split()))
@@ -345,7 +347,7 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
@@ -379,7 +381,7 @@ def test_an_agent_that_stops_the_referee_gains_no_time(answer_after: float, tmp_
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=False,
     )
     assert ended.returncode == 0, ended.stderr

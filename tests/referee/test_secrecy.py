@@ -16,6 +16,7 @@ from referee.games.venezia.state import VeneziaState
 from referee.kit.chance import FastChance
 from referee.match.result import Fault, Outcome
 from referee.registry import find, shipped_board
+from tests.cases import mostly_long
 from tests.tables import Table, plan_of
 
 VENEZIA = find("venezia")
@@ -54,7 +55,7 @@ def told_apart(state: State, planner: Seat, seed: int) -> set[Seat | None]:
     return {viewer for viewer in one if one[viewer] != two[viewer]}
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4])
+@pytest.mark.parametrize("seats", mostly_long([2, 3, 4]))
 def test_nobody_is_sent_anything_by_which_two_plans_can_be_told_apart(seats: int) -> None:
     states = planning_states(VENEZIA, seats, seed=seats)
     assert len(states) > 20

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.live.starvation import Watched, is_starved
+from tests.patience import patient
 
 BURN = "import time\nwhile time.process_time() < 0.5:\n    pass\n"
 PARENT = f"""
@@ -39,12 +40,13 @@ def test_who_was_starved(ran: float, waited: float, *, starved: bool) -> None:
     assert is_starved(30.0, ran, waited) is starved
 
 
+@pytest.mark.long
 def test_what_processes_of_an_agent_have_used_is_known_also_when_they_have_ended(tmp_path: Path) -> None:
     """A bot cannot hide in its children that it burns processor time, whether they are seen or not."""
 
     async def watch_until_done(seconds: float) -> float:
         watched = Watched(os.getpid())
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + patient(120)
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         while not (tmp_path / "done").exists() and time.monotonic() < deadline:
             await asyncio.wait([never], timeout=seconds)
@@ -62,7 +64,7 @@ def test_waiting_for_the_referee_ends_as_soon_as_something_is_done() -> None:
     async def watch() -> None:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         asyncio.get_running_loop().call_later(0.05, done.set_result, None)
-        await asyncio.wait_for(Watched(os.getpid()).until_one_is_done([done], 600), 60)
+        await asyncio.wait_for(Watched(os.getpid()).until_one_is_done([done], 600), patient(60))
 
     asyncio.run(watch())
 

@@ -30,6 +30,7 @@ from referee.live.play import House, MatchReport, Player, Remote, StartFailed, p
 from referee.live.server import Listen, PortInUse, RefereeServer
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome
+from tests.patience import patient
 from tests.tables import plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -58,7 +59,7 @@ class Agent:
 
     async def read(self, wanted: str = "") -> Any:
         try:
-            message = await asyncio.wait_for(self.call.read(), 20)
+            message = await asyncio.wait_for(self.call.read(), patient(20))
         except grpc.aio.AioRpcError:
             message = grpc.aio.EOF  # `status` says how
         if wanted:
@@ -85,7 +86,7 @@ class Agent:
 
     async def status(self) -> tuple[grpc.StatusCode, str]:
         """How the stream has ended."""
-        return await asyncio.wait_for(self.call.code(), 20), await self.call.details()
+        return await asyncio.wait_for(self.call.code(), patient(20)), await self.call.details()
 
     async def close(self) -> None:
         await self._channel.close()
@@ -108,13 +109,13 @@ class Hall:
             self.announced.set()
 
     async def agent(self, seat: Seat = 0, address: str = "") -> Agent:
-        await asyncio.wait_for(self.announced.wait(), 20)
+        await asyncio.wait_for(self.announced.wait(), patient(20))
         agent = Agent(address or self.server.local_address, self.tokens[seat])
         self.agents.append(agent)
         return agent
 
     async def report(self) -> MatchReport:
-        return await asyncio.wait_for(self.match, 30)
+        return await asyncio.wait_for(self.match, patient(30))
 
 
 def watching(channel: grpc.aio.Channel, **request: Any) -> Any:
@@ -145,7 +146,7 @@ async def hall(
 
 
 def run(scene: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(scene, 60))
+    asyncio.run(asyncio.wait_for(scene, patient(60)))
 
 
 # --- a match ----------------------------------------------------------------------------------------------
@@ -764,7 +765,7 @@ def test_a_plain_connection_to_an_encrypted_port_is_refused(tmp_path: Path) -> N
         async with hall(listen=Listen("localhost:0", chain, key)) as room:
             bot = await room.agent(address=f"localhost:{room.server.remote_port}")
             with pytest.raises((grpc.RpcError, asyncio.InvalidStateError, AssertionError)):
-                await asyncio.wait_for(bot.join(), 10)
+                await asyncio.wait_for(bot.join(), patient(10))
 
     run(scene())
 

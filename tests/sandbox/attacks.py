@@ -613,9 +613,10 @@ def full_disk() -> "dict[str, str]":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     found: dict[str, str] = {}
     for folder in ("/tmp", "/dev/shm"):
+        before = set(Path(folder).iterdir())  # such as the way to a clone below /tmp
         for action in (one, many, holes):
             found |= tried({f"{action.__name__} in {folder}": partial(action, folder)})
-            for path in Path(folder).iterdir():
+            for path in set(Path(folder).iterdir()) - before:
                 path.unlink()
     return found
 

@@ -25,6 +25,7 @@ from referee.sandbox.cgroup import Groups
 from referee.sandbox.limits import MIB
 from referee.sandbox.system import descendants
 from referee.sandbox.walls import inspect, run
+from tests.patience import patient
 from tests.sandbox.conftest import LIMITS, Boxed, needs_bubblewrap
 from tests.tables import plan_of
 
@@ -122,7 +123,7 @@ def test_nobody_can_read_the_token_outside(sandbox: Sandbox, tmp_path: Path) -> 
         process.stdin.write(box.order())
         process.stdin.flush()
         shown: dict[str, bytes] = {}
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + patient(60)
         while not any(words.startswith(b"/usr/bin/sleep") for words in shown.values()) and time.monotonic() < deadline:
             shown = dict(arguments_below(process.pid))
         assert any(words.startswith(b"/usr/bin/sleep") for words in shown.values())
@@ -191,7 +192,7 @@ def test_a_box_that_was_killed_for_want_of_memory_is_a_fault_of_its_agent(sandbo
             command = Command([sys.executable, "-c", "pass"], {}, tmp_path, 60.0, narrow)
             return await play_match(plan_of(options={"last_turn": 2}), [command, House(RandomBot)], server=server)
 
-    result = asyncio.run(asyncio.wait_for(match(), 120)).result
+    result = asyncio.run(asyncio.wait_for(match(), patient(120))).result
     assert result.seats[0].outcome is Outcome.START
     assert "out of memory at 1 MiB" in result.seats[0].detail
 
@@ -302,4 +303,4 @@ def test_an_agent_is_found_in_its_box_whatever_it_calls_itself(sandbox: Sandbox,
         finally:
             await process.stop()
 
-    assert asyncio.run(asyncio.wait_for(find(), 120)) is not None
+    assert asyncio.run(asyncio.wait_for(find(), patient(120))) is not None

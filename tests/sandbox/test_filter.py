@@ -30,6 +30,7 @@ from referee.match.result import Outcome
 from referee.sandbox import probe
 from referee.sandbox.filter import ALLOW, ARCHITECTURES, DENY, Policy, bpf, calls
 from referee.sandbox.program import ALLOWED, KILLED, Passes, Rule, refused
+from tests.patience import patient
 from tests.tables import plan_of
 
 POLICIES = {"allow": ALLOW, "deny": DENY}
@@ -267,7 +268,10 @@ def test_an_agent_plays_a_match_behind_the_filter(bubblewrap: None, policy: Poli
 
     async def match() -> None:
         async with RefereeServer() as server:
-            players: list[Player] = [Command(command, environment, tmp_path, join_seconds=60), House(RandomBot)]
+            players: list[Player] = [
+                Command(command, environment, tmp_path, join_seconds=patient(60)),
+                House(RandomBot),
+            ]
             report = await play_match(plan_of(options={"last_turn": 3}), players, server=server)
             assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
 

@@ -25,6 +25,8 @@ from referee.match.result import Outcome
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Groups
 from referee.sandbox.walls import build
+from tests.cases import mostly_long
+from tests.patience import patient
 from tests.sandbox.conftest import LIMITS, needs_bubblewrap
 from tests.tables import plan_of
 
@@ -41,7 +43,7 @@ from dogana.sdk import play
 subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"])
 play(lambda decision: print(decision.match.welcome.no_pondering, flush=True) or 0)
 """
-SECONDS = 60.0
+SECONDS = patient(60)
 
 
 @pytest.fixture
@@ -103,7 +105,7 @@ def play_beside(folder: Path, sandbox: Sandbox, true: Callable[[], bool]) -> Mat
             await opponent
             return report
 
-    return asyncio.run(asyncio.wait_for(scene(), 240))
+    return asyncio.run(asyncio.wait_for(scene(), patient(240)))
 
 
 def test_an_agent_stands_still_while_others_are_asked_and_plays_on(tmp_path: Path, strict: Sandbox) -> None:
@@ -141,7 +143,7 @@ def standing_still(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
             referee.kill()
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGKILL], ids=lambda sign: sign.name)
+@pytest.mark.parametrize("sign", mostly_long([signal.SIGINT, signal.SIGKILL]), ids=lambda sign: sign.name)
 def test_an_agent_that_stands_still_ends_with_its_referee(
     standing_still: subprocess.Popen[bytes], sign: signal.Signals
 ) -> None:
@@ -152,6 +154,7 @@ def test_an_agent_that_stands_still_ends_with_its_referee(
     assert not list(Groups.look().found["freezer"].folder.glob(f"dogana-{standing_still.pid}-*"))
 
 
+@pytest.mark.long
 def test_what_stands_still_is_swept_if_its_supervisor_was_killed_too(standing_still: subprocess.Popen[bytes]) -> None:
     children = Path(f"/proc/{standing_still.pid}/task/{standing_still.pid}/children").read_text().split()
     for pid in [standing_still.pid, *map(int, children)]:

@@ -10,8 +10,9 @@ import httpx
 from bs4 import BeautifulSoup
 
 from tests.pages.conftest import SHORT
+from tests.patience import patient
 
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = patient(120)
 """How long anything may take; a test that fails is to end."""
 _PICTURE = re.compile(r"<svg.*?</svg>", re.DOTALL)
 

@@ -17,6 +17,7 @@ from ladder.store import Store
 from ladder.web.asked import Site
 from referee.match.clock import TimeControl
 from referee.registry import find
+from tests.patience import patient
 from tests.web.served import serving_pages
 
 GAMES = ("yunnan", "cargo_noir")
@@ -38,7 +39,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Home:
 @contextmanager
 def browsing(home: Home, site: Site | None = None) -> Iterator[httpx.Client]:
     """Serve the pages of a ladder meanwhile; yield what asks for them."""
-    with serving_pages(home, site or Site()) as url, httpx.Client(base_url=url, timeout=60) as client:
+    with serving_pages(home, site or Site()) as url, httpx.Client(base_url=url, timeout=patient(60)) as client:
         yield client
 
 

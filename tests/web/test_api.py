@@ -28,6 +28,7 @@ from ladder.web import limits
 from ladder.web.api import PATHS, PREFIX
 from ladder.web.asked import Site
 from ladder.web.openapi import ERRORS, MAX_TEXT, comment_on, openapi
+from tests.cases import mostly_long
 from tests.ladder.told import FAULTY, LONG, told_ladder
 from tests.web.conftest import Browse, browsing
 
@@ -409,7 +410,7 @@ TEXTS = NAMES | st.text(max_size=40) | st.text(string.printable, max_size=40)
 
 @given(data=st.data())
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", mostly_long(PATHS, 3))
 def test_whatever_is_asked_the_answer_is_as_described(
     client: httpx.Client, home: Home, token: str, path: str, data: st.DataObject
 ) -> None:

@@ -27,6 +27,7 @@ from ladder.service.login import Login
 from ladder.web import connections, form
 from ladder.web.asked import Site
 from referee.live.server import Listen
+from tests.cases import mostly_long
 from tests.ladder.raw import PREFACE
 from tests.web.conftest import Browse, new_ladder
 
@@ -212,7 +213,7 @@ ATTACKS: list[Attack] = [
 ]
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+@pytest.mark.parametrize("attack", mostly_long(ATTACKS, 3), ids=lambda attack: attack.__name__)
 def test_an_attacker_ends_and_others_are_answered(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch, attack: Attack
 ) -> None:

@@ -38,8 +38,10 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.records.record import RecordWriter, header
 from referee.registry import find, shipped_board
+from tests.cases import mostly_long
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, LOUD, told_ladder
+from tests.patience import patient
 from tests.web.conftest import Browse, soup
 
 __all__ = ["noted"]
@@ -216,13 +218,16 @@ POSTS = ["/login", "/logout", "/me/retire", "/me/requalify", "/me/at-tables", "/
 @pytest.mark.parametrize("path", POSTS)
 @pytest.mark.parametrize(
     "headers",
-    [
-        {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site"},
-        {"origin": "https://evil.example"},
-        {"origin": "null"},
-        {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1"},
-    ],
+    mostly_long(
+        [
+            {"sec-fetch-site": "cross-site"},
+            {"sec-fetch-site": "same-site"},
+            {"origin": "https://evil.example"},
+            {"origin": "null"},
+            {"sec-fetch-site": "cross-site", "origin": "http://127.0.0.1"},
+        ],
+        8,
+    ),
     ids=str,
 )
 def test_a_form_on_another_site_changes_nothing(
@@ -448,18 +453,20 @@ def test_bots_that_take_long_to_be_taken_in_keep_nobody_from_logging_in(
 
     def slow(*words: Any, **options: Any) -> Any:
         begun.release()
-        assert going.wait(60)
+        assert going.wait(patient(60))
         return submit(*words, **options)
 
     monkeypatch.setattr("ladder.desk.submit", slow)
     monkeypatch.setattr("ladder.service.threads.WAIT_SECONDS", 0.5)
     with ExitStack() as stack, ThreadPoolExecutor() as others:
-        browsers = {name: stack.enter_context(httpx.Client(base_url=client.base_url, timeout=60)) for name in tokens}
+        browsers = {
+            name: stack.enter_context(httpx.Client(base_url=client.base_url, timeout=patient(60))) for name in tokens
+        }
         for name, browser in browsers.items():
             assert log_in(browser, tokens[name]).status_code == 303
         sent = [others.submit(send, browser, f"bot-of-{name}") for name, browser in browsers.items()]
         try:
-            assert begun.acquire(timeout=60)
+            assert begun.acquire(timeout=patient(60))
             while len(list(home.versions.glob(".receiving-*"))) < len(sent):
                 assert not any(one.done() for one in sent)
                 time.sleep(0.01)

@@ -32,6 +32,7 @@ from ladder.web import serving
 from ladder.web.asked import Site
 from ladder.web.pages.enter import ten_lines
 from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.at_the_table import sit_down
 from tests.web.conftest import new_ladder
@@ -40,7 +41,7 @@ pytestmark = pytest.mark.ladders
 
 __all__ = ["dogana"]
 
-SECONDS = 120.0
+SECONDS = patient(120)
 
 
 def pages_at(words: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from ladder.web.asked import Site
 from referee.live.telemetry import Series
 from tests.ladder.made import GAME
 from tests.ladder.told import FAULTY
+from tests.patience import patient
 from tests.web.conftest import Browse
 from tests.web.told import MARKUP, check_markup, hostile_ladder, page, rows, table_of, text_of
 
@@ -187,7 +188,7 @@ def test_over_http_a_cookie_makes_an_author_and_what_they_see_is_not_kept(home: 
     mine = client.get("/bots/best", params={"version": 1})
     assert "Reproduce its last loss" in mine.text
     assert mine.headers["cache-control"] == "no-store"
-    with httpx.Client(base_url=client.base_url, timeout=60) as other:
+    with httpx.Client(base_url=client.base_url, timeout=patient(60)) as other:
         assert "Reproduce" not in other.get("/bots/best", params={"version": 1}).text
         assert other.get("/bots/nobody").status_code == 404
         assert other.get("/bots/best", params={"version": "0'"}).status_code == 400

@@ -11,6 +11,7 @@ import pytest
 from bench.ladder import make, name_of
 from ladder import answers, chronicle, comparing
 from ladder.home import Home
+from tests.cases import mostly_long
 from tests.ladder.made import counted_steps
 from tests.web.told import page
 
@@ -29,18 +30,21 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Home, Home]:
 
 @pytest.mark.parametrize(
     ("address", "names", "query"),
-    [
-        ("/", {}, {}),
-        ("/games/{game}", {"game": GAME}, {"sort": "matches"}),
-        ("/games/{game}/crosstable", {"game": GAME}, {}),
-        ("/games/{game}/matches", {"game": GAME}, {}),
-        ("/games/{game}/matches", {"game": GAME}, {"before": name_of(150)}),
-        ("/games/{game}/matches", {"game": GAME}, {"after": name_of(150)}),
-        ("/games/{game}/matches", {"game": GAME}, {"bot": "bot1", "lost": "1"}),
-        ("/bots", {}, {"q": "bot1"}),
-        ("/bots/{bot}", {"bot": "bot0"}, {}),
-        ("/compare", {}, {"one": "bot1", "other": "bot2"}),
-    ],
+    mostly_long(
+        [
+            ("/", {}, {}),
+            ("/games/{game}", {"game": GAME}, {"sort": "matches"}),
+            ("/games/{game}/crosstable", {"game": GAME}, {}),
+            ("/games/{game}/matches", {"game": GAME}, {}),
+            ("/games/{game}/matches", {"game": GAME}, {"before": name_of(150)}),
+            ("/games/{game}/matches", {"game": GAME}, {"after": name_of(150)}),
+            ("/games/{game}/matches", {"game": GAME}, {"bot": "bot1", "lost": "1"}),
+            ("/bots", {}, {"q": "bot1"}),
+            ("/bots/{bot}", {"bot": "bot0"}, {}),
+            ("/compare", {}, {"one": "bot1", "other": "bot2"}),
+        ],
+        3,
+    ),
     ids=lambda value: value if isinstance(value, str) else ",".join(value.values()),
 )
 def test_a_page_costs_the_same_however_long_the_history_is(

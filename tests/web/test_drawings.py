@@ -23,6 +23,7 @@ from ladder.web.drawings import Drawing, Drawings, name_of, pages_folder
 from referee.pages.match import make_page
 from referee.records.record import RecordWriter, header
 from referee.registry import find
+from tests.patience import patient
 from tests.tables import Table, plan_of
 
 REMOVING = """
@@ -86,7 +87,7 @@ def drawings(folder: Path) -> Iterator[Drawings]:
 
 
 def wait_until(true: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + patient(120)
     while not true():
         assert time.monotonic() < deadline, "it never came to that"
         time.sleep(0.01)
@@ -253,6 +254,7 @@ def test_a_folder_that_cannot_be_written_is_told(drawings: Drawings, record: byt
     assert drawn(drawings, record).problem == "the page cannot be kept: Is a directory"
 
 
+@pytest.mark.long
 def test_the_folder_can_be_removed_at_any_time(drawings: Drawings, record: bytes, folder: Path) -> None:
     assert drawn(drawings, record).page
     shutil.rmtree(folder)

@@ -25,6 +25,7 @@ from ladder.web.asked import Site
 from ladder.web.pages.enter import ten_lines
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
+from tests.patience import patient
 from tests.web.at_the_table import sit_down
 from tests.web.conftest import Browse, new_ladder, soup
 
@@ -164,7 +165,7 @@ def test_a_bot_that_does_not_start_is_named_and_what_it_wrote_is_not(
     client = browse(home, OPEN)
     answer = client.post(f"/play/{GAME}", data={"seats": "2", **against(label)})
     path = str(httpx.URL(f"/play/{GAME}").join(answer.headers["location"]))
-    end = time.monotonic() + 120
+    end = time.monotonic() + patient(120)
     while "there is no match" not in (text := soup(client.get(path)).get_text(" ", strip=True)):
         assert time.monotonic() < end, text
         time.sleep(0.05)

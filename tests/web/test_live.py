@@ -32,6 +32,7 @@ from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.pages.payload import tokens_of
 from referee.registry import find, shipped_board
+from tests.patience import patient
 from tests.referee.test_wire import Hall, hall, run
 from tests.web.served import serving_pages
 
@@ -136,7 +137,7 @@ async def playing(folder: Path, game: str = "cargo_noir") -> AsyncIterator[Scene
     players: list[Player] = [Remote(20), House(RandomBot)]
     async with hall(plan, players) as room:
         with announced(home, match, room.server.local_address), serving_pages(home, Site()) as url:
-            async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            async with httpx.AsyncClient(base_url=url, timeout=patient(60)) as client:
                 yield Scene(home, match, plan, room, client)
 
 
@@ -268,7 +269,7 @@ def test_a_match_that_has_ended_leads_to_its_page_and_browsers_do_not_come_back(
         async with playing(tmp_path / "home") as now:
             pass
         with serving_pages(now.home, Site()) as url:
-            async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+            async with httpx.AsyncClient(base_url=url, timeout=patient(60)) as client:
                 look = await client.get(f"{now.path}/live")
                 assert (look.status_code, look.headers["location"]) == (303, f"../{now.match.match_id}")
                 assert (await client.get(f"{now.path}/events")).status_code == 204
@@ -375,7 +376,7 @@ def test_when_the_pages_stop_streams_end_and_nothing_is_wrong(tmp_path: Path, ca
             await bot.join()
             browser = Follower()
             with serving_pages(now.home, Site()) as url:
-                client = httpx.AsyncClient(base_url=url, timeout=60)
+                client = httpx.AsyncClient(base_url=url, timeout=patient(60))
                 following = asyncio.create_task(browser.follow(now, client=client))
                 await until(lambda: browser.names)
             await following

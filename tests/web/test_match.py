@@ -32,6 +32,7 @@ from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
 from tests.ladder.told import FAULTY, LOUD, told_ladder
+from tests.patience import patient
 from tests.web.conftest import Browse, browsing, soup
 
 PLAYED = 12
@@ -67,7 +68,7 @@ def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[pb.P
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
     """The replay of a match, once it is drawn."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + patient(120)
     while (answer := client.get(f"/matches/{match}/replay.html")).status_code == 202:
         assert time.monotonic() < deadline, "it is never drawn"
         time.sleep(0.05)
@@ -229,6 +230,7 @@ def test_a_clock_is_told_in_words() -> None:
 # --- the replay and the record ------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_viewer_is_drawn_beside_the_requests_and_is_the_one_that_the_command_writes(
     client: httpx.Client, told: Home, tmp_path: Path
 ) -> None:

@@ -32,6 +32,7 @@ from ladder.web.play import COOKIE
 from ladder.web.serving import config_of
 from referee.records.verify import Verified, verify
 from referee.registry import find, games
+from tests.patience import patient
 from tests.web.at_the_table import AtTable, sit_down
 from tests.web.conftest import Browse, browsing, new_ladder, soup
 
@@ -57,7 +58,7 @@ def person(home: Home) -> Iterator[httpx.Client]:
 @pytest.fixture
 def other(person: httpx.Client) -> Iterator[httpx.Client]:
     """The browser of somebody else."""
-    with httpx.Client(base_url=person.base_url, timeout=60) as client:
+    with httpx.Client(base_url=person.base_url, timeout=patient(60)) as client:
         yield client
 
 
@@ -90,7 +91,7 @@ def is_running(pid: int) -> bool:
 
 
 def until_gone(pids: list[int]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + patient(60)
     while any(map(is_running, pids)):
         assert time.monotonic() < end, pids
         time.sleep(0.05)
@@ -555,7 +556,7 @@ def test_nothing_is_left_of_tables_when_the_pages_are_killed(home: Home) -> None
     )
     with subprocess.Popen([sys.executable, "-c", program, home.folder], stdout=subprocess.PIPE, text=True) as pages:
         assert pages.stdout is not None
-        with httpx.Client(base_url=pages.stdout.readline().strip(), timeout=60) as client:
+        with httpx.Client(base_url=pages.stdout.readline().strip(), timeout=patient(60)) as client:
             sit_down(client, GAME)
             pids = children(pages.pid)
             assert pids
@@ -596,7 +597,7 @@ def test_there_are_no_more_tables_than_the_machine_bears(home: Home, browse: Bro
     assert answer.status_code == 429
     assert f"you are playing {hall.MAX_OF_ONE} matches already" in answer.text
     assert sum("it is your turn" in item.text for item in soup(person.get("/play")).select("li")) == hall.MAX_OF_ONE
-    with httpx.Client(base_url=person.base_url, timeout=60) as other:
+    with httpx.Client(base_url=person.base_url, timeout=patient(60)) as other:
         assert "2 matches are being played from your address" in other.post(f"/play/{GAME}", data={"seats": "2"}).text
 
 
@@ -605,7 +606,7 @@ def test_a_class_behind_one_address_has_all_tables(home: Home, browse: Browse) -
     assert Site().tables_per_address is None
     person = browse(home, Site(has_tables=True, tables=3))
     for number in range(4):
-        with httpx.Client(base_url=person.base_url, timeout=60) as other:
+        with httpx.Client(base_url=person.base_url, timeout=patient(60)) as other:
             answer = other.post(f"/play/{GAME}", data={"seats": "2"})
         assert answer.status_code == (303 if number < 3 else 429)
     assert "all 3 tables are taken" in answer.text

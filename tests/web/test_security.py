@@ -33,7 +33,9 @@ from ladder.web.kept import Kept
 from ladder.web.limits import network_of
 from ladder.web.serving import Certificate, config_of, listening
 from referee.registry import games
+from tests.cases import mostly_long
 from tests.ladder.told import LOUD, told_ladder
+from tests.patience import patient
 from tests.referee.test_wire import certificate
 from tests.web.conftest import Browse, new_ladder
 
@@ -353,7 +355,7 @@ def test_markup_in_names_and_reasons_stays_text_on_every_page(client: httpx.Clie
     assert seen > 5
 
 
-@pytest.mark.parametrize("text", [EVIL, SQL, LOUD, "\x00%\\", "\ud800", "a" * 3000])
+@pytest.mark.parametrize("text", mostly_long([EVIL, SQL, LOUD, "\x00%\\", "\ud800", "a" * 3000]))
 def test_whatever_is_typed_stays_text(client: httpx.Client, home: Home, text: str) -> None:
     """In every place of every page where something can be typed: names in the path, and the query."""
     typed = quote(text, safe="", errors="surrogatepass")
@@ -516,11 +518,12 @@ def test_unfinished_forms_of_two_addresses_keep_nobody_out(
     with crowd(client, 15, TWO, unfinished):
         for source in (*TWO, "127.0.0.1") * 2:
             transport = httpx.HTTPTransport(local_address=source)
-            with httpx.Client(base_url=client.base_url, transport=transport, timeout=60) as person:
+            with httpx.Client(base_url=client.base_url, transport=transport, timeout=patient(60)) as person:
                 for page in ("/", "/login", "/enter"):
                     assert person.get(page).status_code == 200, source
 
 
+@pytest.mark.long
 def test_two_addresses_that_do_not_read_keep_nobody_out(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -531,7 +534,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
     client = browse(home, SITE)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
-            with httpx.Client(base_url=client.base_url, timeout=60) as person:
+            with httpx.Client(base_url=client.base_url, timeout=patient(60)) as person:
                 assert person.get("/enter").status_code == 200
 
 
@@ -604,7 +607,7 @@ def encrypted(home: Home, tmp_path: Path) -> Iterator[httpx.Client]:
             time.sleep(0.01)
         try:
             url = f"https://localhost:{bound.getsockname()[1]}"
-            with httpx.Client(base_url=url, verify=context, timeout=60) as client:
+            with httpx.Client(base_url=url, verify=context, timeout=patient(60)) as client:
                 yield client
         finally:
             server.should_exit = True

@@ -35,6 +35,7 @@ def files(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.long
 def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
     missing = []
     for page in site.rglob("*.html"):
@@ -45,6 +46,7 @@ def test_every_link_leads_to_a_file_of_the_site(site: Path) -> None:
     assert missing == []
 
 
+@pytest.mark.long
 def test_nothing_can_be_asked_of_a_site(site: Path) -> None:
     for page in site.rglob("*.html"):
         found = BeautifulSoup(page.read_text(), "html.parser")
@@ -52,15 +54,18 @@ def test_nothing_can_be_asked_of_a_site(site: Path) -> None:
         assert not re.search(r'href="[^"]*\?', str(found.main)), page
 
 
+@pytest.mark.long
 def test_it_lists_its_files_and_has_no_others(site: Path) -> None:
     assert sorted(json.loads((site / CONTENTS).read_text())["files"]) == sorted(files(site).keys() - {CONTENTS})
 
 
+@pytest.mark.long
 def test_it_has_the_last_matches_and_links_to_no_others(site: Path) -> None:
     assert len(list(site.glob("matches/*.html"))) == 2 * len(GAMES)
     assert len(list(site.glob("matches/*/replay.html"))) == 2 * len(GAMES)
 
 
+@pytest.mark.long
 def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path, tmp_path: Path) -> None:
     again = tmp_path / "again"
     shutil.copytree(site, again)
@@ -72,6 +77,13 @@ def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path,
     gone = before.keys() - after.keys()
     assert gone
     assert all(name.startswith("matches/") for name in gone)
+
+
+def test_the_site_of_a_ladder_without_matches_has_its_pages(tmp_path: Path) -> None:
+    write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, untold)
+    told = json.loads((tmp_path / "site" / CONTENTS).read_text())["files"]
+    assert "index.html" in told
+    assert sorted(told) == sorted(files(tmp_path / "site").keys() - {CONTENTS})
 
 
 @pytest.mark.parametrize("contents", [None, "no JSON", '{"files": ["../other.txt"]}', '{"files": [1]}'])

@@ -155,6 +155,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(list(place(phase="P3").to_json())), JSON))
 def test_no_json_makes_reading_or_judging_a_position_raise(changes: dict[str, object]) -> None:

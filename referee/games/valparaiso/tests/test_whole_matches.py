@@ -17,6 +17,7 @@ from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.tests.table import BOARD, do, goods, place, setup, start
 from referee.kit.chance import FastChance, LiveChance
 from referee.kit.document import Document
+from tests.cases import mostly_long
 
 
 def rich(seats: int) -> ValparaisoState:
@@ -40,7 +41,7 @@ def rich(seats: int) -> ValparaisoState:
     )
 
 
-@pytest.mark.parametrize("seats", [2, 3, 4, 5])
+@pytest.mark.parametrize("seats", mostly_long([2, 3, 4, 5]))
 def test_v4_11_the_contract_holds_when_all_have_achievement_cards(seats: int) -> None:
     state = rich(seats)
     examine_match(GAME, state.setup, seats, state)

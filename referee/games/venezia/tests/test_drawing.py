@@ -20,6 +20,7 @@ from referee.games.venezia.table import NONE
 from referee.games.venezia.tests.table import BOARD, do, place, plan, setup
 from referee.kit.chance import FastChance
 from referee.kit.svg import width_of
+from tests.cases import mostly_long
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHAIN: dict[str, Any] = {"piazza": {"d5": 0, "d4": 1, "c2": 1, "h1": 0}, "hunters": ["h10"]}
@@ -81,7 +82,7 @@ def test_the_drawing_names_places_cards_and_the_round() -> None:
 
 
 @pytest.mark.parametrize("seats", [2, 3, 4])
-@pytest.mark.parametrize("decisions", [6, 14, 22, 30, 40, 60, 80])
+@pytest.mark.parametrize("decisions", mostly_long([6, 14, 22, 30, 40, 60, 80], 2))
 def test_a_picture_does_not_depend_on_what_its_viewer_cannot_know(seats: int, decisions: int) -> None:
     state = played(seats, decisions)
     for viewer in (None, *range(seats)):

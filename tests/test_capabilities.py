@@ -1,0 +1,133 @@
+"""One whole use of each thing that Dogana can do, so that no run of `make test` leaves one out.
+
+What goes wrong in each of them is tried elsewhere, in part by targets that take longer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import httpx
+import pytest
+from house_bots.random_bot import RandomBot
+
+from bench.kits import command, environment, make, missing
+from ladder.authors import Authors
+from ladder.home import Home
+from ladder.service.client import RemoteDesk
+from ladder.service.login import Login
+from ladder.web.asked import Site
+from referee.live.play import Command, House, play_match
+from referee.match.result import Outcome
+from referee.pages.match import make_page
+from referee.records.verify import verify
+from referee.registry import find
+from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.ladder.test_serving import RANDOM, journal_of, rated, served, wait_until
+from tests.pages.conftest import find_sparing
+from tests.pages.test_page import untold
+from tests.patience import patient
+from tests.sandbox.conftest import needs_bubblewrap
+from tests.tables import plan_of
+from tests.web.at_the_table import sit_down
+from tests.web.conftest import browsing, new_ladder
+
+__all__ = ["dogana"]
+
+PAGES = r"http://127\.0\.0\.1:[0-9]+"
+"""Where the pages are, in the journal of a ladder that is served."""
+KIT_FOR_GO = ROOT / "agents" / "kits" / "go"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def test_a_bot_is_sent_to_a_served_ladder_and_gets_a_rating_that_its_pages_show(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.make()
+    with Authors(home.database, create=True) as authors:
+        token = authors.add("ann")
+    (tmp_path / "bot.py").write_text(RANDOM)
+    with served(home.folder, "--web", "127.0.0.1:0") as (_, address):
+        with RemoteDesk(address, Login("ann", token)) as desk:
+            assert desk.submit(tmp_path / "bot.py", "mybot", "").is_new
+        wait_until(lambda: rated(address, "mybot") >= 1)
+        wait_until(lambda: re.search(PAGES, journal_of(home.folder).read_text()))
+        [pages] = re.findall(PAGES, journal_of(home.folder).read_text())
+        shown = httpx.get(f"{pages}/games/cargo_noir", follow_redirects=True, timeout=patient(60))
+        assert shown.status_code == 200
+        assert "mybot" in shown.text
+
+
+def test_a_person_plays_a_match_in_the_browser_and_its_record_holds(tmp_path: Path) -> None:
+    with browsing(new_ladder(tmp_path / "home"), Site(has_tables=True)) as person:
+        table = sit_down(person, "yunnan")
+        table.play_out()
+        record = tmp_path / "match.jsonl"
+        record.write_bytes(person.get(f"{table.path}/record.jsonl").content)
+    result = verify(record, find).result
+    assert {seat.outcome for seat in result.seats} == {Outcome.PLAYED}
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get install chromium")
+def test_the_page_of_a_match_steps_through_it_in_a_browser(tmp_path: Path) -> None:
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="no playwright: .venv/bin/python -m pip install -e '.[pages]'"
+    )
+    record = tmp_path / "match.jsonl"
+    plan = plan_of("yunnan", options={"turn_limit": 2})
+    asyncio.run(play_match(plan, [House(RandomBot)] * 2, record=record))
+    (tmp_path / "match.html").write_text(make_page(record, find_sparing, untold).html)
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, timeout=1000 * patient(60))
+        page = browser.new_page()
+        page.set_default_timeout(1000 * patient(60))
+        wrong: list[str] = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto((tmp_path / "match.html").as_uri())
+        page.wait_for_selector("#player:not([hidden])")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("document.querySelector('#slider').value === '1'")
+        assert page.locator("svg").count() > 0
+        browser.close()
+    assert wrong == []
+
+
+@needs_bubblewrap
+def test_a_bot_plays_behind_walls_and_does_not_see_what_is_outside(dogana: Dogana, tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    bot = tmp_path / "bots" / "bot.py"
+    bot.parent.mkdir()
+    bot.write_text(f"import os\nassert not os.path.exists({str(secret)!r})\n{RANDOM}")
+    dogana("ladder", "submit", bot, "--name", "mybot", "--author", "ann", "--home", "home")
+    dogana("ladder", "run", "--home", "home", "--game", "cargo_noir", "--matches", 1, "--workers", 1)
+    assert "mybot" in dogana("ladder", "top", "cargo_noir", "--home", "home").stdout
+
+
+def go_has_modules() -> bool:
+    """Whether all that the kit for Go is built of is on this machine, Go itself in its version included."""
+    wanted = [
+        "google.golang.org/grpc",
+        "github.com/bufbuild/protocompile",
+        "google.golang.org/protobuf/cmd/protoc-gen-go",
+    ]
+    listing = subprocess.run(["go", "list", "-deps", *wanted], cwd=KIT_FOR_GO, capture_output=True)  # noqa: S607
+    return listing.returncode == 0
+
+
+@pytest.mark.parametrize("language", ["python", "go"])
+def test_a_kit_is_built_and_plays(language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if install := missing(language):
+        pytest.skip(f"the kit for {language} cannot be built: {install}")
+    monkeypatch.setenv("GOPROXY", "off")  # what is run every day downloads nothing
+    if language == "go" and not go_has_modules():
+        pytest.skip("the modules of the kit for go have not been downloaded: make kits")
+    folder = tmp_path / "mybot"
+    make(language, folder)
+    kit = Command(command(folder), environment(), folder, patient(60))
+    report = asyncio.run(play_match(plan_of("cargo_noir", clock="600+5/60"), [kit, House(RandomBot)]))
+    assert report.result.seats[0].outcome is Outcome.PLAYED, report.logs[0]
