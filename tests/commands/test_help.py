@@ -207,7 +207,7 @@ def test_examples_paste_at_every_width(dogana: Dogana, width: int, monkeypatch: 
 
 NEEDS_MORE = re.compile(
     r"--ray|--listen|--tls|--isolate|login|logout|connect|watch|ladder serve|ladder web|site|doctor|check|ladder run"
-    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|--replace"
+    r"|cmd:./|--bot|build/|records/|sunday|requalify 'mybot|--replace|submit mybot\.py$"
 )
 """Examples that need a server, walls, other files or minutes; what they show has tests of its own."""
 
@@ -248,9 +248,10 @@ def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.Monkey
     given = [one for command in PAGES.values() for one in examples(command.help) if not NEEDS_MORE.search(one)]
     assert len(given) > 60
     for example in sorted(given, key=lambda one: one.startswith("dogana verify")):  # which read what others write
-        for path in tmp_path.glob("match*"):  # what an example before has written
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
         shutil.copy(tmp_path / "played.jsonl", tmp_path / "match.jsonl")
+        for name in re.findall(r" --(?:record|to|html|svg) (\S+)", example):  # what another example has written
+            path = tmp_path / name
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         command, _, file = re.sub(r" --server \S+| \|.*", "", example).replace("3f09", match).partition(" > ")
         shown = dogana(*shlex.split(command)[1:], status=3 if "--sample" in command else 0).stdout
         if file:
