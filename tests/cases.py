@@ -9,7 +9,7 @@ import pytest
 
 
 def mostly_long(cases: Iterable[Any], quick: int = 1) -> list[Any]:
-    """The cases of a test, of which all but the first few are for `make test-all`."""
+    """The cases of a test, of which all but the first few, or all, are for `make test-all`."""
     made = [
         case if hasattr(case, "marks") else pytest.param(*(case if isinstance(case, tuple) else (case,)))
         for case in cases

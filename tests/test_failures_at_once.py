@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import mostly_long
+
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = """
 import pytest
@@ -28,7 +30,7 @@ def test_a_success():
 """
 
 
-@pytest.mark.parametrize("processes", [0, 1])
+@pytest.mark.parametrize("processes", mostly_long([0, 1]))
 def test_failures_are_named_before_the_run_ends(tmp_path: Path, processes: int) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "test_it.py").write_text(TESTS)

@@ -113,6 +113,7 @@ def environment(tmp_path: Path, wheels: Mapping[str, Path]) -> Environment:
     return Environment(tmp_path / "environment", wheels)
 
 
+@pytest.mark.long
 def test_dogana_works_after_the_others_and_says_so_when_they_take_its_files_away(environment: Environment) -> None:
     environment.install("dogana", "ladder", "openai-agents", DISTRIBUTION)
     for command in ("dogana", "dogana-arena"):

@@ -223,6 +223,7 @@ def _started(folder: Path, *words: str) -> None:
     )
 
 
+@pytest.mark.long
 def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that need no more than a bot, a ladder and a match of it."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))

@@ -43,6 +43,7 @@ def test_the_views_of_seats_can_be_left_out(dogana: Dogana, record: Path) -> Non
     assert "&as=" not in told
 
 
+@pytest.mark.long
 def test_a_page_replaces_nothing_without_force(dogana: Dogana, record: Path) -> None:
     page = record.parent / "match.html"
     dogana("replay", record, "--html", page)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from referee.commands.resume import NAME
+from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_series import PLAY, QUICK, matches, start, wait_for
 
@@ -43,7 +44,7 @@ def slow(tmp_path: Path) -> str:
     return f"cmd:{sys.executable} slow.py"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM]))
 def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_matches(
     dogana: Dogana, tmp_path: Path, slow: str, number: int
 ) -> None:
@@ -66,6 +67,7 @@ def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_m
     assert len(records(tmp_path / "my matches")) == 8
 
 
+@pytest.mark.long
 def test_a_series_without_a_seed_is_resumed_by_the_whole_command_and_by_the_folder(
     dogana: Dogana, tmp_path: Path
 ) -> None:
@@ -79,6 +81,7 @@ def test_a_series_without_a_seed_is_resumed_by_the_whole_command_and_by_the_fold
     assert len(records(tmp_path / "matches")) == len(longer) == 6
 
 
+@pytest.mark.long
 def test_a_series_on_a_board_and_from_a_position_of_its_own_goes_on_without_their_files(
     dogana: Dogana, tmp_path: Path
 ) -> None:
@@ -100,6 +103,7 @@ def test_a_series_on_a_board_and_from_a_position_of_its_own_goes_on_without_thei
             (tmp_path / f"{file}.away").rename(tmp_path / file)
 
 
+@pytest.mark.long
 def test_a_series_that_was_killed_goes_on_and_what_it_left_in_the_middle_is_removed(
     dogana: Dogana, tmp_path: Path, slow: str
 ) -> None:
@@ -171,6 +175,7 @@ def test_what_was_typed_and_contradicts_the_folder_is_said_in_one_line(dogana: D
         )
 
 
+@pytest.mark.long
 def test_commands_run_where_they_ran_before(dogana: Dogana, here: Dogana, tmp_path: Path, slow: str) -> None:
     cut_short(tmp_path, "play", "cargo_noir", slow, "random", *QUICK, "--games", 2)
     path = tmp_path / "my matches" / NAME

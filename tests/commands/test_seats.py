@@ -14,6 +14,7 @@ from referee.bots.errors import BadBot
 from referee.bots.python import syntax_error
 from referee.commands.seats import SeatError, read_travelling
 from referee.registry import find
+from tests.cases import mostly_long
 from tests.commands.conftest import Dogana
 
 PLAYS = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
@@ -256,7 +257,7 @@ def test_a_check_says_the_same(dogana: Dogana, tmp_path: Path, text: str, reason
         ("import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(60))\n", "timeout"),
     ],
 )
-@pytest.mark.parametrize("series", [(), ("--games", 2)])
+@pytest.mark.parametrize("series", mostly_long([((),), (("--games", 2),)]))
 def test_a_match_with_a_seat_that_was_put_out_has_a_status_of_its_own(
     dogana: Dogana, tmp_path: Path, text: str, outcome: str, series: tuple[str | int, ...]
 ) -> None:

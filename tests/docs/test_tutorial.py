@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import mostly_long
+
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "docs" / "tutorial"
 PAGE = (ROOT / "docs" / "tutorial.md").read_text()
@@ -76,7 +78,7 @@ def test_the_code_of_each_step_is_in_its_file(title: str) -> None:
     assert [piece for piece in pieces if piece not in text] == []
 
 
-@pytest.mark.parametrize("title", [title for title, section in SECTIONS.items() if commands(section)])
+@pytest.mark.parametrize("title", mostly_long(title for title, section in SECTIONS.items() if commands(section)))
 def test_the_commands_of_each_section_run(title: str, folder: Path) -> None:
     typed = commands(SECTIONS[title])
     if "replay match.jsonl" in "".join(typed) and "--record match.jsonl" not in "".join(typed):

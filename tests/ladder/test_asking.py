@@ -229,7 +229,7 @@ def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
 def test_both_ways_to_replay_have_the_same_options() -> None:
     options = inspect.signature(replay).parameters.keys() - {"file"}
     assert inspect.signature(ladder_replay).parameters.keys() == options | {"match", "home", "server"}
-    assert inspect.signature(look_at).parameters.keys() == options | {"command", "file"}
+    assert inspect.signature(look_at).parameters.keys() == options - {"context"} | {"command", "file", "hold"}
 
 
 def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:

@@ -498,6 +498,7 @@ def long_log(path: Path, blocks: int, key: LadderKey) -> None:
     forge(path, entries, key)
 
 
+@pytest.mark.long
 def test_a_log_is_checked_in_time_in_proportion_to_its_length(home: Home, tmp_path: Path) -> None:
     key = key_of(home)
 

@@ -115,6 +115,7 @@ def test_a_worker_that_is_stopped_or_killed_is_replaced_and_nothing_of_its_match
     assert verify(home.record(one.match_id), find, one.seed).last_hash == others[-1].record_hash
 
 
+@pytest.mark.long
 def test_a_match_that_takes_longer_than_its_clock_allows_ends_with_its_worker(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

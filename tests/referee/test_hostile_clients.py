@@ -240,6 +240,7 @@ class Referee:
         self.process.communicate()
 
 
+@pytest.mark.long
 def test_25_requests_of_4_megabytes_leave_the_memory_as_it_was_and_print_nothing(tmp_path: Path) -> None:
     async def attack(address: str) -> None:
         async with channels(address, 1) as [channel]:

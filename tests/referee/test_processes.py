@@ -350,7 +350,7 @@ def test_an_agent_that_attacks_its_supervisor_neither_hangs_the_match_nor_leaves
         timeout=patient(60),
         check=False,
     )
-    assert ended.returncode == 0, ended.stderr
+    assert ended.returncode == (3 if number is signal.SIGKILL else 0), ended.stderr  # killed, it takes the agent along
     assert "Traceback" not in ended.stderr
     assert wait_until_dead(int((tmp_path / "left").read_text()))
 

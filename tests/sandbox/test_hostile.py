@@ -295,7 +295,7 @@ def played(sandbox: Sandbox, place: Path, names: Sequence[str]) -> MatchReport:
     return report
 
 
-@pytest.mark.parametrize("name", mostly_long(AGENTS, 8))
+@pytest.mark.parametrize("name", mostly_long(AGENTS, 4))
 def test_an_agent_that_attacks_gains_nothing(name: str, sandbox: Sandbox, place: Path) -> None:
     agent = AGENTS[name]
     if agent.wall == "limits" and "memory" not in sandbox.groups.found:
