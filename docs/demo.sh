@@ -36,9 +36,9 @@ BOT
 
 echo
 echo "Bots in processes of their own play a match; the last seat is a house bot in the referee's process."
-run "dogana play cargo_noir 'cmd:python mybot.py' 'cmd:python -m house_bots greedy' random --seed 7 --record match.jsonl"
+run "dogana play cargo_noir mybot.py 'cmd:python -m house_bots greedy' random --seed 7 --record match.jsonl --force"
 run "dogana verify match.jsonl"
-run "dogana replay match.jsonl --svg pictures > replay.txt"
+run "dogana replay match.jsonl --svg pictures --force > replay.txt"
 echo "replay.txt has every step in words, pictures/ a drawing of each."
 
 echo
@@ -52,7 +52,7 @@ dogana doctor > doctor.txt || {
 run "dogana ladder run --game cargo_noir --game valparaiso --game venezia --game yunnan --matches 32 --home ladder$walls"
 run "dogana ladder top --home ladder"
 run "dogana ladder recompute --home ladder"
-run "dogana ladder site site --home ladder --limit 2"
+run "dogana ladder site site --home ladder --limit 2 --force"
 cat <<END
 
 Everything is in $here, and stays there: 'make demo' plays in a new folder each time.

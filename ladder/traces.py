@@ -123,7 +123,9 @@ def find_match(
     others = [one for one in home.recorded(beginning) if chronicle.match(one) is None and may_know(one)]
     found = sorted({*scheduled, *others})
     if not found:
-        raise NotFound(f"there is no match or bot {beginning!r}; see dogana ladder matches, dogana ladder bots")
+        raise NotFound(
+            f"no match has an id that begins with {beginning!r}; see dogana ladder matches, and of a bot its own"
+        )
     if len(found) > 1 and found[0] != beginning:
         more = ", ..." if len(found) > MAX_NAMED else ""
         raise LadderError(

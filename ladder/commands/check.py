@@ -24,7 +24,7 @@ from referee.bots.errors import BadBot
 from referee.bots.files import Artefact, check_path, make_writable
 from referee.bots.manifest import environment
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
-from referee.commands.output import err, out, print_json, styled
+from referee.commands.output import err, out, print_json, styled, target
 from referee.game import Game
 from referee.registry import find, games
 from referee.sandbox.box import CannotIsolate, Sandbox
@@ -42,7 +42,10 @@ _STYLES = {Outcome.PASSED: "green", Outcome.FAILED: "bold red", Outcome.SKIPPED:
 
 def check(
     path: Annotated[
-        Path, typer.Argument(help="What would be submitted: a program, a folder, or an archive.", metavar="PATH")
+        Path,
+        typer.Argument(
+            help="What would be submitted: a program, a folder, or an archive.", metavar="PATH", parser=target
+        ),
     ],
     game: Annotated[
         str | None, typer.Option(help="Try this game only.", show_default="all that bot.toml names", metavar="GAME")

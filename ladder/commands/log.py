@@ -68,9 +68,8 @@ def log(
 
 def _explain_empty(where: Where, found: pb.BotLog) -> None:
     """Say how to see what a bot did that wrote nothing."""
-    shown = where.command("replay", found.match, "--as", found.seat)
-    bot = found.bot.rpartition(" v")[0] or found.bot
-    lost = f"; matches that it lost: {where.command('matches', '--bot', bot, '--lost')}" if bot else ""
-    out.print(
-        f"it printed nothing, and a log has only what a bot prints; see how it played: {shown}{lost}", soft_wrap=True
-    )
+    out.print("it printed nothing, and a log has only what a bot prints; these say more:", soft_wrap=True)
+    bot = found.bot.rpartition(" v")[0]
+    of_bot = [("matches", bot, "--lost"), ("show", bot)] if bot else []
+    for words in (("replay", found.match, "--as", found.seat), *of_bot):
+        out.print(f"  {where.command(*words)}", soft_wrap=True)

@@ -19,6 +19,7 @@ from ladder.commands.options import (
     UnconfinedOption,
     WorkersOption,
 )
+from ladder.commands.where import Where
 from ladder.condition import agree
 from ladder.errors import LadderError
 from ladder.home import Home
@@ -125,14 +126,22 @@ def run(
             sandbox=sandbox,
             crew=crew,
         )
-        for step in play(place, store, plan):
-            if step.remark.text:
-                progress.console.print(step.remark.text, markup=False, soft_wrap=True)
-            if step.planned:
-                progress.update(bar, completed=step.played, total=step.planned)
-            played = step.played
-    names = chosen[0].game.name if len(chosen) == 1 else ""
-    out.print(f"{played} matches played; look at the standings: dogana ladder top {names}".rstrip(), markup=False)
+        played = 0
+        try:
+            for step in play(place, store, plan):
+                if step.remark.text:
+                    progress.console.print(step.remark.text, markup=False, soft_wrap=True)
+                if step.planned:
+                    progress.update(bar, completed=step.played, total=step.planned)
+                played = step.played
+        except KeyboardInterrupt:
+            say(f"{played} matches played, which count; the same command goes on", is_warning=False)
+            raise
+    names = [chosen[0].game.name] if len(chosen) == 1 else []
+    standings = Where(place.folder, None).command("top", *names)
+    out.print(
+        f"{played} matches played, in whole blocks; look at the standings: {standings}", markup=False, soft_wrap=True
+    )
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from ladder.errors import LadderError
 from referee.bots.errors import BadBot
 from referee.bots.files import ARCHIVES
 from referee.bots.python import syntax_error
-from referee.commands.output import err, out, print_json
+from referee.commands.output import err, out, print_json, target
 
 MAX_NAME = 40
 """How many characters a name has at most."""
@@ -26,7 +26,11 @@ MAX_NAME = 40
 def submit(
     path: Annotated[
         Path,
-        typer.Argument(help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.", metavar="PATH"),
+        typer.Argument(
+            help="A program, a .py, .js or .jar file, a folder, or a .zip or .tar archive.",
+            metavar="PATH",
+            parser=target,
+        ),
     ],
     name: Annotated[
         str | None,

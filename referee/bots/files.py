@@ -20,7 +20,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -230,7 +230,8 @@ class _Copier:
                 raise BadBot(f"{path} has a device, pipe or socket, {name}; these are not taken in")
         sizes = [status.st_size for status in modes.values() if not stat.S_ISDIR(status.st_mode)]
         _check_files(len(sizes))
-        _check_size(sum(sizes))
+        if sum(sizes) > MAX_BYTES:
+            raise BadBot(_too_large(path, {file: status.st_size for file, status in modes.items()}))
         for file, status in modes.items():
             name = file.relative_to(path).as_posix()
             if stat.S_ISLNK(status.st_mode):
@@ -383,6 +384,19 @@ def _everything_below(folder: Path) -> list[Path]:
             if stat.S_ISDIR(path.lstat().st_mode):
                 waiting.append(path)
     return sorted(found)
+
+
+def _too_large(folder: Path, sizes: Mapping[Path, int]) -> str:
+    """Return what to do about a folder that is too large, as one is in which a compiler keeps its files."""
+    of_parts: dict[str, int] = {}
+    for path, size in sizes.items():
+        part = path.relative_to(folder).parts[0]
+        of_parts[part] = of_parts.get(part, 0) + size
+    largest = max(of_parts, key=lambda part: of_parts[part])
+    return (
+        f"{folder} has more than {MAX_BYTES // 1024**2} MiB, of which {largest} has {of_parts[largest] // 1024**2};"
+        f" give its program alone, or an archive without {largest}"
+    )
 
 
 def _check_size(size: int) -> None:

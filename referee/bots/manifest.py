@@ -200,7 +200,8 @@ def _compile(path: Path, folder: Path, inside: str) -> str:
     if name.suffix not in SOURCES:
         return ""
     language, command = SOURCES[name.suffix]
-    if built := _build(folder):
+    near = (folder, *path.absolute().parents[:3]) if path.is_file() else (folder,)
+    if built := next(filter(None, map(_build, near)), ""):
         return f"{inside} is {language} source; build it ({built}), and give the program"
     source = _named(path, inside)
     words = {"source": source, "program": source.with_suffix(""), "name": name.stem}
@@ -228,7 +229,11 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
     file = folder / name
     if not file.is_file():
         built = _build(folder)
-        what = f"build it first: {built}" if built else f'{MANIFEST} may say run = ["./program"]'
+        what = (
+            f"build it first ({built}), and put the program there"
+            if built
+            else f'{MANIFEST} may say run = ["./program"]'
+        )
         return f"there is no file {name} to run; {what}"
     inside = PurePosixPath(name).as_posix()
     instead = [*RUNNERS.get(file.suffix, ["PROGRAM"]), inside, *run[1:]]

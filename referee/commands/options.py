@@ -17,17 +17,29 @@ ClockOption = Annotated[str, typer.Option(help="The clock of each seat, in secon
 GameOptions = Annotated[
     list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="NAME=VALUE")
 ]
+MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
+"""The largest limits of a bot: more than any machine has. Linux counts no more than 4,194,304 processes, see proc(5)."""
 MemoryOption = Annotated[
     int | None,
-    typer.Option(help="How much memory each bot may use, in MiB.", show_default="512", min=32, metavar="MIB"),
+    typer.Option(
+        help="How much memory each bot may use, in MiB.", show_default="512", min=32, max=MAX_MIB, metavar="MIB"
+    ),
 ]
 TasksOption = Annotated[
     int | None,
-    typer.Option(help="How many processes and threads each bot may have.", show_default="64", min=8, metavar="NUMBER"),
+    typer.Option(
+        help="How many processes and threads each bot may have.",
+        show_default="64",
+        min=8,
+        max=MAX_TASKS,
+        metavar="NUMBER",
+    ),
 ]
 CpusOption = Annotated[
     float | None,
-    typer.Option(help="How much of a processor each bot may use.", show_default="1", min=0.1, metavar="NUMBER"),
+    typer.Option(
+        help="How much of a processor each bot may use.", show_default="1", min=0.1, max=MAX_CPUS, metavar="NUMBER"
+    ),
 ]
 NoPonderingOption = Annotated[bool, typer.Option("--no-pondering", help="Stop each bot while it is not asked.")]
 RuntimeOption = Annotated[

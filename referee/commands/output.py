@@ -69,7 +69,7 @@ def print_json(value: Any) -> None:
 
 
 def target(text: str) -> Path:
-    """Read the name of a file or folder to write; `Path` would take an empty one for the current folder."""
+    """Read the name of a file or folder; `Path` would take an empty one for the current folder."""
     if not text:
         raise typer.BadParameter("needs the name of a file or folder")
     return Path(text)

@@ -146,6 +146,7 @@ def play(
             help="How long agents may take to join.",
             show_default="10; 600 if a seat is remote",
             min=0.1,
+            max=86_400,
             metavar="SECONDS",
         ),
     ] = None,
@@ -166,7 +167,7 @@ def play(
     A path is what `dogana ladder submit` takes: a program, a .py, .js or .jar file, a folder, or an archive. It runs in its own
     folder; an archive, and any bot with --isolate, runs in a copy. A house bot goes before a file of its name, which is ./greedy.
 
-    Nothing is played if a bot does not start. In a series that goes for the first match; in a later one, the bot is out.
+    If a bot does not start, nothing is played. If it does not start in a later match of a series, it loses that match.
 
     The exit status is 0 if all seats played to the end, 3 if one was put out, 2 for a wrong option, and 1 if matches could not be played.
 
@@ -213,7 +214,9 @@ def play(
         _check_can_resume(record, seats, seed, games, rotate=rotate)
     if game is None or not seats:
         raise typer.BadParameter(
-            "name a game, and for each seat who sits there; or --resume and a folder", param_hint="GAME SEAT..."
+            "name a game, and for each seat who sits there, such as: dogana play GAME mybot.py greedy;"
+            " or --resume and a folder",
+            param_hint="GAME SEAT...",
         )
     games, control = games or 1, control or read_clock(DEFAULT_CLOCK)
     chosen = find(game)
@@ -228,6 +231,8 @@ def play(
         raise PlayError("a remote agent joins one match; leave out --games and --rotate")
     if (watch or listen is not None) and (games > 1 or rotate):
         raise PlayError("--watch and --listen are for a single match; leave out --games and --rotate")
+    if not remote and listen is None and (tls_cert, tls_key) != (None, None):
+        raise PlayError("--tls-cert and --tls-key are for remote agents and watchers; add --listen, or leave them out")
     if watch and as_json:
         raise PlayError("--watch and --json both print the match; leave out one of them")
     if ray is not None:

@@ -95,6 +95,8 @@ def read_plan(folder: Path) -> SeriesPlan | None:
         data = parse_json(read_file(path, MAX_BYTES))
     except FileNotFoundError:
         return None
+    except NotADirectoryError as error:
+        raise ResumeError(f"cannot resume: {folder} is a file, and a series has a folder of records") from error
     except OSError as error:
         raise ResumeError(f"{error.filename or path}: {error.strerror}") from error
     except ValueError as error:

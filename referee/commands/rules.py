@@ -81,6 +81,9 @@ def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
         first, end = places[found]
         shown = set(range(first, end)).union(*(range(*span) for span in inside))
         return _without_blank_end([lines[at] for at in sorted(shown)])
+    inside = [span for name, span in places.items() if name.lower().startswith(f"{wanted.lower()}.")]
+    if inside:  # a chapter without a heading of its own
+        return _without_blank_end([lines[at] for at in sorted(set().union(*(range(*span) for span in inside)))])
     near = difflib.get_close_matches(wanted.upper(), places, 3, 0.6)
     hint = f"did you mean {' or '.join(near)}? Its" if near else "its"
     sections = ", ".join(name for name, (at, _) in places.items() if lines[at].startswith(("## ", "### ")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +146,16 @@ def _check_is_there(word: str) -> None:
         return
     bots = house_bots()
     if "/" in word or "." in word:
-        raise SeatError(f"there is no file or folder {word!r}{did_you_mean(word, bots)}")
+        raise SeatError(f"there is no file or folder {word!r}{did_you_mean(word, [*bots, *_beside(word)])}")
     raise SeatError(
-        f"there is no house bot {word!r}{did_you_mean(word, bots)}; a seat is one of {', '.join(bots)},"
+        f"there is no house bot {word!r}{did_you_mean(word, [*bots, *_beside(word)])}; a seat is one of {', '.join(bots)},"
         f" or the path of a bot, {COMMAND}'COMMAND' or {REMOTE}"
     )
+
+
+def _beside(word: str) -> list[str]:
+    """Return the paths of what is in the folder of a path, as far as they can be printed."""
+    folder = os.path.dirname(word)  # noqa: PTH120 as it was typed, with its ./
+    with suppress(OSError):
+        return [os.path.join(folder, name) for name in os.listdir(folder or ".") if name.isprintable()]  # noqa: PTH118, PTH208
+    return []

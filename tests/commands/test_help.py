@@ -255,7 +255,9 @@ def test_examples_run(dogana: Dogana, tmp_path: Path, monkeypatch: pytest.Monkey
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         command, _, file = re.sub(r" --server \S+| \|.*", "", example).replace("3f09", match).partition(" > ")
         words = shlex.split(command)[1:]
-        if words[0] == "play":  # it makes itself the parent of what bots leave behind, and kills whatever it did not start
+        if (
+            words[0] == "play"
+        ):  # it makes itself the parent of what bots leave behind, and kills whatever it did not start
             _started(tmp_path, *words)
             continue
         shown = dogana(*words, status=3 if "--sample" in command else 0).stdout
@@ -336,7 +338,7 @@ def test_help_before_a_command_is_its_help_page(dogana: Dogana, words: tuple[str
             "Invalid value for '--games': must be a whole number, 1 to 1000000",
         ),
         (["play", "yunnan", "greedy", "--games", "0"], "must be a whole number, 1 to 1000000"),
-        (["play", "yunnan", "greedy", "--wait", "soon"], "must be a number, at least 0.1"),
+        (["play", "yunnan", "greedy", "--wait", "soon"], "must be a number, 0.1 to 86400"),
         (["replay", "m.jsonl", "--views", "mine"], "Invalid value for '--views': must be one of all, public"),
         (["play"], "Invalid value for GAME SEAT...: name a game, and for each seat who sits there"),
         (["rules"], "Missing argument 'GAME'."),

@@ -155,7 +155,7 @@ WRONG = [
     ("ruby", "ruby wants no-such-interpreter, which is not among the usual programs here"),
     ("empty", 'empty does not say how to start it: call the program bot, or add bot.toml with run = ["./program"]'),
     ("sources", 'sources does not say how to start it: call the program bot, or add bot.toml with run = ["python", "main.py"]'),
-    ("unbuilt", "there is no file ./bot to run; build it first: cargo build --release"),
+    ("unbuilt", "there is no file ./bot to run; build it first (cargo build --release), and put the program there"),
     ("broken", "broken: bot.toml is not TOML"),
     ("yunnan_only", "yunnan_only does not play cargo_noir; its bot.toml names: yunnan"),
     ("not.zip", "not.zip is a damaged archive, or none at all"),

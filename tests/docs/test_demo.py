@@ -53,7 +53,7 @@ def test_what_it_shows_is_what_it_runs(clone: Path) -> None:
     ran = subprocess.run(
         ["/bin/sh", "-c", play], env={"PATH": f"{clone.parent}:/usr/bin:/bin"}, capture_output=True, text=True
     )
-    assert "<cmd:python mybot.py>" in ran.stdout
+    assert "<cmd:python -m house_bots greedy>" in ran.stdout
     assert ran.stdout in shown
 
 

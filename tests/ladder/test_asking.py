@@ -277,7 +277,7 @@ def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown
     beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
     assert "give more of the id" in shown("match", beginning, home=home, status=1)
     for wrong in ("zz", "..", "../..", "*", "**", "\0", "a/b"):
-        assert "there is no match or bot" in shown("match", wrong, home=home, status=1)
+        assert "no match has an id that begins with" in shown("match", wrong, home=home, status=1)
 
 
 # --- logs ---------------------------------------------------------------------------------------------------

@@ -287,7 +287,10 @@ def test_a_ladder_is_run_and_recomputed(cluster: Machines, dogana: Dogana, tmp_p
         "ladder", "run", "--home", "home", "--game", "cargo_noir", "--option", "last_turn=2", "--matches", 12,
         "--unconfined", "--ray", cluster.address,
     )  # fmt: skip
-    assert ran.stdout == "12 matches played; look at the standings: dogana ladder top cargo_noir\n"
+    assert (
+        ran.stdout
+        == "12 matches played, in whole blocks; look at the standings: dogana ladder top cargo_noir --home home\n"
+    )
     assert ran.stderr.strip().splitlines() == [
         "bots run unconfined: with your rights on this machine",
         "mybot v1 qualifies for cargo_noir",

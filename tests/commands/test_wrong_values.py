@@ -1,0 +1,77 @@
+"""Values that cannot be: each is refused in a line that says what to give instead, before anything is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from referee.bots import files
+from tests.commands.conftest import Dogana
+
+BOT = "from dogana.sdk import play\nplay(lambda decision: 0)\n"
+PLAY = ("play", "cargo_noir", "greedy", "random")
+
+
+@pytest.fixture
+def here(dogana: Dogana, tmp_path: Path) -> Dogana:
+    """A folder with a bot, and one with a project that a compiler has filled."""
+    (tmp_path / "mybot.py").write_text(BOT)
+    source = tmp_path / "project" / "src" / "main.rs"
+    source.parent.mkdir(parents=True)
+    source.write_text("fn main() {}\n")
+    (tmp_path / "project" / "Cargo.toml").write_text("[package]\n")
+    return dogana
+
+
+@pytest.mark.parametrize("command", [("doctor",), ("check", "mybot.py"), (*PLAY, "--isolate")], ids=lambda one: one[0])
+@pytest.mark.parametrize(
+    ("limit", "most"), [(("--cpus", "inf"), "1024"), (("--memory", 10**12), "4194304"), (("--tasks", 10**9), "4194304")]
+)
+def test_limits_that_no_machine_has_are_refused(
+    here: Dogana, command: tuple[str, ...], limit: tuple[str, object], most: str
+) -> None:
+    assert most in here(*command, *limit, status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        ((*PLAY, "--wait", "inf"), 2, "'--wait'"),
+        (("ladder", "submit", ""), 2, "needs the name of a file or folder"),
+        (("check", ""), 2, "needs the name of a file or folder"),
+        ((*PLAY, "--tls-cert", "nosuch"), 1, "--tls-cert and --tls-key are for remote agents and watchers"),
+        (("play", "cargo_noir"), 2, "such as: dogana play GAME mybot.py greedy"),
+        (("play", "cargo_noir", "mybot", "greedy"), 1, "did you mean mybot.py?"),
+        (("play", "cargo_noir", "./mybo.py", "greedy"), 1, "did you mean ./mybot.py?"),
+        (("play", "cargo_noir", "project/src/main.rs", "greedy"), 1, "build it (cargo build --release), and give the program"),
+        (("play", "--resume", "mybot.py"), 1, "mybot.py is a file, and a series has a folder of records"),
+        (("rules", "yunnan", "Y99"), 1, "has no rule 'Y99'"),
+    ],
+    ids=lambda one: " ".join(map(str, one)) if isinstance(one, tuple) else None,
+)  # fmt: skip
+def test_a_wrong_value_is_answered_with_what_to_give(
+    here: Dogana, words: tuple[str, ...], status: int, told: str
+) -> None:
+    said = here(*words, status=status).stderr
+    assert told in said
+    assert "Traceback" not in said
+
+
+def test_a_folder_that_a_compiler_has_filled_is_told_what_is_large(
+    here: Dogana, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "MAX_BYTES", 1024 * 1024)
+    (tmp_path / "project" / "bot").write_text(f"#!/usr/bin/env python3\n{BOT}")
+    (tmp_path / "project" / "bot").chmod(0o755)
+    (tmp_path / "project" / "target").mkdir()
+    (tmp_path / "project" / "target" / "objects").write_bytes(bytes(3 * 1024 * 1024))
+    said = here("ladder", "submit", "project", "--home", "home", status=1).stderr
+    assert "has more than 1 MiB, of which target has 3; give its program alone, or an archive without target" in said
+
+
+def test_a_chapter_of_the_rules_without_a_heading_is_printed(here: Dogana) -> None:
+    lines = here("rules", "yunnan", "Y1").stdout.splitlines()
+    assert lines[0].lstrip("- *").startswith("Y1.1")
+    assert any("Y1.5" in line for line in lines)
+    assert not any(line.lstrip("- *").startswith(("Y2", "Y10")) for line in lines)
