@@ -461,6 +461,7 @@ class _Play:
         """Note that it was decided in a match whether a version qualifies."""
         key = match.seats[0].id, match.condition.id
         self._tries_again.pop(key, None)
+        self._blocks[match.condition].forget()  # who is scheduled there has changed, and by nobody else
         if self._newcomers_of_run is not None:
             self._newcomers_of_run.discard(key)
 

@@ -51,11 +51,11 @@ def new(
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
     count = write_kit(language, folder)
-    run = shlex.join(tomllib.loads((folder / "bot.toml").read_text())["run"])
+    *_, program = tomllib.loads((folder / "bot.toml").read_text())["run"]
     steps = [f"cd {shlex.quote(str(folder))}", *filter(None, [BUILDS[language]])]
     out.print(f"{folder} has a bot in {language} now ({count} files); its README.md says how to go on", soft_wrap=True)
     out.print(f"{'build it' if BUILDS[language] else 'go there'}:      {' && '.join(steps)}", soft_wrap=True)
-    out.print(f"play a match:  dogana play {next(iter(games()))} cmd:{shlex.quote(run)} random", soft_wrap=True)
+    out.print(f"play a match:  dogana play {next(iter(games()))} {program} random", soft_wrap=True)
 
 
 def write_kit(language: str, folder: Path) -> int:

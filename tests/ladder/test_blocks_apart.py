@@ -390,3 +390,21 @@ def test_a_bot_plays_in_the_run_that_lets_it_qualify(
     play(tmp_path, store, Hall(watch, 4, finished), monkeypatch, 1)
     assert [match.block is None for match, _ in watch.ended] == [True, False, False]
     assert all(version in match.seats for match, _ in watch.ended)
+
+
+def test_whoever_qualifies_while_blocks_are_played_is_in_the_next_ones(
+    tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch = Watch()
+    enter(store, "old", qualified=True)
+    new: list[Version] = []
+
+    def end_of(match: Match) -> End:
+        if watch.counted >= 4 and len(new) < 3:
+            new.append(enter(store, f"new{len(new)}", qualified=False))
+        return finished(match)
+
+    play(tmp_path, store, Hall(watch, 2, end_of), monkeypatch, None, lambda: watch.counted >= 40)
+    assert watch.tried == len(new) == 3
+    played = {version for match, _ in watch.ended if match.block is not None for version in match.seats}
+    assert set(new) <= played

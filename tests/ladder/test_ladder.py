@@ -113,7 +113,8 @@ def test_a_block_is_one_seed_in_every_rotation_of_the_seats(dogana: Dogana, tmp_
 def test_one_run_can_mix_games(dogana: Dogana, tmp_path: Path) -> None:
     submit(dogana, tmp_path, "mybot", "me")
     ended = run(dogana, 12, "--game", "yunnan", "--game", "cargo_noir")
-    assert ended.stdout.endswith("look at the standings: dogana ladder top\n")
+    assert "matches played, in whole blocks; look at the standings: dogana ladder top" in ended.stdout
+    assert "top cargo_noir" not in ended.stdout
     assert ended.stderr.count("mybot v1 qualifies") == 2
     database = sqlite3.connect(tmp_path / "home" / "ladder.db")
     matches = dict(
