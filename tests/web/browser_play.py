@@ -435,14 +435,19 @@ def test_the_rules_of_the_game_are_beside_the_table(window: Window) -> None:
 
 
 def test_an_answer_that_the_server_does_not_take_can_be_sent_again(window: Window) -> None:
+    def refuse(route: Any) -> None:
+        if route.request.method == "POST":
+            route.fulfill(status=503, body="<main id=main>busy</main>")
+        else:
+            route.continue_()
+
     window.sit_down("yunnan", 2)
-    window.page.route(
-        "**/play/table/*", lambda route: route.fulfill(status=503, body="<main id=main>busy</main>"), times=1
-    )
+    window.page.route("**/play/table/*", refuse)
     window.page.locator(".choices button").first.click()
     window.page.wait_for_function(
         "() => document.querySelector('body > [role=status]').textContent.includes('try again')"
     )
+    window.page.unroute("**/play/table/*")
     window.wrong.clear()  # that status
     window.choose()
     window.until_next("1")
