@@ -16,7 +16,7 @@ import grpc
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.at_home.bot import Bot, play_match
-from ladder.at_home.relay import LOST, pauses, told_to_wait
+from ladder.at_home.relay import LOST, pass_on_cancellation, pauses, told_to_wait
 from ladder.errors import LadderError
 from ladder.service.client import NO_PROXY
 from ladder.service.login import Login
@@ -174,6 +174,7 @@ class Offering:
         except asyncio.InvalidStateError:  # it has ended before all was said
             raise self._explained(await call.code(), await call.details(), await call.trailing_metadata()) from None
         except grpc.aio.AioRpcError as error:
+            pass_on_cancellation()
             raise self._explained(error.code(), error.details(), error.trailing_metadata()) from error
         finally:
             self._call = None

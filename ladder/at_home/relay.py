@@ -45,6 +45,17 @@ def pauses() -> Iterator[float]:
         longest = min(2 * longest, LONGEST_PAUSE)
 
 
+def pass_on_cancellation() -> None:
+    """Raise CancelledError if this task is being cancelled; call it wherever a call that has failed would be made again.
+
+    When a call ends at the moment at which the task that reads from it is cancelled, gRPC raises how the call ended, and the
+    cancellation would be lost.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 def told_to_wait(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
     """Return after how many seconds a ladder wants us back that has refused a call for a limit; None if it does not say.
 
@@ -130,6 +141,7 @@ class Relay:
                     self.refusal = "the ladder ended the match without its result"
                 return
             except grpc.aio.AioRpcError as error:
+                pass_on_cancellation()
                 wait = told_to_wait(error.code(), error.trailing_metadata())
                 if error.code() not in LOST and wait is None:
                     self.refusal = error.details() or error.code().name

@@ -13,7 +13,7 @@ import grpc
 
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from ladder.at_home.relay import LOST
+from ladder.at_home.relay import LOST, pass_on_cancellation
 from referee.game import Action
 from referee.live.codec import Codec
 from referee.live.wire import PROTOCOL
@@ -71,6 +71,7 @@ class Person:
                 await self._play(address, token)
                 return
             except grpc.aio.AioRpcError as error:
+                pass_on_cancellation()
                 if error.code() not in LOST:
                     self.question, self.is_out = None, True
                     self._changed()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import grpc
 import pytest
 from house_bots.random_bot import RandomBot
 
@@ -18,6 +19,7 @@ from ladder.tables.view import Asking, SeatView, Stage, View
 from referee.game import Game, label
 from referee.kit.chance import LiveChance
 from referee.live.codec import codec
+from referee.live.door import SERVICE
 from referee.live.play import House, MatchReport, Remote, play_match
 from referee.live.server import Listen, RefereeServer
 from referee.match.plan import MatchPlan
@@ -149,6 +151,37 @@ def test_a_person_whose_connection_is_lost_comes_back_and_plays_on() -> None:
 
 
 # --- legal actions in words ---------------------------------------------------------------------------
+
+
+def test_a_person_whose_match_ends_with_its_referee_does_not_come_back() -> None:
+    """gRPC raises how the call ended, not the cancellation, if both come at one moment."""
+
+    async def play(request: grpc.aio.StreamStreamCall[bytes, bytes], context: Any) -> None:
+        has_come.set()
+        await asyncio.Event().wait()
+
+    async def end_at(moment: int) -> None:
+        has_come.clear()
+        server = grpc.aio.server()
+        handler = grpc.method_handlers_generic_handler(SERVICE, {"Play": grpc.stream_stream_rpc_method_handler(play)})
+        server.add_generic_rpc_handlers((handler,))
+        port = server.add_insecure_port("127.0.0.1:0")
+        await server.start()
+        playing = asyncio.create_task(Person(codec(find("yunnan")), lambda: None).play(f"127.0.0.1:{port}", "token"))
+        await has_come.wait()
+        await server.stop(None)
+        for _ in range(moment):
+            await asyncio.sleep(0)
+        playing.cancel()
+        await asyncio.wait([playing], timeout=patient(10))
+        assert playing.cancelled(), moment
+
+    async def end_at_many() -> None:
+        for moment in range(10):
+            await end_at(moment)
+
+    has_come = asyncio.Event()
+    asyncio.run(end_at_many())
 
 
 @pytest.mark.parametrize("game", games())
