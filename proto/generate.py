@@ -5,12 +5,15 @@ They are built, never committed: `pip install` runs this through `proto/hatch_ho
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
 import sys
 import sysconfig
 import tempfile
+from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
 
@@ -30,9 +33,12 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
 
     A file with a service also gets a module `..._pb2_grpc` with its stubs, and their types; `COMMENTED` tells of all of them.
 
+    A folder whose messages have not changed stays as it is, since other programs may be importing it; two that build at the same
+    time wait for each other.
+
     Args:
         sources: the folder that import paths start from; `sources / target.name` holds the files.
-        target: the package folder; each folder of messages in it is replaced as a whole, the rest is left alone.
+        target: the package folder; each folder of messages in it is replaced as a whole if it has changed, the rest is left alone.
         include: further folders in which imported .proto files are looked for.
 
     Raises:
@@ -41,7 +47,7 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
     files = sorted((sources / target.name).rglob("*.proto"))
     services = [file for file in files if re.search(r"^service ", file.read_text(), re.MULTILINE)]
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
+    with _locked(target.parent), tempfile.TemporaryDirectory(dir=target.parent, prefix=".proto-") as scratch:
         folders = [sources, *include, Path(str(resources.files("grpc_tools") / "_proto"))]
         common = ["protoc", *(f"-I{folder}" for folder in folders)]
         _run([*common, f"--python_out={scratch}", f"--pyi_out={scratch}", *map(str, files)], sources)
@@ -56,8 +62,25 @@ def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> 
             (folder / "__init__.py").write_text('"""Messages generated from the .proto files; do not edit."""\n')
         target.mkdir(exist_ok=True)
         for folder in built.iterdir():
-            shutil.rmtree(target / folder.name, ignore_errors=True)
-            folder.rename(target / folder.name)
+            if _files(folder) != _files(target / folder.name):
+                shutil.rmtree(target / folder.name, ignore_errors=True)
+                folder.rename(target / folder.name)
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _files(folder: Path) -> dict[Path, bytes]:
+    """Return the content of each file below a folder, without what Python keeps there of the modules it has imported."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path.relative_to(folder): path.read_bytes() for path in paths}
 
 
 def _run(arguments: list[str], sources: Path) -> None:

@@ -28,7 +28,7 @@ def pytest_report_header() -> list[str]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let tests send signals, whoever started them; build the messages of the toy game, once, and let them be found."""
+    """Let tests send signals, whoever started them; build the messages of the toy game, and let them be found."""
     for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) is signal.SIG_IGN:  # as in the background of a script, and under nohup
             signal.signal(number, usual)
