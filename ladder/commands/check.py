@@ -23,14 +23,13 @@ from ladder.conformance.steps import Outcome, Step, Verdict, steps_for
 from referee.bots.errors import BadBot
 from referee.bots.files import Artefact, check_path, make_writable
 from referee.bots.manifest import environment
+from referee.commands.isolation import build_walls
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import err, out, print_json, styled, target
 from referee.game import Game
 from referee.registry import find, games
-from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
+from referee.sandbox.box import Sandbox
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
-from referee.sandbox.walls import build
 
 _SCRATCH = "dogana-check-"
 _UNCONFINED = (
@@ -82,7 +81,9 @@ def check(
         sandbox = None
         err.print(_UNCONFINED, style="yellow", soft_wrap=True)
     else:
-        sandbox = _walls(read_limits(memory, tasks, cpus), runtime or [])
+        sandbox = build_walls(
+            read_limits(memory, tasks, cpus), runtime or [], "give --unconfined, if you trust the bot"
+        )
     told = _Told(shows=not as_json)
     try:
         with _scratch() as scratch:
@@ -144,13 +145,6 @@ def _lock(folder: Path, flags: int = 0) -> int:
 def _remove(folder: Path) -> None:
     make_writable(folder)
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _walls(limits: Limits, runtimes: Sequence[Path]) -> Sandbox:
-    try:
-        return build(limits, runtimes)
-    except CannotIsolate as error:
-        raise CannotIsolate(f"{error}; or give --unconfined, if you trust the bot") from error
 
 
 def _try(

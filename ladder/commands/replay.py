@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.commands.again import AskError, ask_bot, read_decisions
+from referee.commands.isolation import build_walls
 from referee.commands.options import (
     CpusOption,
     ForceOption,
@@ -23,10 +24,7 @@ from referee.commands.output import err, target
 from referee.commands.replay import Views, show
 from referee.commands.seats import Hold, read_bot
 from referee.live.play import Command
-from referee.sandbox.box import CannotIsolate, Sandbox
-from referee.sandbox.limits import Limits
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
-from referee.sandbox.walls import build
 
 
 class Clock(Enum):
@@ -190,7 +188,10 @@ def look_at(
     if unconfined and limits != (None, None, None, None):
         raise AskError(f"--memory, --tasks, --cpus and --runtime are for walls; {LEAVE_OUT}")
     record, decisions = read_decisions(file, viewer, first or 1)
-    sandbox = None if unconfined else _walls(read_limits(memory, tasks, cpus), runtime or [])
+    sandbox = None
+    if not unconfined:
+        limited = read_limits(memory, tasks, cpus)
+        sandbox = build_walls(limited, runtime or [], "give --unconfined, if you trust the bot")
     if sandbox is None:
         err.print("the bot runs unconfined: with your rights on this machine", style="yellow")
     player = _unbuffered(read_bot(bot, record.plan.game, None, sandbox, runtime or [], hold))
@@ -198,13 +199,6 @@ def look_at(
         command, record, decisions, player, with_clock=clock is Clock.SAME, attach=attach, as_json=as_json
     )
     raise typer.Exit(0 if all_same else 1)
-
-
-def _walls(limits: Limits, runtimes: list[Path]) -> Sandbox:
-    try:
-        return build(limits, runtimes)
-    except CannotIsolate as error:
-        raise CannotIsolate(f"{error}; or give --unconfined, if you trust the bot") from error
 
 
 def _unbuffered(command: Command) -> Command:

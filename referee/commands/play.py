@@ -15,6 +15,7 @@ import typer
 from rich.progress import Progress
 from rich.table import Table
 
+from referee.commands.isolation import build_walls
 from referee.commands.options import (
     DEFAULT_CLOCK,
     CpusOption,
@@ -49,9 +50,8 @@ from referee.live.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.registry import find, house_bots, read_board_file, shipped_board
-from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build
 
 
 class PlayError(DoganaError):
@@ -224,7 +224,9 @@ def play(
     if not isolate and (memory, tasks, cpus, no_pondering, runtime) != (None, None, None, False, None):
         raise PlayError("--memory, --tasks, --cpus, --no-pondering and --runtime are for --isolate")
     limits = read_limits(memory, tasks, cpus, no_pondering=no_pondering)
-    sandbox = _walls(limits, runtime or []) if isolate and ray is None else None
+    sandbox = None
+    if isolate and ray is None:
+        sandbox = build_walls(limits, runtime or [], "leave out --isolate if you trust the bots")
     parsed = [_player(word, chosen, wait, sandbox, runtime or [], ray, context.with_resource) for word in seats]
     remote = any(isinstance(player, Remote) for player in parsed)
     if remote and (games > 1 or rotate):
@@ -341,13 +343,6 @@ async def _play_one(
     if path is not None and path != target:
         path = keep(path, name)
     return Played(0, plan, name if path is None else path.stem, report.result, path, report.logs)
-
-
-def _walls(limits: Limits, runtimes: Sequence[Path]) -> Sandbox:
-    try:
-        return build(limits, runtimes)
-    except CannotIsolate as error:
-        raise CannotIsolate(f"{error}; or leave out --isolate if you trust the bots") from error
 
 
 def _address(listen: Listen, port: int) -> str:

@@ -25,6 +25,7 @@ from referee.game import Setup
 from referee.kit.document import Document, parse_json
 from referee.records.position import read_position
 from referee.registry import find, read_board_file
+from referee.sandbox.system import is_alive
 from referee.terminal import visible
 
 NAME = ".series.json"
@@ -195,18 +196,8 @@ def _sweep(folder: Path, game: str) -> None:
     name = re.compile(rf"{re.escape(game)}-[0-9a-f]{{16}}(-rotation\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
     for path in folder.iterdir():
         found = name.fullmatch(path.name)
-        if found is not None and not _is_alive(int(found[2])):
+        if found is not None and not is_alive(int(found[2])):
             path.unlink(missing_ok=True)
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass
-    return True
 
 
 def _remark(text: str) -> None:

@@ -1,0 +1,22 @@
+"""Walls for the bots that a command starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee.sandbox.box import CannotIsolate, Sandbox
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
+
+
+def build_walls(limits: Limits, runtimes: Sequence[Path], otherwise: str) -> Sandbox:
+    """Return what confines bots to these limits.
+
+    Raises:
+        CannotIsolate: if this machine cannot build it; the text ends with `otherwise`, what the user can do without.
+    """
+    try:
+        return build(limits, runtimes)
+    except CannotIsolate as error:
+        raise CannotIsolate(f"{error}; or {otherwise}") from error
