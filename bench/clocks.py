@@ -19,8 +19,8 @@ from typing import Any
 
 from bench.matches import ENVIRONMENT
 from bench.report import Report
-from referee.live.play import Command, MatchReport, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, MatchReport, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board

@@ -13,7 +13,7 @@ from statistics import median
 from typing import NamedTuple
 
 from bench.report import Report
-from referee.live.play import Command, play_match
+from referee.live.matches.play import Command, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board

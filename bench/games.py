@@ -21,8 +21,8 @@ from bench.matches import ROOT, plan_for
 from referee.commands.tally import share
 from referee.game import Action, Game, Option, Seat, Setup
 from referee.kit.chance import FastChance
-from referee.live.codec import codec
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
+from referee.live.messages.codec import codec
 from referee.match.house import HouseBot, HouseDecision
 from referee.match.result import Result
 from referee.registry import find, games, house_bots, shipped_board

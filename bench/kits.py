@@ -28,8 +28,8 @@ import grpc
 from bench.matches import ROOT
 from dogana.v1 import referee_pb2 as pb
 from referee.commands.new import BUILDS, write_kit
-from referee.live.call import Call
-from referee.live.door import Door
+from referee.live.doors.call import Call
+from referee.live.doors.door import Door
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000

@@ -34,7 +34,7 @@ from ladder.pool import Finished, Pool
 from ladder.running import RunPlan, run
 from ladder.store import Store
 from referee.files import private_folder, write_private
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.records.verify import verify

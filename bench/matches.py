@@ -26,10 +26,10 @@ from house_bots.random_bot import RandomBot
 from bench.report import Report
 from referee.game import Game
 from referee.kit.chance import LiveChance
-from referee.live import wire
-from referee.live.codec import codec
-from referee.live.play import Command, House, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.messages import wire
+from referee.live.messages.codec import codec
 from referee.match.clock import TimeControl
 from referee.match.effects import Ask, Decision, Played, Withdraw
 from referee.match.machine import Match

@@ -39,8 +39,8 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from ladder.service.meter import Allowance
 from ladder.store import Store
-from referee.live.play import House, play_match
-from referee.live.server import Listen
+from referee.live.matches.play import House, play_match
+from referee.live.matches.server import Listen
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.registry import find, shipped_board

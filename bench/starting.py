@@ -23,9 +23,9 @@ from rich.table import Table
 from bench.kits import OVER, WELCOME, Talk, question
 from bench.matches import CHECKOUT, ENVIRONMENT, IMPORTS
 from bench.report import Report
-from referee.live.call import Call
-from referee.live.command import GRACE_SECONDS, AgentProcess
-from referee.live.door import Door
+from referee.live.doors.call import Call
+from referee.live.doors.door import Door
+from referee.live.seats.command import GRACE_SECONDS, AgentProcess
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build, run

@@ -27,8 +27,8 @@ from rich.table import Table
 from bench import matches
 from bench.report import Report
 from referee.game import Game
-from referee.live.play import Command, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, play_match
+from referee.live.matches.server import RefereeServer
 from referee.registry import games
 
 ROUNDS = 5
@@ -185,7 +185,7 @@ def _compared(what: str, trios: Sequence[Trio]) -> Compared:
 def add_rows(report: Report) -> None:
     """Measure round trips beside a bare stream, and the referee's own time for a decision where agents answer whole turns."""
     report.section("Asking")
-    gc.freeze()  # as workers do (`referee.live.worker`)
+    gc.freeze()  # as workers do (`referee.live.matches.worker`)
     found = compare(list(games().values()))
     for one in found:
         ours = f"{one.rate:,.0f} round trips/s, {one.cpu * 1e6:.0f} µs of CPU each"
@@ -204,7 +204,7 @@ def main() -> None:
     table = Table(
         "asked", "ours", "bare gRPC", "ratio", "SDK answers", "CPU", "bare", title=f"load {os.getloadavg()[0]:.1f}"
     )
-    gc.freeze()  # as workers do (`referee.live.worker`)
+    gc.freeze()  # as workers do (`referee.live.matches.worker`)
     chosen = [game for game in games().values() if not sys.argv[1:] or game.name in sys.argv]
     for one in compare(chosen):
         rates = (f"{one.rate:,.0f} /s", f"{one.bare_rate:,.0f} /s", f"{one.ratio:.2f}", f"{one.sdk_ratio:.2f}")

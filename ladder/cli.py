@@ -121,7 +121,7 @@ def main() -> None:
     """Run the command line. What the user can mend is told in one line, with exit status 1."""
     sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # it is a file
     sys.stderr = Remarks()  # for usage errors, logs and tracebacks too
-    logging.getLogger("referee.live.driver").addFilter(_is_ours)
+    logging.getLogger("referee.live.matches.driver").addFilter(_is_ours)
     stopped = _stop_cleanly()
     try:
         app()

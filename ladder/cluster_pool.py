@@ -12,7 +12,7 @@ from ladder.home import Home
 from ladder.match import Match
 from ladder.pool import JOIN_SECONDS, End, Finished, Void, max_seconds
 from referee.files import private_folder, write_private
-from referee.live.cluster import MAX_LOST, Crew, Done, Job, Machine, joined, share
+from referee.live.matches.cluster import MAX_LOST, Crew, Done, Job, Machine, joined, share
 from referee.match.clock import TimeControl
 from referee.records.record import RecordError
 from referee.records.verify import Verified, verify
@@ -37,7 +37,7 @@ def ladder_crew(
     """Have slots for matches of a ladder on a cluster meanwhile.
 
     Args:
-        address: where the cluster is; see `referee.live.cluster.joined`.
+        address: where the cluster is; see `referee.live.matches.cluster.joined`.
         home: the ladder.
         workers: how many matches are played at a time; None for one for each processor of the cluster.
         limits: what bots may use; None to let them run with the rights of whoever has started the cluster.

@@ -25,8 +25,8 @@ from ladder.room import is_for_want_of_room
 from referee.bots.errors import BadBot, NoProgram
 from referee.errors import DoganaError
 from referee.files import private_folder
-from referee.live.cluster import Unfit, forget_main
-from referee.live.scratch import Scratch
+from referee.live.matches.cluster import Unfit, forget_main
+from referee.live.seats.scratch import Scratch
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 from referee.version import installed_version
@@ -57,7 +57,7 @@ class Reply:
 
 
 class LadderSlot:
-    """A slot; see `referee.live.cluster.Slot`."""
+    """A slot; see `referee.live.matches.cluster.Slot`."""
 
     def __init__(self, order: Order) -> None:
         """Prepare."""

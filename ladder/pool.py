@@ -34,12 +34,12 @@ from ladder.room import is_for_want_of_room
 from ladder.schema import MAX_VOIDS
 from referee.bots.manifest import environment
 from referee.files import private_folder, write_private
-from referee.live.driver import MatchVoid
-from referee.live.orphans import kill_below, kill_children
-from referee.live.play import Command, House, Player, Remote, play_match
-from referee.live.server import RefereeServer
-from referee.live.telemetry import Series
-from referee.live.worker import become_worker, undisturbed
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.play import Command, House, Player, Remote, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.matches.worker import become_worker, undisturbed
+from referee.live.seats.orphans import kill_below, kill_children
+from referee.live.seats.telemetry import Series
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Result

@@ -39,7 +39,7 @@ from ladder.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.store import Store
 from ladder.trial import Trial
 from referee.files import private_folder
-from referee.live.cluster import Crew
+from referee.live.matches.cluster import Crew
 from referee.match.clock import TimeControl
 from referee.match.result import MAX_LAG_SHARE, Outcome, Result
 from referee.registry import find, games, house_bots

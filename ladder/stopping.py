@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from types import FrameType
 
 from ladder.journal import note
-from referee.live.orphans import kill_below
+from referee.live.seats.orphans import kill_below
 from referee.sandbox.system import children
 
 STOP_SECONDS = 4.0

@@ -22,7 +22,7 @@ from ladder.match import HOUSE, Count, Match, Version, seed_of
 from ladder.rating import History, Rating
 from ladder.schema import MAX_VOIDS
 from ladder.tallies import DERIVED, REPEATED, begin_again, derive, differences, differing_after_blocks
-from referee.live.telemetry import Series
+from referee.live.seats.telemetry import Series
 from referee.match.result import Outcome, Result, milliseconds
 
 

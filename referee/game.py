@@ -40,7 +40,7 @@ The contract suite (`referee/contract/`) checks each of these sentences, by its 
      spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
  14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple `seats` whose
      entries carry each seat's `rank`, equal to `ranks`: tie-breaks are in one place. Spectators, too, know scores and who acts.
- 15. Actions and observations mirror the game's messages name by name (`referee/live/codec.py` converts).
+ 15. Actions and observations mirror the game's messages name by name (`referee/live/messages/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
  17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
      a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.

@@ -21,7 +21,7 @@ from ladder.home import Home
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from ladder.web.asked import Site
-from referee.live.play import Command, House, play_match
+from referee.live.matches.play import Command, House, play_match
 from referee.match.result import Outcome
 from referee.pages.match import make_page
 from referee.records.verify import verify

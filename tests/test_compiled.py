@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.kit.chance import FastChance, LiveChance
-from referee.live.in_process import play_in_process
+from referee.live.matches.in_process import play_in_process
 from referee.playout import random_playout
 from referee.records.verify import verify
 from referee.registry import find, games, rules_are_compiled, shipped_board

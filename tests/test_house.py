@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.codec import codec
+from referee.live.messages.codec import codec
 from referee.registry import find, games
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.play import Command, House, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, Player, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome
 from tests.tables import plan_of
 from tests.test_packaging import ROOT, build, copy_sources

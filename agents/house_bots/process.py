@@ -11,7 +11,7 @@ from google.protobuf.message import Message
 
 from dogana import sdk
 from referee.game import Action, Observation
-from referee.live.codec import Codec, codec
+from referee.live.messages.codec import Codec, codec
 from referee.match.house import HouseBot
 from referee.registry import find, house_bots
 

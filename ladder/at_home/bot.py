@@ -13,9 +13,9 @@ from ladder.at_home.relay import Relay
 from referee.bots.files import taken_in, where_it_is
 from referee.bots.manifest import own_environment
 from referee.files import in_words, write_private
-from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
-from referee.live.last_words import last_words
-from referee.live.play import EXIT_SECONDS
+from referee.live.matches.play import EXIT_SECONDS
+from referee.live.seats.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.live.seats.last_words import last_words
 from referee.terminal import visible
 
 

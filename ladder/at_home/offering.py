@@ -22,7 +22,7 @@ from ladder.service.client import NO_PROXY
 from ladder.service.login import Login
 from referee.errors import DoganaError
 from referee.files import in_words
-from referee.live.door import SERVICE as REFEREE
+from referee.live.doors.door import SERVICE as REFEREE
 from referee.terminal import visible
 
 _MATCH = re.compile(r"[A-Za-z0-9-]{1,80}", re.ASCII)

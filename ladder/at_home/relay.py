@@ -18,8 +18,8 @@ from google.protobuf.message import DecodeError
 
 from dogana.v1 import referee_pb2 as pb
 from ladder.service.meter import RETRY_AFTER
-from referee.live.call import Call
-from referee.live.door import Door
+from referee.live.doors.call import Call
+from referee.live.doors.door import Door
 
 LOST = (
     grpc.StatusCode.UNAVAILABLE,

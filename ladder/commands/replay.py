@@ -23,7 +23,7 @@ from referee.commands.options import (
 from referee.commands.output import err, target
 from referee.commands.replay import Views, show
 from referee.commands.seats import Hold, read_bot
-from referee.live.play import Command
+from referee.live.matches.play import Command
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
 
 

@@ -42,7 +42,7 @@ from referee.commands.options import (
     read_options,
 )
 from referee.commands.output import err, out
-from referee.live.cluster import Crew
+from referee.live.matches.cluster import Crew
 from referee.registry import find
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits

@@ -63,7 +63,7 @@ from referee.commands.options import (
 )
 from referee.errors import DoganaError
 from referee.files import in_words
-from referee.live.server import Listen
+from referee.live.matches.server import Listen
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
 from referee.version import installed_version

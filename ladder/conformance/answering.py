@@ -10,7 +10,7 @@ from ladder.conformance.conversation import Conversation, Failed, legal, refusal
 from ladder.conformance.judging import Exercise, Judge
 from ladder.conformance.table import Place, Table, places, plan_for
 from referee.game import Game, kind
-from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
+from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
 from referee.match.clock import TRANSIT_SECONDS, TimeControl
 from referee.sandbox.system import parent
 

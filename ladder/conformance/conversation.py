@@ -17,12 +17,12 @@ from google.protobuf.text_format import MessageToString
 from dogana.v1 import referee_pb2 as pb
 from ladder.conformance.table import NotAnAnswer, Table
 from referee.game import Action
-from referee.live import wire
-from referee.live.call import Call
-from referee.live.command import AgentProcess
-from referee.live.door import STOP_SECONDS, Door
-from referee.live.last_words import known_reason
-from referee.live.play import EXIT_SECONDS
+from referee.live.doors.call import Call
+from referee.live.doors.door import STOP_SECONDS, Door
+from referee.live.matches.play import EXIT_SECONDS
+from referee.live.messages import wire
+from referee.live.seats.command import AgentProcess
+from referee.live.seats.last_words import known_reason
 from referee.match.clock import TimeControl
 from referee.sandbox.box import Sandbox
 from referee.sandbox.socket_folder import sweep

@@ -10,8 +10,8 @@ from ladder.conformance.conversation import Failed
 from ladder.conformance.judging import Exercise, Judge
 from ladder.conformance.table import places, plan_for
 from referee.game import Distinct, Game, OptionValue
-from referee.live.play import Command, House, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, Player, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome, SeatResult

@@ -9,7 +9,7 @@ from dogana.v1 import referee_pb2 as pb
 from ladder.conformance.conversation import Conversation, Failed, legal
 from ladder.conformance.judging import Exercise, Judge
 from ladder.conformance.table import Table
-from referee.live import wire
+from referee.live.messages import wire
 from referee.sandbox.box import NO_PROGRAM
 
 _DECISIONS = 5

@@ -11,8 +11,8 @@ from typing import Any
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Game, IllegalAction, OptionValue, Seat, State, label
 from referee.kit.chance import LiveChance
-from referee.live import wire
-from referee.live.codec import Codec, codec
+from referee.live.messages import wire
+from referee.live.messages.codec import Codec, codec
 from referee.match.clock import SeatClock, TimeControl
 from referee.match.effects import Decision, Played
 from referee.match.plan import MatchPlan

@@ -23,9 +23,9 @@ from ladder.pool import Invitation
 from ladder.service.meter import RETRY_AFTER, AtATime, Meter
 from ladder.service.sending import send
 from referee.bots.errors import BadBot
-from referee.live import wire
-from referee.live.door import SERVICE as REFEREE
-from referee.live.lobby import Lobby, host_of
+from referee.live.doors.door import SERVICE as REFEREE
+from referee.live.doors.lobby import Lobby, host_of
+from referee.live.messages import wire
 
 BEAT_SECONDS = 15.0
 """How often a client is asked whether it is still there."""

@@ -12,8 +12,8 @@ from ladder.home import Home
 from ladder.service.at_home import AtHome
 from ladder.service.metrics import Metrics
 from ladder.service.server import LadderServer
-from referee.live.server import Listen
-from referee.live.worker import undisturbed
+from referee.live.matches.server import Listen
+from referee.live.matches.worker import undisturbed
 
 
 @contextmanager

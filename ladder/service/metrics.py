@@ -19,7 +19,7 @@ from typing_extensions import override
 from ladder.home import Home
 from ladder.playing import playing
 from ladder.store import Store
-from referee.live.server import Listen, PortInUse
+from referee.live.matches.server import Listen, PortInUse
 
 LASTING = ("connect", "play", "watch")
 """The calls that last as long as somebody plays or watches: how long says nothing of the server."""

@@ -8,8 +8,8 @@ from typing import Any
 import grpc
 
 from ladder.errors import TooMuch
-from referee.live.door import SERVICE as REFEREE
-from referee.live.spectators import SLOW_SECONDS
+from referee.live.doors.door import SERVICE as REFEREE
+from referee.live.matches.spectators import SLOW_SECONDS
 
 
 async def send(context: Any, message: object) -> None:

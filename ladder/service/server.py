@@ -48,10 +48,10 @@ from ladder.service.tokens import Tokens
 from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from referee.bots.errors import BadBot
 from referee.errors import DoganaError
-from referee.live.door import OPTIONS, Calls
-from referee.live.door import SERVICE as REFEREE
-from referee.live.lobby import Places, host_of
-from referee.live.server import Health, Listen, PortInUse
+from referee.live.doors.door import OPTIONS, Calls
+from referee.live.doors.door import SERVICE as REFEREE
+from referee.live.doors.lobby import Places, host_of
+from referee.live.matches.server import Health, Listen, PortInUse
 from referee.sandbox.system import allow_files
 from referee.terminal import visible
 

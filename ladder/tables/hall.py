@@ -33,7 +33,7 @@ from ladder.tables.process import VIEW
 from ladder.tables.view import Stage, View
 from ladder.tables.wish import Wish
 from referee.files import in_words, private_folder, read_file
-from referee.live.orphans import kill_below
+from referee.live.seats.orphans import kill_below
 
 TABLES = 32
 """How many matches people may play at a time, unless the organiser says another number: a class. Each takes 40 MB."""

@@ -19,7 +19,7 @@ from ladder.match import Version
 from ladder.pool import JOIN_SECONDS
 from ladder.standings import SCHEDULED, standings
 from referee.bots.manifest import environment
-from referee.live.play import Command
+from referee.live.matches.play import Command
 from referee.sandbox.box import Sandbox
 
 

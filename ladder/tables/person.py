@@ -15,8 +15,8 @@ from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.at_home.relay import LOST, pass_on_cancellation
 from referee.game import Action
-from referee.live.codec import Codec
-from referee.live.wire import PROTOCOL
+from referee.live.messages.codec import Codec
+from referee.live.messages.wire import PROTOCOL
 
 PAUSE_SECONDS = 0.5
 """How long after a lost connection it comes back."""

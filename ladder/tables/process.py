@@ -24,10 +24,10 @@ from ladder.tables.view import Asking, SeatView, Stage, View, digest_of
 from ladder.tables.wish import PERSON, Wish
 from referee.files import private_folder, write_private
 from referee.game import label
-from referee.live.codec import codec
-from referee.live.play import Command, House, Player, Remote, StartFailed, play_match
-from referee.live.server import RefereeServer
-from referee.live.worker import become_worker
+from referee.live.matches.play import Command, House, Player, Remote, StartFailed, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.matches.worker import become_worker
+from referee.live.messages.codec import codec
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.pages.match import make_page

@@ -16,7 +16,7 @@ from ladder.asker import Asker
 from ladder.errors import TooMuch
 from ladder.service.meter import GUESSES, REQUESTS, SUBMISSIONS, UPLOADED, AtATime, Meter
 from ladder.service.threads import WAIT_SECONDS
-from referee.live.lobby import host_of
+from referee.live.doors.lobby import host_of
 
 MAX_WAITING = 128
 """How many pages may be asked for at a time from one address: that of a lecture hall, or of a proxy."""

@@ -28,9 +28,9 @@ from ladder.match import Match
 from ladder.playing import playing
 from ladder.web.pages.match import sentence
 from referee.game import Game, Observation, Scene, Setup
-from referee.live import wire
-from referee.live.codec import codec
-from referee.live.telling import told
+from referee.live.matches.telling import told
+from referee.live.messages import wire
+from referee.live.messages.codec import codec
 from referee.match.effects import Happened, SeatNow
 from referee.match.result import Outcome
 from referee.pages.payload import splice, tokens_of

@@ -37,9 +37,9 @@ from ladder.web.app import application
 from ladder.web.asked import Site
 from ladder.web.connections import MAX_CONNECTIONS, Connection, Crowd
 from referee.files import in_words
-from referee.live.orphans import kill_below, kill_children, own_ended, own_starting
-from referee.live.server import Listen, PortInUse
-from referee.live.worker import STOPPING, become_worker, undisturbed
+from referee.live.matches.server import Listen, PortInUse
+from referee.live.matches.worker import STOPPING, become_worker, undisturbed
+from referee.live.seats.orphans import kill_below, kill_children, own_ended, own_starting
 from referee.sandbox.system import allow_files
 
 KEEP_ALIVE_SECONDS = 15

@@ -12,10 +12,10 @@ from typing import Any
 from referee.commands.output import err, out, print_json, styled
 from referee.errors import DoganaError
 from referee.game import Action, Seat, label
-from referee.live.again import Answer, ask_again
-from referee.live.command import AgentProcess
-from referee.live.orphans import adopt_orphans
-from referee.live.play import Command
+from referee.live.matches.again import Answer, ask_again
+from referee.live.matches.play import Command
+from referee.live.seats.command import AgentProcess
+from referee.live.seats.orphans import adopt_orphans
 from referee.records.asked import Asked, Ending, decisions_asked
 from referee.records.verify import Replay
 from referee.registry import find

@@ -41,12 +41,12 @@ from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
 from referee.files import check_free, check_regular, unused, write_file
 from referee.game import Game, Seat, Setup
-from referee.live import luggage
-from referee.live.cluster_series import Party, play_on_cluster
-from referee.live.orphans import adopt_orphans
-from referee.live.play import Command, Player, Remote, play_match
-from referee.live.series import Played, Series, keep, play_series, unkept
-from referee.live.server import Listen, RefereeServer
+from referee.live.matches import luggage
+from referee.live.matches.cluster_series import Party, play_on_cluster
+from referee.live.matches.play import Command, Player, Remote, play_match
+from referee.live.matches.series import Played, Series, keep, play_series, unkept
+from referee.live.matches.server import Listen, RefereeServer
+from referee.live.seats.orphans import adopt_orphans
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.registry import find, house_bots, read_board_file, shipped_board

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from referee.commands.output import frame, out, styled
 from referee.game import Game, Observation, Seat, Setup
-from referee.live.telling import told
+from referee.live.matches.telling import told
 from referee.match.effects import Happened
 from referee.records.moments import round_of
 from referee.terminal import visible

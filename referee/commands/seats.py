@@ -13,7 +13,7 @@ from referee.bots.files import is_archive, taken_in, where_it_is
 from referee.bots.manifest import own_environment
 from referee.errors import DoganaError
 from referee.game import Game
-from referee.live.play import Command, House, Player, Remote
+from referee.live.matches.play import Command, House, Player, Remote
 from referee.registry import did_you_mean, house_bots
 from referee.sandbox.box import Sandbox
 

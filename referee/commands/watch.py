@@ -23,9 +23,10 @@ from referee.commands.output import err, out
 from referee.commands.screen import Screen
 from referee.errors import DoganaError
 from referee.game import Game, Setup, SetupError
-from referee.live import orphans, wire
-from referee.live.codec import CodecError, codec
-from referee.live.server import RefereeServer
+from referee.live.matches.server import RefereeServer
+from referee.live.messages import wire
+from referee.live.messages.codec import CodecError, codec
+from referee.live.seats import orphans
 from referee.match.clock import TimeControl
 from referee.match.effects import Happened
 from referee.match.plan import MatchPlan

@@ -18,7 +18,7 @@ from referee.contract.suite import BrokenContract, points_problems
 from referee.game import Game, JsonObject, Setup, State
 from referee.kit.chance import FastChance
 from referee.kit.document import Document
-from referee.live.codec import codec
+from referee.live.messages.codec import codec
 
 Spot = tuple[Any, Any, tuple[Any, ...]]
 """An entry of a document: the list or object that it is in, its index or key there, and the path to it."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from referee.game import Action, Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
-from referee.live import wire
-from referee.live.codec import codec
+from referee.live.messages import wire
+from referee.live.messages.codec import codec
 from referee.match.clock import TimeControl
 from referee.match.effects import Ask, Decision, Effect, Happened, NewDeadline, Reject, Show, Withdraw
 from referee.match.machine import Match

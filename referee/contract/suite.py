@@ -22,7 +22,7 @@ from referee.contract.secrecy import overhear
 from referee.game import Action, Chance, Game, IllegalAction, Observation, Scene, Seat, Setup, State, label
 from referee.kit.chance import FastChance, LiveChance
 from referee.kit.document import Document
-from referee.live.codec import Codec, codec
+from referee.live.messages.codec import Codec, codec
 from referee.records.changes import describe
 
 DEEP_CHECKS = 40

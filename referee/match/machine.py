@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-The one driver (`referee/live/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock.
+The one driver (`referee/live/matches/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock.
 Each of these methods returns *effects*, which the driver must carry out in their order:
 
     start       the match begins                    choose      an answer was read

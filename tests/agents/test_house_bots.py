@@ -13,9 +13,9 @@ import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.game import Game
-from referee.live.driver import MatchVoid
-from referee.live.play import Command, House, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.play import Command, House, Player, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome, Result
 from referee.records.position import read_position
 from referee.registry import find, games, house_bots

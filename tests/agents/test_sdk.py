@@ -18,8 +18,8 @@ from house_bots.random_bot import RandomBot
 from dogana.remote import channel
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
-from referee.live.server import Listen, RefereeServer
+from referee.live.matches.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.matches.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.cases import mostly_long
 from tests.patience import patient

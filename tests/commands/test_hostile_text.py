@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.kit.chance import commitment
-from referee.live.in_process import play_in_process
+from referee.live.matches.in_process import play_in_process
 from referee.match.result import Fault, Outcome
 from referee.records.record import header
 from referee.terminal import visible, visible_lines

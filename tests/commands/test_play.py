@@ -17,7 +17,7 @@ import pytest
 
 from referee.commands.tally import mean, share
 from referee.games.cargo_noir.tests.table import place
-from referee.live.series import keep, unkept
+from referee.live.matches.series import keep, unkept
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.in_process import play_in_process
+from referee.live.matches.in_process import play_in_process
 from referee.records.shown import Shown
 from referee.records.verify import Replay
 from referee.registry import find

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.in_process import play_in_process
+from referee.live.matches.in_process import play_in_process
 from tests.commands.conftest import ROOT, Dogana
 from tests.patience import patient
 

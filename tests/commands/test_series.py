@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from referee.commands.resume import NAME
-from referee.live.series import unkept
+from referee.live.matches.series import unkept
 from referee.match.plan import match_id_for
 from referee.registry import find, shipped_board
 from tests.commands.conftest import ROOT, Dogana

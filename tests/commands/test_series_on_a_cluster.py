@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from referee.live import luggage
-from referee.live.cluster_series import play_on_cluster
-from referee.live.play import House
-from referee.live.series import Played, Series, play_series
+from referee.live.matches import luggage
+from referee.live.matches.cluster_series import play_on_cluster
+from referee.live.matches.play import House
+from referee.live.matches.series import Played, Series, play_series
 from referee.match.clock import TimeControl
 from referee.records.verify import verify
 from referee.registry import find, house_bots, shipped_board

@@ -96,7 +96,7 @@ def test_importing_the_referee_or_the_sdk_changes_no_environment_and_loads_no_gr
         "import referee, dogana.sdk\n"
         "assert dict(os.environ) == before\n"
         "assert 'grpc' not in sys.modules\n"
-        "import referee.live.server\n"
+        "import referee.live.matches.server\n"
         "assert not {'GRPC_EXPERIMENTS', 'GRPC_VERBOSITY'} & (os.environ.keys() - before.keys())\n"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, env={}, check=True)

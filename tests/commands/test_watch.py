@@ -21,8 +21,8 @@ from google.protobuf.struct_pb2 import Struct
 
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
-from referee.live import wire
-from referee.live.codec import codec
+from referee.live.messages import wire
+from referee.live.messages.codec import codec
 from referee.match.effects import Happened
 from referee.records.shown import Shown
 from referee.records.verify import Replay

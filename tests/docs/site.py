@@ -22,7 +22,7 @@ def test_nothing_is_fetched_from_elsewhere_when_a_page_is_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["dogana.sdk.play", "referee.game.State.clone", "referee.live.in_process.play_in_process"]
+    "name", ["dogana.sdk.play", "referee.game.State.clone", "referee.live.matches.in_process.play_in_process"]
 )
 def test_the_reference_has_what_the_pages_speak_of(name: str) -> None:
     assert f'id="{name}"' in (SITE / "docs" / "api.html").read_text()

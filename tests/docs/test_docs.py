@@ -12,7 +12,7 @@ import typer
 from house_bots.random_bot import RandomBot
 
 from ladder.cli import app
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.records.audit_log import ENTRIES
 from referee.registry import games
 from tests.commands.conftest import Dogana

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from referee.kit.chance import FastChance
-from referee.live.codec import codec
+from referee.live.messages.codec import codec
 from referee.records.verify import verify
 from referee.registry import find, shipped_board
 

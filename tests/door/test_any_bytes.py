@@ -16,12 +16,12 @@ import pytest
 from hpack import Encoder
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live import frames
-from referee.live.agent import AgentSeat
-from referee.live.door import SERVICE, SeatDoor
-from referee.live.frames import frame
-from referee.live.listener import ALLOWANCE_SECONDS
-from referee.live.play import Command, MatchReport, play_match
+from referee.live.doors import frames
+from referee.live.doors.door import SERVICE, SeatDoor
+from referee.live.doors.frames import frame
+from referee.live.doors.listener import ALLOWANCE_SECONDS
+from referee.live.matches.play import Command, MatchReport, play_match
+from referee.live.seats.agent import AgentSeat
 from referee.match.result import Outcome
 from tests.patience import patient
 from tests.tables import plan_of
@@ -111,7 +111,7 @@ def memory() -> int:
 def test_hostile_sessions_do_not_make_a_door_fail_or_grow(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.live.listener.ALLOWANCE_SECONDS", 0.0)  # nobody has to wait: all bytes are read
+    monkeypatch.setattr("referee.live.doors.listener.ALLOWANCE_SECONDS", 0.0)  # nobody has to wait: all bytes are read
     failures: list[object] = []
 
     async def attack() -> int:

@@ -16,9 +16,9 @@ from xml.etree import ElementTree
 import pytest
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live.call import Call
-from referee.live.door import MAX_FRAME_BYTES, MAX_STREAMS_AT_A_SEAT, SERVICE
-from referee.live.listener import Listener
+from referee.live.doors.call import Call
+from referee.live.doors.door import MAX_FRAME_BYTES, MAX_STREAMS_AT_A_SEAT, SERVICE
+from referee.live.doors.listener import Listener
 from tests.patience import patient
 
 pytestmark = pytest.mark.door

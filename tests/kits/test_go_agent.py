@@ -19,8 +19,8 @@ from ladder.conformance.conversation import Bot, Patience
 from ladder.conformance.exercises import run
 from ladder.conformance.judging import Course
 from referee.game import Game
-from referee.live.play import Command, House, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, Player, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome, Result
 from referee.registry import find, games
 from referee.sandbox.limits import Limits

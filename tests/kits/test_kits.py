@@ -42,8 +42,8 @@ from ladder.conformance.steps import Outcome as Judged
 from ladder.conformance.steps import Verdict
 from referee.bots.files import make_writable, take_in
 from referee.game import Game
-from referee.live.play import Command, House, MatchReport, Player, Remote, play_match
-from referee.live.server import Listen, RefereeServer
+from referee.live.matches.play import Command, House, MatchReport, Player, Remote, play_match
+from referee.live.matches.server import Listen, RefereeServer
 from referee.match.result import Outcome
 from referee.registry import games
 from referee.sandbox.cgroup import Groups

@@ -43,7 +43,7 @@ from ladder.store import Store
 from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed
-from referee.live.server import Listen
+from referee.live.matches.server import Listen
 from referee.match.result import Outcome
 from tests.ladder.in_process import in_process
 from tests.ladder.made import CONDITION, GAME, ladder, result_of

@@ -20,7 +20,7 @@ from ladder.home import Home
 from ladder.match import Match
 from ladder.pool import End, Finished, Pool, Void
 from ladder.store import Store
-from referee.live.cluster import LAG_WINDOW, MAX_LAGGED, MAX_LOST, ClusterError, Crew, Job, joined
+from referee.live.matches.cluster import LAG_WINDOW, MAX_LAGGED, MAX_LOST, ClusterError, Crew, Job, joined
 from referee.records.verify import verify
 from referee.registry import find
 from referee.sandbox.limits import Limits

@@ -23,8 +23,8 @@ from ladder.pool import End, Finished, Pool, Void
 from ladder.running import RunPlan, run
 from ladder.store import Store
 from referee.bots import files
-from referee.live import cluster
-from referee.live.cluster import Crew, Done, Job, Machine, Unfit
+from referee.live.matches import cluster
+from referee.live.matches.cluster import Crew, Done, Job, Machine, Unfit
 from referee.match.clock import TimeControl
 from referee.registry import find
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, entered, match

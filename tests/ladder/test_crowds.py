@@ -34,8 +34,8 @@ from ladder.service.metrics import Metrics
 from ladder.service.threads import Threads
 from ladder.service.tokens import KNOWN_SECONDS, Tokens
 from ladder.store import Store
-from referee.live.lobby import host_of
-from referee.live.server import Listen
+from referee.live.doors.lobby import host_of
+from referee.live.matches.server import Listen
 from tests.ladder.raw import PREFACE, RawClient
 from tests.ladder.test_serving import RANDOM, rated, served, wait_until
 from tests.ladder.told import told_ladder

@@ -25,7 +25,7 @@ from ladder.rating import History
 from ladder.recompute import Comparison, compare, repair
 from ladder.sealing import seal_block
 from ladder.store import Store
-from referee.live.telemetry import Series
+from referee.live.seats.telemetry import Series
 from referee.match.result import Fault, Outcome
 from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches
 from tests.ladder.told import play_really

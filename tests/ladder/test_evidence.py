@@ -17,7 +17,7 @@ from ladder.match import Match
 from ladder.running import count
 from ladder.sealing import seal_block, seal_blocks
 from ladder.store import Store
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.records.record import read_lines

@@ -22,7 +22,7 @@ from ladder.journal import MAX_LINE_BYTES, Form, line
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from referee.live.server import Listen
+from referee.live.matches.server import Listen
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.ladder.made import ladder

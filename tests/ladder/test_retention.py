@@ -30,7 +30,7 @@ from ladder.recompute import compare
 from ladder.retention import prune
 from ladder.sealing import seal_blocks
 from ladder.service.beside import serving
-from referee.live.server import Listen
+from referee.live.matches.server import Listen
 from referee.records.verify import verify
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process

@@ -45,8 +45,8 @@ from ladder.upload import sweep_uploads
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES, TAKING_IN
 from referee.files import private_folder
-from referee.live.server import Listen, PortInUse
-from referee.live.telemetry import Series
+from referee.live.matches.server import Listen, PortInUse
+from referee.live.seats.telemetry import Series
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted

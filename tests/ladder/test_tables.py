@@ -18,10 +18,10 @@ from ladder.tables.person import Person
 from ladder.tables.view import Asking, SeatView, Stage, View
 from referee.game import Game, label
 from referee.kit.chance import LiveChance
-from referee.live.codec import codec
-from referee.live.door import SERVICE
-from referee.live.play import House, MatchReport, Remote, play_match
-from referee.live.server import Listen, RefereeServer
+from referee.live.doors.door import SERVICE
+from referee.live.matches.play import House, MatchReport, Remote, play_match
+from referee.live.matches.server import Listen, RefereeServer
+from referee.live.messages.codec import codec
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, link

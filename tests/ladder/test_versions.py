@@ -19,7 +19,7 @@ from ladder.chronicle import Chronicle
 from ladder.desk import Desk
 from ladder.home import Home
 from ladder.service.beside import serving
-from referee.live.server import Listen
+from referee.live.matches.server import Listen
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.told import FAULTY, told_ladder

@@ -13,7 +13,7 @@ import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.game import Game
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.registry import find
 from tests.tables import plan_of
 

@@ -1,4 +1,4 @@
-"""Questions of a record are put to an agent again (`referee/live/again.py`): it is sent the same bytes, and answers the same."""
+"""Questions of a record are put to an agent again (`referee/live/matches/again.py`): it is sent the same bytes, and answers the same."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from house_bots.greedy import GreedyBot
 
-from referee.live.again import Answer, ask_again
-from referee.live.command import AgentProcess
-from referee.live.play import Command, House, MatchReport, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.again import Answer, ask_again
+from referee.live.matches.play import Command, House, MatchReport, Player, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.seats.command import AgentProcess
 from referee.match.plan import MatchPlan
 from referee.records.asked import Asked, decisions_asked
 from referee.registry import find, games

@@ -12,8 +12,8 @@ import pytest
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Game, IllegalAction, Seat, State
 from referee.kit.chance import FastChance
-from referee.live import wire
-from referee.live.codec import codec
+from referee.live.messages import wire
+from referee.live.messages.codec import codec
 from referee.match.clock import TRANSIT_SECONDS, TimeControl
 from referee.match.effects import Ask, Decision, Effect
 from referee.match.plan import MatchPlan

@@ -14,12 +14,12 @@ from hpack import Encoder
 
 from dogana.started import Call
 from dogana.v1 import referee_pb2 as pb
-from referee.live import frames
-from referee.live.agent import AgentSeat
-from referee.live.call import Call as HeldCall
-from referee.live.door import SERVICE, Door, SeatDoor
-from referee.live.listener import ALLOWANCE
-from referee.live.server import RefereeServer
+from referee.live.doors import frames
+from referee.live.doors.call import Call as HeldCall
+from referee.live.doors.door import SERVICE, Door, SeatDoor
+from referee.live.doors.listener import ALLOWANCE
+from referee.live.matches.server import RefereeServer
+from referee.live.seats.agent import AgentSeat
 from referee.match.result import Result
 from tests.patience import patient
 

@@ -23,8 +23,8 @@ from house_bots.random_bot import RandomBot
 from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from referee.live.play import Command, House, Player, Remote, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, Player, Remote, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.plan import MatchPlan
 from referee.registry import games
 from tests.patience import patient

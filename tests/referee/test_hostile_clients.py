@@ -19,10 +19,10 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live import lobby
-from referee.live.door import MAX_FRAME_BYTES
-from referee.live.play import Remote
-from referee.live.server import MAX_WATCHERS, Listen, RefereeServer
+from referee.live.doors import lobby
+from referee.live.doors.door import MAX_FRAME_BYTES
+from referee.live.matches.play import Remote
+from referee.live.matches.server import MAX_WATCHERS, Listen, RefereeServer
 from referee.match.result import Outcome
 from tests.cases import mostly_long
 from tests.patience import patient

@@ -14,9 +14,9 @@ from hpack import Decoder, Encoder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live import frames
-from referee.live.call import Call
-from referee.live.frames import (
+from referee.live.doors import frames
+from referee.live.doors.call import Call
+from referee.live.doors.frames import (
     ACK,
     CONTINUATION,
     DATA,
@@ -34,7 +34,7 @@ from referee.live.frames import (
     WINDOW_UPDATE,
     frame,
 )
-from referee.live.http2 import CALL_COST, MAX_HEADER_BYTES, Connection
+from referee.live.doors.http2 import CALL_COST, MAX_HEADER_BYTES, Connection
 
 METHOD = "/dogana.v1.Referee/Play"
 MAX_MESSAGE_BYTES = 128 * 1024

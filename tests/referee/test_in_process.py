@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.driver import MatchVoid
-from referee.live.in_process import InProcessError, play_in_process
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.in_process import InProcessError, play_in_process
 from referee.match.house import HouseDecision
 from referee.records.verify import verify
 from referee.registry import find

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.live import cluster
-from referee.live.cluster import ClusterError, check_address, joined
+from referee.live.matches import cluster
+from referee.live.matches.cluster import ClusterError, check_address, joined
 from tests.cases import mostly_long
 from tests.patience import patient
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.live import lateness
-from referee.live.lateness import Lateness, NoStatistics
-from referee.live.server import RefereeServer
+from referee.live.matches.server import RefereeServer
+from referee.live.seats import lateness
+from referee.live.seats.lateness import Lateness, NoStatistics
 
 
 @pytest.fixture(params=[True, False], ids=["Linux", "elsewhere"])
@@ -130,7 +130,7 @@ def test_a_kernel_without_statistics_is_refused_in_one_line(monkeypatch: pytest.
         raise FileNotFoundError(2, "No such file or directory", path)
 
     async def scene() -> None:
-        monkeypatch.setattr("referee.live.lateness.os.open", refuse)
+        monkeypatch.setattr("referee.live.seats.lateness.os.open", refuse)
         with pytest.raises(NoStatistics, match=r"schedstat: No such file.*CONFIG_SCHED_INFO") as caught:
             Lateness(ignore, polls=True)
         assert "\n" not in str(caught.value)

@@ -18,9 +18,9 @@ from hpack import Encoder
 
 from dogana.started import Call as SdkCall
 from dogana.started import CallEnded
-from referee.live import frames, listener
-from referee.live.call import Call
-from referee.live.listener import ALLOWANCE, MAX_CONNECTIONS, Listener, Play
+from referee.live.doors import frames, listener
+from referee.live.doors.call import Call
+from referee.live.doors.listener import ALLOWANCE, MAX_CONNECTIONS, Listener, Play
 from tests.patience import patient
 
 METHOD = "/dogana.v1.Referee/Play"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.live import luggage
-from referee.live.luggage import BadLuggage, pack, unpack
+from referee.live.matches import luggage
+from referee.live.matches.luggage import BadLuggage, pack, unpack
 
 
 def folder(path: Path) -> Path:

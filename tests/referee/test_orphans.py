@@ -11,7 +11,7 @@ from tests.patience import patient
 
 CLEARS_AWAY = """
 import subprocess, threading
-from referee.live import orphans
+from referee.live.seats import orphans
 from referee.sandbox.system import children
 
 def begin():

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from referee.live import output
-from referee.live.command import AgentLog
-from referee.live.output import MOST, RATE, READ_BYTES, Output
-from referee.live.play import Command, MatchReport, play_match
-from referee.live.telemetry import Series
+from referee.live.matches.play import Command, MatchReport, play_match
+from referee.live.seats import output
+from referee.live.seats.command import AgentLog
+from referee.live.seats.output import MOST, RATE, READ_BYTES, Output
+from referee.live.seats.telemetry import Series
 from referee.match.result import Outcome
 from tests.patience import patient
 from tests.tables import plan_of

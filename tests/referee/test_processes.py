@@ -17,11 +17,11 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
-from referee.live.driver import MatchVoid
-from referee.live.play import Command, House, MatchReport, Player, StartFailed, play_match
-from referee.live.server import RefereeServer
-from referee.live.starvation import Watched
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.play import Command, House, MatchReport, Player, StartFailed, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES, AgentLog
+from referee.live.seats.starvation import Watched
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find

@@ -17,7 +17,7 @@ from house_bots.random_bot import RandomBot
 
 from referee.files import write_file
 from referee.game import Game
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.match.effects import Finish
 from referee.match.plan import MatchPlan, canonical
 from referee.records.chain import FIRST_HASH

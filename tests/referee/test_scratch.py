@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from referee.files import private_folder
-from referee.live import scratch
-from referee.live.scratch import Scratch
+from referee.live.seats import scratch
+from referee.live.seats.scratch import Scratch
 
 HOLD = """
 import sys
 from pathlib import Path
-from referee.live.scratch import Scratch
+from referee.live.seats.scratch import Scratch
 scratch = Scratch("killed", Path(sys.argv[1]))
 inside = scratch.folder / "read-only"
 inside.mkdir()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live import wire
-from referee.live.play import House, MatchReport, play_match
+from referee.live.matches.play import House, MatchReport, play_match
+from referee.live.messages import wire
 from referee.match.plan import MatchPlan
 from referee.match.result import seed_line
 from referee.records import record as records

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.server import RefereeServer
+from referee.live.matches.server import RefereeServer
 from referee.sandbox.limits import Limits
 from referee.sandbox.socket_folder import SOCKET, PathTooLong, SocketFolder, sweep
 from referee.sandbox.system import MAX_SOCKET_PATH_BYTES
@@ -23,7 +23,7 @@ from referee.sandbox.walls import inspect
 from tests.sandbox.conftest import needs_bubblewrap
 
 REFEREE = (
-    "import asyncio, sys\nfrom referee.live.server import RefereeServer\n"
+    "import asyncio, sys\nfrom referee.live.matches.server import RefereeServer\n"
     "async def main():\n"
     "    async with RefereeServer() as server:\n"
     "        print(server.local_address, flush=True)\n"

@@ -11,11 +11,11 @@ from house_bots.random_bot import RandomBot
 
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action
-from referee.live import server, spectators
-from referee.live.agent import MAX_UNREAD_MESSAGES
-from referee.live.play import Command, House, StartFailed, play_match
-from referee.live.server import RefereeServer
-from referee.live.spectators import Showing
+from referee.live.matches import server, spectators
+from referee.live.matches.play import Command, House, StartFailed, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.matches.spectators import Showing
+from referee.live.seats.agent import MAX_UNREAD_MESSAGES
 from referee.match.result import Outcome
 from referee.registry import games
 from tests.referee.test_wire import hall, run, watching

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.live.starvation import Watched, is_starved
+from referee.live.seats.starvation import Watched, is_starved
 from tests.patience import patient
 
 BURN = "import time\nwhile time.process_time() < 0.5:\n    pass\n"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.live.telemetry import MAX_KEYS, MAX_LINE_BYTES, Series, Telemetry
+from referee.live.seats.telemetry import MAX_KEYS, MAX_LINE_BYTES, Series, Telemetry
 
 OUTPUT = b"hello\ndogana: nodes=100 depth=3\nnonsense\ndogana: nodes=300\n\xff\xfe\ndogana: depth=5\n"
 

@@ -21,13 +21,15 @@ from dogana.games.cargo_noir.v1 import cargo_noir_pb2 as cn
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat
 from referee.kit.chance import commitment
-from referee.live import agent, lobby, wire
-from referee.live.codec import Codec
-from referee.live.door import MAX_FRAME_BYTES
-from referee.live.driver import MatchVoid
-from referee.live.grpc_call import GrpcCall
-from referee.live.play import House, MatchReport, Player, Remote, StartFailed, play_match
-from referee.live.server import Listen, PortInUse, RefereeServer
+from referee.live.doors import lobby
+from referee.live.doors.door import MAX_FRAME_BYTES
+from referee.live.doors.grpc_call import GrpcCall
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.play import House, MatchReport, Player, Remote, StartFailed, play_match
+from referee.live.matches.server import Listen, PortInUse, RefereeServer
+from referee.live.messages import wire
+from referee.live.messages.codec import Codec
+from referee.live.seats import agent
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome
 from tests.patience import patient

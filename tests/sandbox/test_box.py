@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.command import AgentProcess
-from referee.live.play import Command, House, MatchReport, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, MatchReport, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.seats.command import AgentProcess
 from referee.match.result import Outcome
 from referee.sandbox import look_around
 from referee.sandbox.box import NO_PROGRAM, SUPERVISOR, CannotIsolate, Sandbox, users_for_agents

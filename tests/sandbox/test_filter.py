@@ -24,8 +24,8 @@ import pytest
 from house_bots.random_bot import RandomBot
 
 from referee.errors import DoganaError
-from referee.live.play import Command, House, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, Player, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome
 from referee.sandbox import probe
 from referee.sandbox.filter import ALLOW, ARCHITECTURES, DENY, Policy, bpf, calls

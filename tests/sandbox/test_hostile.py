@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
-from referee.live.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
-from referee.live.play import Command, House, MatchReport, Player, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, MatchReport, Player, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.seats.command import LOG_HEAD_BYTES, LOG_TAIL_BYTES
 from referee.match.result import Outcome
 from referee.records.verify import verify
 from referee.registry import find

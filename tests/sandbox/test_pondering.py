@@ -19,8 +19,8 @@ import pytest
 
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from referee.live.play import Command, MatchReport, Remote, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, MatchReport, Remote, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.result import Outcome
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Groups

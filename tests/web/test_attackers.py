@@ -26,7 +26,7 @@ from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from ladder.web import connections, form
 from ladder.web.asked import Site
-from referee.live.server import Listen
+from referee.live.matches.server import Listen
 from tests.cases import mostly_long
 from tests.ladder.raw import PREFACE
 from tests.web.conftest import Browse, new_ladder

@@ -17,7 +17,7 @@ from ladder.desk import Desk
 from ladder.errors import NotFound
 from ladder.home import Home
 from ladder.web.asked import Site
-from referee.live.telemetry import Series
+from referee.live.seats.telemetry import Series
 from tests.ladder.made import GAME
 from tests.ladder.told import FAULTY
 from tests.patience import patient

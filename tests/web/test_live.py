@@ -27,7 +27,7 @@ from ladder.web import matches
 from ladder.web.asked import Site
 from ladder.web.live import Live, changed
 from referee.game import Game
-from referee.live.play import House, Player, Remote
+from referee.live.matches.play import House, Player, Remote
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.pages.payload import tokens_of

@@ -16,8 +16,8 @@ from referee.games.valparaiso import GAME
 from referee.games.valparaiso.actions import COMMIT, PLACES
 from referee.games.valparaiso.names import Card
 from referee.games.valparaiso.tests.table import place
-from referee.live.play import Command, House, play_match
-from referee.live.server import RefereeServer
+from referee.live.matches.play import Command, House, play_match
+from referee.live.matches.server import RefereeServer
 from referee.match.effects import Withdraw, Withdrawal
 from referee.match.result import Fault, Outcome, Result
 from referee.records.verify import verify

@@ -15,7 +15,7 @@ from referee.games.venezia import GAME
 from referee.games.venezia.state import VeneziaState
 from referee.games.venezia.tests.table import plan, setup
 from referee.kit.document import Document
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.records.chain import FIRST_HASH
 from referee.records.record import RecordError
 from referee.records.verify import verify

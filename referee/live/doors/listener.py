@@ -13,9 +13,9 @@ from pathlib import Path
 
 import grpc
 
-from referee.live.call import Aborted, Call
-from referee.live.frames import ENHANCE_YOUR_CALM, NO_ERROR
-from referee.live.http2 import Connection
+from referee.live.doors.call import Aborted, Call
+from referee.live.doors.frames import ENHANCE_YOUR_CALM, NO_ERROR
+from referee.live.doors.http2 import Connection
 
 _log = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ class Listener:
             for wire in list(self._wires):
                 wire.connection.end(NO_ERROR, "the referee has stopped")
 
-    # what connections ask for (`referee.live.http2.Service`)
+    # what connections ask for (`referee.live.doors.http2.Service`)
 
     def begin(self, call: Call) -> None:
         """Begin to serve a call; refuse it if this is stopping."""

@@ -12,16 +12,16 @@ from referee.errors import DoganaError
 from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
-from referee.live.agent import AgentSeat, Driver
-from referee.live.command import GRACE_SECONDS, AgentProcess, CannotStart
-from referee.live.door import SeatDoor
-from referee.live.driver import MatchDriver, MatchVoid
-from referee.live.last_words import why_it_ended
-from referee.live.pondering import NoPondering
-from referee.live.server import RefereeServer
-from referee.live.spectators import Showing
-from referee.live.starvation import Watched
-from referee.live.telemetry import Series
+from referee.live.doors.door import SeatDoor
+from referee.live.matches.driver import MatchDriver, MatchVoid
+from referee.live.matches.server import RefereeServer
+from referee.live.matches.spectators import Showing
+from referee.live.seats.agent import AgentSeat, Driver
+from referee.live.seats.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.live.seats.last_words import why_it_ended
+from referee.live.seats.pondering import NoPondering
+from referee.live.seats.starvation import Watched
+from referee.live.seats.telemetry import Series
 from referee.match.house import HouseBot
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result

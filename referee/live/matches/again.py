@@ -12,11 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from referee.game import Action, Seat
-from referee.live.agent import AgentSeat
-from referee.live.codec import Codec, codec
-from referee.live.command import GRACE_SECONDS, AgentLog, AgentProcess
-from referee.live.driver import MatchVoid
-from referee.live.play import Command, StartFailed, Table, start_agent, watch_process
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.play import Command, StartFailed, Table, start_agent, watch_process
+from referee.live.messages.codec import Codec, codec
+from referee.live.seats.agent import AgentSeat
+from referee.live.seats.command import GRACE_SECONDS, AgentLog, AgentProcess
 from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import Decider, Decision, Refusal, Reject, Withdraw, Withdrawal
 from referee.match.judging import Refused, judge, why_dropped
@@ -220,7 +220,7 @@ class _Questions:
                 return None
         return sum(step.by is Decider.AGENT for step in then)
 
-    # what the seat says (`referee.live.agent.Driver`)
+    # what the seat says (`referee.live.seats.agent.Driver`)
 
     def sent(self, seat: Seat, number: int) -> None:
         """Start the time of a question."""

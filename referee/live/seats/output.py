@@ -12,7 +12,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
-from referee.live.telemetry import BEGINNING
+from referee.live.seats.telemetry import BEGINNING
 
 READ_BYTES = 65_536
 """How much is read at once: what a pipe holds."""

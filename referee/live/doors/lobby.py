@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import grpc
 
-from referee.live.agent import Call
+from referee.live.seats.agent import Call
 
 JOIN_SECONDS = 10.0
 """How long a stream may stay without a Join."""

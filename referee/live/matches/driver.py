@@ -8,7 +8,7 @@ Its duties, in the order of each effect list (`referee/match/effects.py`):
 3. `Show`: spectators get what they may see, one action after the other, if it is new to them.
 4. `Finish`: everybody is told, and the match is done.
 
-Times are those of the event loop's monotonic clock. `referee/live/lateness.py` tells how long an answer may have waited to be
+Times are those of the event loop's monotonic clock. `referee/live/seats/lateness.py` tells how long an answer may have waited to be
 read. An exception in here or in the rules is the referee's fault: the match is void, whatever the agents did.
 """
 
@@ -26,9 +26,9 @@ from typing import Protocol
 from referee.errors import DoganaError
 from referee.game import Action, Observation, Seat, State
 from referee.kit.chance import LiveChance
-from referee.live.codec import Codec, codec
-from referee.live.house import HouseBotFailed
-from referee.live.lateness import Lateness, Sample
+from referee.live.messages.codec import Codec, codec
+from referee.live.seats.house import HouseBotFailed
+from referee.live.seats.lateness import Lateness, Sample
 from referee.match.clock import TRANSIT_SECONDS
 from referee.match.effects import (
     Ask,

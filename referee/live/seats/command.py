@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.live import orphans
-from referee.live.output import Output
-from referee.live.telemetry import Telemetry
+from referee.live.seats import orphans
+from referee.live.seats.output import Output
+from referee.live.seats.telemetry import Telemetry
 from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.system import descendants
 

@@ -10,7 +10,7 @@ from google.protobuf.struct_pb2 import Struct
 
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat, label
-from referee.live.codec import Codec, CodecError
+from referee.live.messages.codec import Codec, CodecError
 from referee.match.effects import Decision, Happened, Played, Reject, SeatNow, Timing, Withdraw
 from referee.match.machine import STRIKES_ALLOWED
 from referee.match.plan import MatchPlan

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 import grpc
 
-from referee.live import frames
-from referee.live.frames import (
+from referee.live.doors import frames
+from referee.live.doors.frames import (
     BEGIN,
     DATA,
     END_HEADERS,
@@ -27,7 +27,7 @@ from referee.live.frames import (
 )
 
 if TYPE_CHECKING:
-    from referee.live.http2 import Connection
+    from referee.live.doors.http2 import Connection
 
 WHOLE_BYTES = 1024
 """A frame of a message that is not complete yet has at least so many bytes, or it is useless."""

@@ -13,9 +13,9 @@ from typing import Protocol
 import grpc
 from hpack import Decoder, HPACKError
 
-from referee.live import frames
-from referee.live.call import Broken, Call
-from referee.live.frames import (
+from referee.live.doors import frames
+from referee.live.doors.call import Broken, Call
+from referee.live.doors.frames import (
     ACK,
     COMPRESSION_ERROR,
     CONTINUATION,

@@ -13,10 +13,10 @@ import grpc
 
 from dogana.v1 import referee_pb2 as pb
 from referee.game import Action, Seat
-from referee.live import wire
-from referee.live.codec import Codec
-from referee.live.pondering import NoPondering
-from referee.live.telemetry import Series
+from referee.live.messages import wire
+from referee.live.messages.codec import Codec
+from referee.live.seats.pondering import NoPondering
+from referee.live.seats.telemetry import Series
 from referee.match.effects import Decision, Reject, Withdraw
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome, Result
@@ -34,7 +34,7 @@ MAX_STATUS_CHARACTERS = 1000
 
 
 class Call(Protocol):
-    """A call of Play while it is served: at a door (`referee.live.call`), or by gRPC's library (`referee.live.grpc_call`).
+    """A call of Play while it is served: at a door (`referee.live.doors.call`), or by gRPC's library (`referee.live.doors.grpc_call`).
 
     Attributes:
         when_free: called when `is_free` has become True.
@@ -163,7 +163,7 @@ class AgentSeat:
             self._stream.flush()
         self._rest_unless_asked()
 
-    # what the driver says (`referee.live.driver.Connection`)
+    # what the driver says (`referee.live.matches.driver.Connection`)
 
     def ask(self, decision: Decision) -> None:
         """Send a decision."""

@@ -9,8 +9,8 @@ from typing import Any
 
 import grpc
 
-from referee.live import wire
-from referee.live.driver import MatchDriver
+from referee.live.matches.driver import MatchDriver
+from referee.live.messages import wire
 from referee.match.effects import Happened
 
 SLOW_SECONDS = 10.0

@@ -10,10 +10,10 @@ import grpc
 from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
-from referee.live import wire
-from referee.live.agent import AgentSeat, Call
-from referee.live.listener import Listener, Play
-from referee.live.lobby import Lobby
+from referee.live.doors.listener import Listener, Play
+from referee.live.doors.lobby import Lobby
+from referee.live.messages import wire
+from referee.live.seats.agent import AgentSeat, Call
 from referee.sandbox.socket_folder import SocketFolder
 
 SERVICE = "dogana.v1.Referee"

@@ -20,11 +20,11 @@ from typing_extensions import override
 
 from dogana.v1 import referee_pb2 as pb
 from referee.errors import DoganaError
-from referee.live.agent import AgentSeat
-from referee.live.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
-from referee.live.grpc_call import GrpcCall
-from referee.live.lobby import Places
-from referee.live.spectators import Showing
+from referee.live.doors.door import OPTIONS, SERVICE, STOP_SECONDS, Calls, Doorkeeper
+from referee.live.doors.grpc_call import GrpcCall
+from referee.live.doors.lobby import Places
+from referee.live.matches.spectators import Showing
+from referee.live.seats.agent import AgentSeat
 from referee.match.plan import MatchPlan
 from referee.sandbox.socket_folder import SocketFolder, sweep
 from referee.sandbox.system import allow_files

@@ -11,7 +11,7 @@ from grpc.aio import ServicerContext
 
 
 class GrpcCall:
-    """A call (`referee.live.agent.Call`); it is written to without tasks, driven by what gRPC calls back.
+    """A call (`referee.live.seats.agent.Call`); it is written to without tasks, driven by what gRPC calls back.
 
     Attributes:
         when_free: called when `is_free` has become True.

@@ -14,12 +14,22 @@ from multiprocessing.connection import wait
 from pathlib import Path
 
 from referee.errors import DoganaError
-from referee.live import luggage
-from referee.live.cluster import MAX_LOST, Crew, Job, Unfit, forget_main, joined, share
-from referee.live.play import Command
-from referee.live.scratch import Scratch
-from referee.live.series import MAX_DEATHS, Played, Series, SeriesEnd, SeriesError, SeriesWorker, keep, recorded, unkept
-from referee.live.worker import undisturbed
+from referee.live.matches import luggage
+from referee.live.matches.cluster import MAX_LOST, Crew, Job, Unfit, forget_main, joined, share
+from referee.live.matches.play import Command
+from referee.live.matches.series import (
+    MAX_DEATHS,
+    Played,
+    Series,
+    SeriesEnd,
+    SeriesError,
+    SeriesWorker,
+    keep,
+    recorded,
+    unkept,
+)
+from referee.live.matches.worker import undisturbed
+from referee.live.seats.scratch import Scratch
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 from referee.version import installed_version
@@ -46,7 +56,7 @@ class _Reply:
 
 
 class SeriesSlot:
-    """A slot; see `referee.live.cluster.Slot`."""
+    """A slot; see `referee.live.matches.cluster.Slot`."""
 
     def __init__(self, series: Series, dogana: str, party: Party | None) -> None:
         """Prepare to play matches of a series for a command that has this version of Dogana."""
@@ -126,7 +136,7 @@ def play_on_cluster(
 
     Args:
         series: what to play.
-        address: where the cluster is; see `referee.live.cluster.joined`.
+        address: where the cluster is; see `referee.live.matches.cluster.joined`.
         workers: how many matches are played at a time; None for one for each processor of the cluster.
         tell: called with what should be known of a machine, in words.
         party: what commands in it need; None if there are none.

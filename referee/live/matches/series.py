@@ -19,10 +19,10 @@ from typing import Any, NoReturn
 
 from referee.errors import DoganaError
 from referee.game import Seat
-from referee.live.orphans import kill_below
-from referee.live.play import Player, play_match
-from referee.live.server import RefereeServer
-from referee.live.worker import become_worker, undisturbed
+from referee.live.matches.play import Player, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.matches.worker import become_worker, undisturbed
+from referee.live.seats.orphans import kill_below
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan, match_id_for
 from referee.match.result import Result

@@ -13,7 +13,7 @@ from multiprocessing import parent_process
 from multiprocessing.process import BaseProcess
 from types import FrameType
 
-from referee.live.orphans import adopt_orphans
+from referee.live.seats.orphans import adopt_orphans
 from referee.sandbox.system import IS_LINUX, end_with_parent
 from referee.terminal import Remarks
 

@@ -1,6 +1,6 @@
 """How long the referee's threads were held up: the only time that is given back to agents.
 
-The answer of a started agent is read and judged by the event loop's thread (`referee/live/listener.py`). That of an agent
+The answer of a started agent is read and judged by the event loop's thread (`referee/live/doors/listener.py`). That of an agent
 elsewhere goes through a second one before: gRPC's poller, which reads it from the socket. Linux counts for each thread how long
 it has run and how long it has waited for a processor (`/proc/<pid>/task/<tid>/schedstat`, see
 Documentation/scheduler/sched-stats.rst of the kernel). A thread that waits for bytes does neither. So the growth of these

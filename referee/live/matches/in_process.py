@@ -10,7 +10,7 @@ from pathlib import Path
 
 from referee.errors import DoganaError
 from referee.game import Action, Game, Seat, Setup
-from referee.live.play import House, play_match
+from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.house import HouseBot, HouseDecision
 from referee.match.plan import MatchPlan, match_id_for

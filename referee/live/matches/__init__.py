@@ -1,0 +1,1 @@
+"""Matches as they happen: one driver, series, spectators, other machines."""

@@ -1,0 +1,1 @@
+"""Who sits there: agents with their processes, output, time and resources."""
