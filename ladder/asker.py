@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ladder.errors import LadderError
-from ladder.intake import ORGANISER_NAME
+from ladder.names import ORGANISER_NAME
 from ladder.packs import NoRecord
 from referee.records.record import RecordError
 

@@ -17,9 +17,9 @@ from datetime import UTC, datetime, timedelta
 from ladder.budgets import Budgets
 from ladder.entries import now
 from ladder.errors import LadderError, NotFound, Unauthenticated
-from ladder.intake import ORGANISER_NAME, check_author
+from ladder.intake import check_author
 from ladder.match import HOUSE
-from ladder.names import looks_like
+from ladder.names import ORGANISER_NAME, looks_like
 
 DEFAULT_DAYS = 90
 _ALPHABET = string.ascii_letters + string.digits

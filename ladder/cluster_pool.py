@@ -9,8 +9,8 @@ from functools import lru_cache
 
 from ladder.cluster_slot import LadderSlot, Order, Reply, pack
 from ladder.home import Home
-from ladder.match import Match
-from ladder.pool import JOIN_SECONDS, End, Finished, Void, max_seconds
+from ladder.match import JOIN_SECONDS, Match
+from ladder.pool import End, Finished, Void, max_seconds
 from referee.files import private_folder, write_private
 from referee.live.matches.cluster import MAX_LOST, Crew, Done, Job, Machine, joined, share
 from referee.match.clock import TimeControl

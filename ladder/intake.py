@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import stat
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,17 +13,16 @@ from ladder.errors import CannotPlay, LadderError, NoRoom
 from ladder.home import Home
 from ladder.key import ladder_key
 from ladder.match import HOUSE, Version
-from ladder.names import looks_like, without_version
+from ladder.names import ORGANISER_NAME, looks_like, without_version
 from ladder.quotas import check_quota
+from ladder.retention import remove_version
 from ladder.room import check_room
 from ladder.standings import at_rest
 from ladder.store import Store
 from referee.bots.errors import DiskFull
-from referee.bots.files import TAKING_IN, Artefact, check_path, hash_of, make_read_only, make_writable, take_in
+from referee.bots.files import Artefact, check_path, hash_of, make_read_only, take_in
 from referee.registry import house_bots
 
-ORGANISER_NAME = "organiser"
-"""Who makes a change at the machine of the ladder; nobody else can be called so."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
 
 
@@ -117,18 +114,6 @@ def _enter(
         if at_tables:
             allow_at_tables(store, name, who, allowed=True)
     return version, is_new
-
-
-def remove_version(home: Home, content_hash: str) -> None:
-    """Remove the files of a version: all at once, for whoever looks."""
-    gone = Path(tempfile.mkdtemp(dir=home.versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
-    try:
-        folder = home.versions / content_hash
-        folder.chmod(0o700)  # to move a folder elsewhere is to write into it
-        folder.rename(gone / content_hash)
-    finally:
-        make_writable(gone)
-        shutil.rmtree(gone, ignore_errors=True)
 
 
 def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:

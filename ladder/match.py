@@ -9,6 +9,9 @@ from ladder.condition import Condition
 from referee.kit.chance import rotation_seed
 from referee.match.result import Outcome
 
+JOIN_SECONDS = 30.0
+"""How long agents may take to join: with a worker for each processor, a virtual machine that needs 1 s alone may need 10."""
+
 HOUSE = "house"
 """The author of all house bots."""
 HOUSE_PREFIX = "house:"

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+ORGANISER_NAME = "organiser"
+"""Whom the list of changes names for the organiser; no author may be called so."""
 _LOOKS_LIKE = str.maketrans("01234578i9", "olzeastblg")
 _LETTERS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 """Two letters that look like one."""

@@ -28,7 +28,7 @@ from pathlib import Path
 from ladder import journal
 from ladder.errors import NoRoom
 from ladder.home import Home
-from ladder.match import Match, Version
+from ladder.match import JOIN_SECONDS, Match, Version
 from ladder.playing import announced
 from ladder.room import is_for_want_of_room
 from ladder.schema import MAX_VOIDS
@@ -54,8 +54,6 @@ MAX_DECISIONS = 1_000
 """No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
 EXTRA_SECONDS = 60.0
 """What a match may take besides starting agents and the time on its clocks: the referee's own work, ending agents."""
-JOIN_SECONDS = 30.0
-"""How long agents may take to join: with a worker for each processor, a virtual machine that needs 1 s alone may need 10."""
 _STOP_SECONDS = 2.0
 """How long idle workers may take to end, all together; a server needs half a second."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,12 +18,13 @@ from pathlib import Path
 
 from ladder.evidence import NONE_KEPT, KeptRecords
 from ladder.home import Home
-from ladder.intake import ORGANISER_NAME, remove_version
 from ladder.logs import packed_logs, take_out_logs
+from ladder.names import ORGANISER_NAME
 from ladder.packs import in_pack, take_out
 from ladder.quotas import bytes_of
 from ladder.standings import at_rest
 from ladder.store import Store
+from referee.bots.files import TAKING_IN, make_writable
 from referee.records.record import RecordError
 
 KEPT = "whoever has kept it can prove it: dogana verify RECORD --key KEY --audit-log LOG"
@@ -226,3 +228,15 @@ def _about(pruned: Pruned, records_before: str | None, logs_before: str | None, 
     parts += [f"but one block of {kept.one_block_of}"] if records_before and kept.one_block_of else []
     parts += [f"logs of {pruned.logs} matches before {logs_before[:10]}"] if logs_before else []
     return ", ".join(parts)
+
+
+def remove_version(home: Home, content_hash: str) -> None:
+    """Remove the files of a version: all at once, for whoever looks."""
+    gone = Path(tempfile.mkdtemp(dir=home.versions, prefix=f"{TAKING_IN}{os.getpid()}-"))
+    try:
+        folder = home.versions / content_hash
+        folder.chmod(0o700)  # to move a folder elsewhere is to write into it
+        folder.rename(gone / content_hash)
+    finally:
+        make_writable(gone)
+        shutil.rmtree(gone, ignore_errors=True)

@@ -24,10 +24,10 @@ from ladder.home import Home
 from ladder.intake import Inspector, open_to_boxes
 from ladder.journal import note
 from ladder.key import ladder_key
-from ladder.match import HOUSE, HOUSE_PREFIX, Match, Version
+from ladder.match import HOUSE, HOUSE_PREFIX, JOIN_SECONDS, Match, Version
 from ladder.packs import Packer
 from ladder.playing import sweep
-from ladder.pool import JOIN_SECONDS, End, Finished, Invitation, Pool, Void
+from ladder.pool import End, Finished, Invitation, Pool, Void
 from ladder.progress import NOTHING, Progress, Remark
 from ladder.qualifying import not_this_time, partner_of, qualify_alone, qualifying, settle_qualification, why_not
 from ladder.rating import rate

@@ -16,8 +16,9 @@ import grpc
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
 from ladder.at_home.bot import Bot, play_match
-from ladder.at_home.relay import LOST, pass_on_cancellation, pauses, told_to_wait
+from ladder.at_home.relay import told_to_wait
 from ladder.errors import LadderError
+from ladder.lost_calls import LOST, pass_on_cancellation, pauses
 from ladder.service.client import NO_PROXY
 from ladder.service.login import Login
 from referee.errors import DoganaError

@@ -23,8 +23,7 @@ from ladder.commands.where import Where
 from ladder.condition import agree
 from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.match import Match
-from ladder.pool import JOIN_SECONDS
+from ladder.match import JOIN_SECONDS, Match
 from ladder.running import RunPlan
 from ladder.running import run as play
 from ladder.store import Store

@@ -35,9 +35,9 @@ from ladder.commands.run import chosen_limits, confine, walls_of, working
 from ladder.condition import agree
 from ladder.errors import LadderError
 from ladder.home import Home
-from ladder.intake import ORGANISER_NAME
 from ladder.journal import note
-from ladder.pool import JOIN_SECONDS
+from ladder.match import JOIN_SECONDS
+from ladder.names import ORGANISER_NAME
 from ladder.room import OPEN_BYTES, RESERVE_BYTES, is_for_want_of_room, lack_of_room, note_room
 from ladder.running import IDLE_SECONDS, RunPlan, run_locked
 from ladder.service.at_home import AtHome

@@ -15,8 +15,7 @@ from ladder.errors import CannotPlay, LadderError
 from ladder.home import Home
 from ladder.intake import Inspector
 from ladder.journal import note
-from ladder.match import Version
-from ladder.pool import JOIN_SECONDS
+from ladder.match import JOIN_SECONDS, Version
 from ladder.standings import SCHEDULED, standings
 from referee.bots.manifest import environment
 from referee.live.matches.play import Command

@@ -29,7 +29,7 @@ from ladder.service.threads import Threads
 from ladder.service.tokens import Tokens
 from ladder.web.asked import BadQuestion, Site
 from ladder.web.kept import Kept
-from ladder.web.limits import Limits, address_of, name_of
+from ladder.web.limits import FILE_REQUESTS, Limits, address_of, name_of
 from ladder.web.openapi import ERRORS, MAX_TEXT, is_file, is_map, names_in, openapi, question_of
 from ladder.web.refused import told
 from ladder.web.shelf import Shelf
@@ -55,8 +55,6 @@ PATHS = {
 """What can be asked: below `PREFIX`, the call of the service `Ladder` that each path stands for."""
 MAX_ANSWERS = 4
 """How many answers are made at a time."""
-FILE_REQUESTS = 5
-"""For how many requests one for a file counts."""
 MAX_REASON_CHARACTERS = 1000
 
 _HERE = "../v1"

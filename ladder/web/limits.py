@@ -18,6 +18,9 @@ from ladder.service.meter import GUESSES, REQUESTS, SUBMISSIONS, UPLOADED, AtATi
 from ladder.service.threads import WAIT_SECONDS
 from referee.live.doors.lobby import host_of
 
+FILE_REQUESTS = 5
+"""For how many requests one for a file counts."""
+
 MAX_WAITING = 128
 """How many pages may be asked for at a time from one address: that of a lecture hall, or of a proxy."""
 MAX_UPLOADS = 8

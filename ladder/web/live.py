@@ -26,7 +26,7 @@ from ladder.home import Home
 from ladder.journal import note, traceback_of
 from ladder.match import Match
 from ladder.playing import playing
-from ladder.web.pages.match import sentence
+from ladder.web.sentence import sentence
 from referee.game import Game, Observation, Scene, Setup
 from referee.live.matches.telling import told
 from referee.live.messages import wire

@@ -19,10 +19,9 @@ from ladder.errors import NotFound, TooMuch
 from ladder.home import Home
 from ladder.service.meter import AtATime
 from ladder.service.threads import Threads
-from ladder.web.api import FILE_REQUESTS
 from ladder.web.asked import Asked, NoPage, Page
 from ladder.web.drawings import MAX_WAITING, Drawing, Drawings, pages_folder
-from ladder.web.limits import Limits, address_of, name_of
+from ladder.web.limits import FILE_REQUESTS, Limits, address_of, name_of
 from ladder.web.live import Live
 from ladder.web.render import rendered
 from referee.pages.match import policy_of

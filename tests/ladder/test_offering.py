@@ -22,8 +22,9 @@ from ladder.at_home import offering
 from ladder.at_home import relay as relay_module
 from ladder.at_home.bot import look_at, play_match
 from ladder.at_home.offering import Offer, Offering
-from ladder.at_home.relay import LONGEST_PAUSE, Relay
+from ladder.at_home.relay import Relay
 from ladder.errors import LadderError
+from ladder.lost_calls import LONGEST_PAUSE, pauses
 from ladder.service.login import Login
 
 CONTENT = "v1.0"
@@ -358,7 +359,7 @@ def test_attempts_to_come_back_are_spread_and_never_stop() -> None:
     assert waits[-1] >= LONGEST_PAUSE / 2
 
 
-_pauses = relay_module.pauses
+_pauses = pauses
 
 
 # --- a hostile ladder -----------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from ladder.authors import Authors
 from ladder.condition import Condition
 from ladder.errors import CannotPlay, LadderError, NotFound
 from ladder.home import Home
-from ladder.intake import Inspector, remove_version, submit
+from ladder.intake import Inspector, submit
 from ladder.match import Version
 from ladder.quotas import bytes_of
-from ladder.retention import prune_versions
+from ladder.retention import prune_versions, remove_version
 from ladder.running import enter_house_bots
 from ladder.standings import at_rest, requalify, retire
 from ladder.store import Store

@@ -26,7 +26,7 @@ from ladder.store import Store
 from ladder.web import limits
 from ladder.web.asked import Site
 from ladder.web.drawings import Drawing, Drawings, pages_folder
-from ladder.web.pages.match import sentence
+from ladder.web.sentence import sentence
 from ladder.web.told import clock_in_words
 from referee.pages.match import make_page
 from referee.records.verify import verify

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from ladder.service.meter import REQUESTS
-from ladder.web.api import FILE_REQUESTS, PATHS, PREFIX
+from ladder.web.api import PATHS, PREFIX
 from ladder.web.asked import Asked, Page
+from ladder.web.limits import FILE_REQUESTS
 from ladder.web.openapi import ERRORS, openapi
 from referee.registry import games
 

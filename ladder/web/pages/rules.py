@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ladder.web.asked import Asked, Page
-from ladder.web.rules import rules_of
+from ladder.web.rulebook import rules_of
 from referee.registry import find
 
 

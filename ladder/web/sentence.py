@@ -1,0 +1,63 @@
+"""How a match was won, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dogana.v1 import ladder_pb2 as pb
+from referee.match.result import Outcome
+from referee.terminal import visible
+
+
+def sentence(found: pb.MatchAnswer) -> str:
+    """Say how a match was won: by how much, and since when the winner led; empty if it has no result."""
+    if not found.seats:
+        return ""
+    winners = [one for one in found.seats if one.rank == 1]
+    rest = sorted((one for one in found.seats if one.rank > 1), key=lambda one: (one.rank, one.seat))
+    if len(winners) > 1:
+        return f"{_listed([_name(one) for one in winners])} share the first place with {_points(winners[0].score)}."
+    [winner] = winners
+    said = f"{_name(winner)} won with {_points(winner.score)}"
+    if rest:
+        said += f", {_margin(winner, rest[0])}"
+    return f"{said}{_since(found)}.{_mainly(winner)}"
+
+
+def _margin(winner: pb.SeatTraces, second: pb.SeatTraces) -> str:
+    ahead = winner.score - second.score
+    if second.outcome != Outcome.PLAYED.value:
+        return f"before {_name(second)}, which was put out with {_points(second.score)}"
+    if ahead == 0:
+        return f"level with {_name(second)}, where the tie-break of the rules decided"
+    return f"{ahead} ahead of {_name(second)}" if ahead > 0 else f"before {_name(second)} with {_points(second.score)}"
+
+
+def _since(found: pb.MatchAnswer) -> str:
+    if not found.HasField("lead"):
+        return ""
+    if found.lead.at == 0:
+        return "; it led from the beginning"
+    of = f" of {found.lead.of}" if found.lead.of else ""  # an older server does not say it
+    where = "with the last step" if found.lead.at == found.lead.of else f"at step {found.lead.at}{of}"
+    return f"; it took the lead for good {where}" + (f", in {found.lead.round}" if found.lead.round else "")
+
+
+def _mainly(winner: pb.SeatTraces) -> str:
+    """Say what the winner has most of its points for."""
+    most = max(winner.breakdown, key=lambda one: one.points, default=None)
+    if most is None or not 0 < most.points < winner.score:
+        return ""
+    return f" {most.points} of its points are for {visible(most.source)}."
+
+
+def _name(one: pb.SeatTraces) -> str:
+    return visible(one.bot)
+
+
+def _points(score: int) -> str:
+    return f"{score} point" if abs(score) == 1 else f"{score} points"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
