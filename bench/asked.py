@@ -27,13 +27,13 @@ from bench import agent
 from bench.clocks import MARGINS_MS, Decided, compare
 from bench.report import Report
 from dogana.v1 import ladder_pb2 as pb
-from ladder.chronicle import Chronicle
-from ladder.errors import Forbidden, LadderError, NotFound
-from ladder.home import Home
-from ladder.intake import submit
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.standings import requalify
+from ladder.intake.submission import submit
+from ladder.operation.errors import Forbidden, LadderError, NotFound
+from ladder.operation.home import Home
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.standings import requalify
 from referee.records.record import read_lines
 
 CLIENTS = 8
@@ -48,9 +48,9 @@ PAGES = ("/", "/games/cargo_noir", "/games/cargo_noir/matches", "/bots", "/bots/
 """What browsers look at, in turn."""
 _SERVER = """
 import sys
-from ladder import cli
+from ladder.commands import cli
 from ladder.service import server
-from ladder.service.meter import Allowance
+from ladder.operation.meter import Allowance
 server.REQUESTS = Allowance("requests", 1_000_000_000, 1)
 cli.main()
 """

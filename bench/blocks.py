@@ -26,13 +26,13 @@ from rich.table import Table
 
 from bench.matches import CHECKOUT, ENVIRONMENT
 from bench.running import checkout
-from ladder import running
-from ladder.condition import agree
-from ladder.home import Home
-from ladder.intake import Inspector
-from ladder.match import Match
-from ladder.pool import End, Finished
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.intake.submission import Inspector
+from ladder.model.condition import agree
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.play import running
+from ladder.play.pool import End, Finished
 from referee.match.clock import TimeControl
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find
@@ -74,7 +74,7 @@ class Hall:
         self.now += seconds
 
     def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
-        """Play matches; see `ladder.pool.Pool.play`."""
+        """Play matches; see `ladder.play.pool.Pool.play`."""
         source = iter(matches)
         playing: list[tuple[float, int, Match]] = []
         while True:

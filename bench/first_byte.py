@@ -26,9 +26,9 @@ from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
 from bench.asked import PAGES
-from ladder.home import Home
-from ladder.web.asked import Site
-from ladder.web.serving import config_of, listening, serve_pages
+from ladder.http.publishing.serving import config_of, listening, serve_pages
+from ladder.http.requests.asked import Site
+from ladder.operation.home import Home
 
 ROUNDS = 200
 AIM = 3.0

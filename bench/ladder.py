@@ -21,15 +21,15 @@ from rich.console import Console
 from rich.table import Table
 from sqlite_utils import Database
 
-from ladder.blocks import Blocks
-from ladder.entries import note
-from ladder.match import Match
-from ladder.running import count
-from ladder.schedule import rotations
-from ladder.schema import MAX_VOIDS
-from ladder.standings import scheduled, standings
-from ladder.store import Store
-from ladder.tallies import DERIVED, derive
+from ladder.facts.entries import note
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.standings import scheduled, standings
+from ladder.facts.store import Store
+from ladder.facts.tallies import DERIVED, derive
+from ladder.model.match import Match
+from ladder.model.schedule import rotations
+from ladder.play.blocks import Blocks
+from ladder.play.running import count
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find, games
 

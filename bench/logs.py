@@ -19,8 +19,8 @@ from time import process_time
 from rich.console import Console
 from rich.table import Table
 
-from ladder.home import Home
-from ladder.logs import log_files, pack_logs
+from ladder.archive.logs import log_files, pack_logs
+from ladder.operation.home import Home
 from referee.sandbox.cgroup import Usage
 
 SEATS = 4

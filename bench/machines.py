@@ -25,14 +25,14 @@ from rich.console import Console
 from bench.ladder import CLOCK
 from bench.report import Report
 from bench.running import Way, has_walls, measure, middle
-from ladder import packs
-from ladder.condition import agree
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.match import Match
-from ladder.pool import Finished, Pool
-from ladder.running import RunPlan, run
-from ladder.store import Store
+from ladder.archive import packs
+from ladder.facts.store import Store
+from ladder.intake.submission import submit
+from ladder.model.condition import agree
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.play.pool import Finished, Pool
+from ladder.play.running import RunPlan, run
 from referee.files import private_folder, write_private
 from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl

@@ -27,12 +27,12 @@ from rich.table import Table
 from bench.ladder import AIM, make, measure, name_of
 from bench.report import Report
 from dogana.v1 import ladder_pb2 as pb
-from ladder.desk import Desk
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.recompute import Sample
-from ladder.recompute import compare as compare_all
-from ladder.store import Store
+from ladder.archive.recompute import Sample
+from ladder.archive.recompute import compare as compare_all
+from ladder.facts.store import Store
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions.desk import Desk
 
 SIZES = (1_000, 100_000, 1_000_000)
 VERSIONS = 1_000

@@ -1,4 +1,4 @@
-"""Rules of who plays next, beside that of the ladder (`ladder/schedule.py`); `bench/scheduling.py` compares them.
+"""Rules of who plays next, beside that of the ladder (`ladder/model/schedule.py`); `bench/scheduling.py` compares them.
 
 A rule yields the bots of one block after the other, and is told nothing but what a ladder knows.
 """
@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import exp
 
-from ladder.rating import SIGMA, Rating
-from ladder.schedule import Candidate, Queue
+from ladder.model.rating import SIGMA, Rating
+from ladder.model.schedule import Candidate, Queue
 
 SEATS = (2, 3, 4, 5)
 

@@ -1,7 +1,7 @@
 """`python -m bench.scheduling`: which rule of who plays next finds the true order in the fewest matches, and who waits how long.
 
 Bots of known strength play under several rules. In a match each performs at its strength and a noise, and the places follow.
-Ratings are the ladder's own (`ladder/rating.py`). The results are docs/scheduling.md and its picture.
+Ratings are the ladder's own (`ladder/model/rating.py`). The results are docs/scheduling.md and its picture.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from statistics import correlation, linear_regression, mean
 from time import process_time
 
 from bench.rivals import RULES, SEATS, Bot, Field, Rule
-from ladder.rating import MU, inherit, update
-from ladder.standings import SUSPENDED_AFTER
+from ladder.facts.standings import SUSPENDED_AFTER
+from ladder.model.rating import MU, inherit, update
 
 STRENGTH = 6.0
 """The standard deviation of the true strengths, in the unit of mu."""

@@ -23,22 +23,22 @@ from rich.table import Table
 from bench.ladder import AIM, CLOCK, SIZES, make, name_of
 from bench.report import Report
 from dogana.v1 import ladder_pb2 as pb
-from ladder.authors import Authors
-from ladder.blocks import Blocks
-from ladder.condition import agree
-from ladder.home import Home
-from ladder.intake import Inspector
-from ladder.key import ladder_key
-from ladder.match import Match
-from ladder.playing import announced
-from ladder.pool import Pool
-from ladder.running import RunPlan, count, run
+from ladder.archive.key import ladder_key
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.intake.submission import Inspector
+from ladder.model.condition import agree
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.play.blocks import Blocks
+from ladder.play.playing import announced
+from ladder.play.pool import Pool
+from ladder.play.running import RunPlan, count, run
 from ladder.service import server
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.service.meter import Allowance
-from ladder.store import Store
 from referee.live.matches.play import House, play_match
 from referee.live.matches.server import Listen
 from referee.match.clock import TimeControl

@@ -18,13 +18,13 @@ from rich.table import Table
 
 from bench.ladder import AIM, make, name_of
 from bench.serving import BOTS, ROUNDS
-from ladder.asker import ANYBODY
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.web.app import PAGES
-from ladder.web.asked import Asked, Site
-from ladder.web.render import rendered
+from ladder.facts.chronicle import Chronicle
+from ladder.http.app import PAGES
+from ladder.http.rendering.render import rendered
+from ladder.http.requests.asked import Asked, Site
+from ladder.operation.home import Home
+from ladder.questions.asker import ANYBODY
+from ladder.questions.desk import Desk
 
 SIZES = (1_000, 20_000, 100_000)
 GAME = "cargo_noir"
@@ -47,7 +47,7 @@ ASKED: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = {
 
 def page(home: Home, address: str, names: Mapping[str, str], query: Mapping[str, str]) -> str:
     """Return the HTML of a page."""
-    with Chronicle(home.database, create=False) as chronicle, chronicle.reading():  # as `ladder.web.app` does it
+    with Chronicle(home.database, create=False) as chronicle, chronicle.reading():  # as `ladder.http.app` does it
         desk = Desk(home, ANYBODY, chronicle)
         asked = Asked(desk, ANYBODY, Site(), address.format(**names).removeprefix("/"), names, query)
         return rendered(PAGES[address](asked), asked)

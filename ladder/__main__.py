@@ -32,7 +32,7 @@ def main() -> None:
     heeds_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if heeds_interrupts:  # there is nothing to clean up yet, so Ctrl-C may end the imports without a traceback
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from ladder import cli
+    from ladder.commands import cli
 
     if heeds_interrupts:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -16,11 +16,11 @@ import pytest
 from house_bots.random_bot import RandomBot
 
 from bench.kits import command, environment, make, missing
-from ladder.authors import Authors
-from ladder.home import Home
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.web.asked import Site
 from referee.live.matches.play import Command, House, play_match
 from referee.match.result import Outcome
 from referee.pages.match import make_page

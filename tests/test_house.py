@@ -28,7 +28,7 @@ MAY_IMPORT = {
 # The room of the ladder that tries bots plays the referee itself, so it speaks the messages. It knows no facts of the
 # ladder: no store, schedule or rating.
 CONFORMANCE = "ladder/conformance"
-CONFORMANCE_MAY_IMPORT = {"ladder.conformance", "ladder.errors"}
+CONFORMANCE_MAY_IMPORT = ("ladder.conformance", "ladder.operation.errors")
 
 # All that the rules of a game may import: plain data tools. No clock, no files, no randomness, no protobuf.
 RULES_MAY_IMPORT = {
@@ -87,47 +87,92 @@ def test_conformance_stands_beside_the_facts_of_the_ladder() -> None:
     command = ROOT / "ladder" / "commands" / "check.py"
     for path in sources("ladder"):
         for name in imports(path):
-            room = ".".join(name.split(".")[:2])
-            if path.is_relative_to(ROOT / CONFORMANCE) and room.startswith("ladder"):
-                assert room in CONFORMANCE_MAY_IMPORT, f"{path} imports {name}"
-            elif room == "ladder.conformance":
+            if path.is_relative_to(ROOT / CONFORMANCE) and name.startswith("ladder"):
+                assert name.startswith(CONFORMANCE_MAY_IMPORT), f"{path} imports {name}"
+            elif name.startswith("ladder.conformance"):
                 assert path == command, f"{path} imports {name}"
 
 
-# The rooms of the referee, from the ground up. A room imports only what stands below it.
-ROOMS = (
-    "errors",
-    "version",
-    "terminal",
-    "files",
-    "sandbox",
-    "kit",
-    "game",
-    "playout",
-    "named",
-    "games",
-    "match",
-    "registry",
-    "bots",
-    "records",
-    "pages",
-    "live",
-    "contract",
-    "commands",
-)
+# The rooms of a folder, from the ground up. A room imports only what stands below it.
+ROOMS = {
+    "referee": (
+        "errors",
+        "version",
+        "terminal",
+        "files",
+        "sandbox",
+        "kit",
+        "game",
+        "playout",
+        "named",
+        "games",
+        "match",
+        "registry",
+        "bots",
+        "records",
+        "pages",
+        "live",
+        "contract",
+        "commands",
+    ),
+    "referee/live": ("messages", "seats", "doors", "matches"),
+    "ladder": (
+        "model",
+        "operation",
+        "conformance",
+        "facts",
+        "archive",
+        "intake",
+        "tables",
+        "play",
+        "questions",
+        "service",
+        "http",
+        "commands",
+        "__main__",
+    ),
+    "ladder/http": ("requests", "rendering", "pictures", "api", "pages", "people", "app", "publishing"),
+}
+MOST_FLOORS = 9
+"""How many rooms of the ladder may stand above each other."""
 
 
-def test_no_room_of_the_referee_imports_what_stands_above_it() -> None:
-    assert {path.stem for path in (ROOT / "referee").iterdir() if path.stem.isidentifier()} - {
-        "__init__",
-        "__pycache__",
-        "py",
-    } == set(ROOMS)
-    for floor, room in enumerate(ROOMS):
-        for path in sources(f"referee/{room}") or [ROOT / "referee" / f"{room}.py"]:
-            for name in imports(path):
-                if name.startswith("referee."):
-                    assert ROOMS.index(name.split(".")[1]) <= floor, f"{path} imports {name}"
+def rooms_of(folder: str) -> dict[str, list[Path]]:
+    """The modules of each room; files that Python does not read are no room."""
+    found: dict[str, list[Path]] = {}
+    for path in sources(folder):
+        room = path.relative_to(ROOT / folder).parts[0].removesuffix(".py")
+        if room != "__init__":
+            found.setdefault(room, []).append(path)
+    return found
+
+
+def arrows(folder: str) -> set[tuple[str, str, Path]]:
+    """Which room imports which, and where."""
+    package = folder.replace("/", ".") + "."
+    return {
+        (room, name.removeprefix(package).split(".")[0], path)
+        for room, paths in rooms_of(folder).items()
+        for path in paths
+        for name in imports(path)
+        if name.startswith(package)
+    }
+
+
+@pytest.mark.parametrize("folder", ROOMS)
+def test_no_room_imports_what_stands_above_it(folder: str) -> None:
+    floors = ROOMS[folder]
+    assert set(rooms_of(folder)) | ({"games"} if folder == "referee" else set()) == set(floors)
+    for room, other, path in arrows(folder):
+        assert floors.index(other) <= floors.index(room), f"{path} imports {other}"
+
+
+def test_the_ladder_has_few_floors() -> None:
+    below = {room: {other for one, other, _ in arrows("ladder") if one == room != other} for room in ROOMS["ladder"]}
+    floor: dict[str, int] = {}
+    for room in ROOMS["ladder"]:
+        floor[room] = 1 + max((floor[other] for other in below[room]), default=0)
+    assert max(floor.values()) <= MOST_FLOORS, floor
 
 
 def test_the_sdk_needs_nothing_but_the_messages() -> None:

@@ -65,7 +65,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         *(
             str(path.relative_to(ROOT))
             for folder in ("templates", "static")
-            for path in (ROOT / "ladder" / "web" / folder).iterdir()
+            for path in (ROOT / "ladder" / "http" / folder).iterdir()
         ),
         *(
             f"referee/sandbox/{part}"
@@ -76,7 +76,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
         "dogana/sdk.py",
         "dogana/started.py",
         *(f"dogana/kits/{path.relative_to(KITS)}" for path in KITS.rglob("*") if path.is_file()),
-        "ladder/cli.py",
+        "ladder/commands/cli.py",
     ):
         assert wanted in names, wanted
     assert {name.split("/")[0] for name in names} == {
@@ -91,7 +91,7 @@ def check_wheel(wheel: Path, folder: Path) -> None:
     assert protos == {str(path.relative_to(ROOT)) for path in (ROOT / "proto").rglob("*.proto")}
     assert not [name for name in names if "/tests/" in name or name.startswith(("tests/", "bench/", "proto/"))]
     zipfile.ZipFile(wheel).extractall(folder)  # noqa: S202 we have just built it
-    program = "from dogana.v1 import referee_pb2, referee_pb2_grpc; from ladder.cli import app; import dogana; print(dogana.__file__)"
+    program = "from dogana.v1 import referee_pb2, referee_pb2_grpc; from ladder.commands.cli import app; import dogana; print(dogana.__file__)"
     ended = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, env={}, capture_output=True, text=True, check=True
     )

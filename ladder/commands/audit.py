@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ladder.authors import Authors
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.tables import moment, table
-from ladder.home import Home
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
 from referee.commands.output import out, print_json
 
 

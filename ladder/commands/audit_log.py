@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.audit_log import keep, write
+from ladder.archive.audit_log import keep, write
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.home import Home
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.operation.home import Home
 from referee.commands.output import out, print_json, target
 
 

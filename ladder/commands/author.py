@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from ladder.authors import DEFAULT_DAYS, Authors
 from ladder.commands.help import Command, Group
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.tables import moment, table
-from ladder.home import Home
+from ladder.intake.authors import DEFAULT_DAYS, Authors
+from ladder.operation.home import Home
 from referee.commands.output import err, out, print_json
 
 author = typer.Typer(

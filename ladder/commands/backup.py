@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from ladder.backup import backup as copy
+from ladder.archive.backup import backup as copy
 from ladder.commands.options import AsJson, HomeOption
-from ladder.home import Home
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.operation.home import Home
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json
 from referee.files import check_free

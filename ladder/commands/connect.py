@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from ladder.at_home.bot import look_at
-from ladder.at_home.offering import Offer, Offering
 from ladder.commands.options import SERVER_VARIABLE, InsecureOption
-from ladder.errors import LadderError
-from ladder.offer import MAX_MATCHES_AT_HOME
+from ladder.intake.offer import MAX_MATCHES_AT_HOME
+from ladder.operation.errors import LadderError
+from ladder.service.home_bot import look_at
 from ladder.service.login import login_of
+from ladder.service.offering import Offer, Offering
 from referee.commands.output import err, target
 
 

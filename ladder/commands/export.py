@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from ladder.chronicle import Chronicle
+from ladder.archive.export import export as write
 from ladder.commands.options import AsJson, HomeOption
 from ladder.commands.where import Where
-from ladder.export import export as write
-from ladder.home import Home
+from ladder.facts.chronicle import Chronicle
+from ladder.operation.home import Home
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
 from referee.files import check_free

@@ -7,13 +7,13 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.key import new_key
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.key import new_key
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions.document import document
 from referee.commands.output import out, print_json
 
 

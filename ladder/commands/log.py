@@ -9,7 +9,7 @@ import typer
 from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
+from ladder.questions.document import document
 from referee.commands.output import out, print_json
 from referee.terminal import visible
 

@@ -12,7 +12,7 @@ import typer
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import InsecureOption
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, logins_file, remember
 from referee.commands.output import out

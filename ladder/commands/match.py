@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.retention import KEPT, by_retention
 from ladder.commands.options import AsJson
 from ladder.commands.tables import table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
-from ladder.retention import KEPT, by_retention
+from ladder.questions.document import document
 from referee.commands.output import err, out, print_json
 from referee.match.result import Outcome
 from referee.sandbox.cgroup import Usage

@@ -10,7 +10,7 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.tables import moment, table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
+from ladder.questions.document import document
 from referee.commands.output import out, print_json
 from referee.match.result import Outcome
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import platformdirs
 import typer
 
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
 
 SERVER_VARIABLE = "DOGANA_LADDER"
 """The environment variable with the address of the server that is asked, unless a command names a folder or a server."""

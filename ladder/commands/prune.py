@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from ladder.chronicle import Chronicle
+from ladder.archive.retention import prune as remove
+from ladder.archive.retention import prune_versions
 from ladder.commands.options import AsJson, HomeOption
-from ladder.errors import LadderError
-from ladder.evidence import NONE_KEPT, KeptRecords
-from ladder.home import Home
-from ladder.retention import prune as remove
-from ladder.retention import prune_versions
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.evidence import NONE_KEPT, KeptRecords
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from referee.commands.output import out, print_json
 
 MAX_DAYS = 36_500

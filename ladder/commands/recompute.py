@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
+from ladder.archive.recompute import Comparison, Sample, compare
+from ladder.archive.recompute import repair as compare_and_repair
 from ladder.commands.options import AsJson, HomeOption
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.recompute import Comparison, Sample, compare
-from ladder.recompute import repair as compare_and_repair
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from referee.commands.output import out, print_json
 
 _STATUS_SAMPLE = 3

@@ -10,7 +10,7 @@ import typer
 from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
 from referee.files import check_free, write_private

@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 from rich.progress import Progress
 
-from ladder.cluster_pool import ladder_crew
 from ladder.commands.options import (
     DEFAULT_WORKERS,
     MAX_WORKERS,
@@ -20,13 +19,14 @@ from ladder.commands.options import (
     WorkersOption,
 )
 from ladder.commands.where import Where
-from ladder.condition import agree
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.match import JOIN_SECONDS, Match
-from ladder.running import RunPlan
-from ladder.running import run as play
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.model.condition import agree
+from ladder.model.match import JOIN_SECONDS, Match
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play.cluster_pool import ladder_crew
+from ladder.play.running import RunPlan
+from ladder.play.running import run as play
 from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,

@@ -16,8 +16,6 @@ from urllib.parse import urlsplit
 
 import typer
 
-from ladder import journal
-from ladder.authors import Authors
 from ladder.commands.options import (
     DEFAULT_WORKERS,
     CorsOption,
@@ -32,22 +30,24 @@ from ladder.commands.options import (
     WorkersOption,
 )
 from ladder.commands.run import chosen_limits, confine, walls_of, working
-from ladder.condition import agree
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.journal import note
-from ladder.match import JOIN_SECONDS
-from ladder.names import ORGANISER_NAME
-from ladder.room import OPEN_BYTES, RESERVE_BYTES, is_for_want_of_room, lack_of_room, note_room
-from ladder.running import IDLE_SECONDS, RunPlan, run_locked
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.intake.upload import sweep_uploads
+from ladder.model.condition import agree
+from ladder.model.match import JOIN_SECONDS
+from ladder.model.names import ORGANISER_NAME
+from ladder.operation import journal
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.operation.journal import note
+from ladder.operation.room import OPEN_BYTES, RESERVE_BYTES, is_for_want_of_room, lack_of_room, note_room
+from ladder.operation.stopping import heeding_signals
+from ladder.play.running import IDLE_SECONDS, RunPlan, run_locked
 from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
-from ladder.stopping import heeding_signals
-from ladder.store import Store
 from ladder.tables.hall import TABLES
 from ladder.tables.hosts import Walls
-from ladder.upload import sweep_uploads
 from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,
@@ -271,9 +271,9 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
         PortInUse: if that is not possible.
         LadderError: if a name or an address is written in a way that would match nothing.
     """
-    from ladder.web.asked import Site  # no other command needs a web server
-    from ladder.web.hosts import names_of, origins_of, public_url_of
-    from ladder.web.serving import Certificate, pages_beside
+    from ladder.http.publishing.serving import Certificate, pages_beside
+    from ladder.http.requests.asked import Site  # no other command needs a web server
+    from ladder.http.requests.hosts import names_of, origins_of, public_url_of
 
     host, _, port = address.rpartition(":")
     public = public_url_of(pages.public_url)

@@ -8,8 +8,8 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, BotArgument
 from ladder.commands.tables import moment, status_of, table
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
-from ladder.standings import Status
+from ladder.facts.standings import Status
+from ladder.questions.document import document
 from referee.commands.output import out, print_json
 
 LAST_BLOCKS = 10

@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 from ladder.commands.options import AsJson, HomeOption
-from ladder.home import Home
+from ladder.operation.home import Home
 from referee.commands.options import ForceOption
 from referee.commands.output import err, out, print_json
 from referee.files import check_free
@@ -44,7 +44,7 @@ def site(
 
       dogana ladder site ./public --home ./ladder --limit 500
     """
-    from ladder.web.site import contents, write_site  # no other command needs the templates
+    from ladder.http.publishing.site import contents, write_site  # no other command needs the templates
 
     contents(folder)  # what is no site is not replaced at all
     check_free(folder, force=force, is_folder=True)

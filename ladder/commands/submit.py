@@ -12,8 +12,8 @@ import typer
 
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
+from ladder.questions.document import document
 from referee.bots.errors import BadBot
 from referee.bots.files import ARCHIVES
 from referee.bots.python import syntax_error
@@ -132,5 +132,5 @@ def login_name() -> str:
 
 
 def fitted(text: str) -> str:
-    """Return a text with only what names may have, see `ladder.intake.check_names`; it may be empty."""
+    """Return a text with only what names may have, see `ladder.intake.submission.check_names`; it may be empty."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("._-")[:MAX_NAME]

@@ -11,9 +11,9 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, OnlyOptions
 from ladder.commands.tables import table, title_of
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.document import document
-from ladder.match import HOUSE
-from ladder.standings import Status
+from ladder.facts.standings import Status
+from ladder.model.match import HOUSE
+from ladder.questions.document import document
 from referee.commands.options import read_options
 from referee.commands.output import out, print_json
 

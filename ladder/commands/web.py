@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from ladder import journal
-from ladder.chronicle import Chronicle
 from ladder.commands.options import (
     CorsOption,
     HomeOption,
@@ -17,9 +15,11 @@ from ladder.commands.options import (
     TablesOption,
     TablesPerAddressOption,
 )
-from ladder.home import Home
+from ladder.facts.chronicle import Chronicle
+from ladder.http.requests.asked import Site
+from ladder.operation import journal
+from ladder.operation.home import Home
 from ladder.tables.hall import TABLES, check_free
-from ladder.web.asked import Site
 from referee.commands.output import out
 
 DEFAULT_ADDRESS = "127.0.0.1:8780"
@@ -59,8 +59,8 @@ def web(
 
       dogana ladder web --home ./ladder --play
     """
-    from ladder.web.hosts import names_of, origins_of  # no other command needs a web server
-    from ladder.web.serving import listening, serve_pages, url_of
+    from ladder.http.publishing.serving import listening, serve_pages, url_of
+    from ladder.http.requests.hosts import names_of, origins_of  # no other command needs a web server
 
     place = Home(home)
     with Chronicle(place.database, create=False) as chronicle:

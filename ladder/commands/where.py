@@ -13,9 +13,9 @@ from typing import Annotated
 import typer
 
 from ladder.commands.options import SERVER_VARIABLE, default_home
-from ladder.desk import Desk
-from ladder.errors import LadderError
-from ladder.home import Home
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions.desk import Desk
 from ladder.service.client import RemoteDesk
 
 FolderOption = Annotated[

@@ -16,11 +16,11 @@ from typing import Any
 import grpc
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.condition import Condition
-from ladder.errors import Forbidden, Replaced, Silent, TooMuch
-from ladder.match import Version
-from ladder.pool import Invitation
-from ladder.service.meter import RETRY_AFTER, AtATime, Meter
+from ladder.model.condition import Condition
+from ladder.model.match import Version
+from ladder.operation.errors import Forbidden, Replaced, Silent, TooMuch
+from ladder.operation.meter import RETRY_AFTER, AtATime, Meter
+from ladder.play.pool import Invitation
 from ladder.service.sending import send
 from referee.bots.errors import BadBot
 from referee.live.doors.door import SERVICE as REFEREE

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 
-from ladder.home import Home
+from ladder.operation.home import Home
 from ladder.service.at_home import AtHome
 from ladder.service.metrics import Metrics
 from ladder.service.server import LadderServer

@@ -1,4 +1,4 @@
-"""The desk of a ladder that is served elsewhere: the same questions and answers as `ladder.desk.Desk`, over gRPC."""
+"""The desk of a ladder that is served elsewhere: the same questions and answers as `ladder.questions.desk.Desk`, over gRPC."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import grpc
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.answers import PIECE_BYTES
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
+from ladder.questions.answers import PIECE_BYTES
 from ladder.service.login import Login, login_of
 from referee.bots.files import check_path
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import platformdirs
 
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
 from referee.files import private_folder, read_file, write_private
 
 _MAX_BYTES = 1024 * 1024

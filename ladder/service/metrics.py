@@ -16,9 +16,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 from typing_extensions import override
 
-from ladder.home import Home
-from ladder.playing import playing
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.operation.home import Home
+from ladder.play.playing import playing
 from referee.live.matches.server import Listen, PortInUse
 
 LASTING = ("connect", "play", "watch")

@@ -7,7 +7,7 @@ from typing import Any
 
 import grpc
 
-from ladder.errors import TooMuch
+from ladder.operation.errors import TooMuch
 from referee.live.doors.door import SERVICE as REFEREE
 from referee.live.matches.spectators import SLOW_SECONDS
 

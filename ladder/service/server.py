@@ -17,18 +17,25 @@ from typing_extensions import override
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
-from ladder.asker import ANYBODY, Asker
-from ladder.desk import Desk
-from ladder.entries import now
-from ladder.errors import BadHome, Busy, Forbidden, NoRoom, NotFound, Replaced, Silent, TooMuch, Unauthenticated
-from ladder.home import Home
-from ladder.journal import note, of_this_call, traceback_of
-from ladder.match import Version
-from ladder.offer import connect, disconnect, is_in_match, leave_ladder
-from ladder.playing import playing
-from ladder.room import TOLD, is_for_want_of_room
-from ladder.service.at_home import AtHome, Client
-from ladder.service.meter import (
+from ladder.facts.entries import now
+from ladder.intake.offer import connect, disconnect, is_in_match, leave_ladder
+from ladder.intake.tokens import Tokens
+from ladder.intake.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
+from ladder.model.match import Version
+from ladder.operation.errors import (
+    BadHome,
+    Busy,
+    Forbidden,
+    NoRoom,
+    NotFound,
+    Replaced,
+    Silent,
+    TooMuch,
+    Unauthenticated,
+)
+from ladder.operation.home import Home
+from ladder.operation.journal import note, of_this_call, traceback_of
+from ladder.operation.meter import (
     GUESSES,
     REQUESTS,
     RETRY_AFTER,
@@ -39,13 +46,16 @@ from ladder.service.meter import (
     AtATime,
     Meter,
 )
+from ladder.operation.refusals import CHANGES, Refusals
+from ladder.operation.room import TOLD, is_for_want_of_room
+from ladder.operation.threads import Threads
+from ladder.play.playing import playing
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
+from ladder.service.at_home import AtHome, Client
 from ladder.service.metrics import Metrics
 from ladder.service.prompt import PromptRequests
-from ladder.service.refusals import CHANGES, Refusals
 from ladder.service.sending import hand_on, send
-from ladder.service.threads import Threads
-from ladder.service.tokens import Tokens
-from ladder.upload import PIECE_SECONDS, UPLOAD_SECONDS, Upload
 from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.live.doors.door import OPTIONS, Calls

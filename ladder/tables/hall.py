@@ -24,10 +24,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from ladder.errors import LadderError, NotFound, TooMuch
-from ladder.journal import note
-from ladder.match import Version
-from ladder.service.meter import Allowance, Meter
+from ladder.model.match import Version
+from ladder.operation.errors import LadderError, NotFound, TooMuch
+from ladder.operation.journal import note
+from ladder.operation.meter import Allowance, Meter
 from ladder.tables.hosts import Hosts
 from ladder.tables.process import VIEW
 from ladder.tables.view import Stage, View

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ladder.chronicle import Chronicle
-from ladder.errors import CannotPlay, LadderError
-from ladder.home import Home
-from ladder.intake import Inspector
-from ladder.journal import note
-from ladder.match import JOIN_SECONDS, Version
-from ladder.standings import SCHEDULED, standings
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.standings import SCHEDULED, standings
+from ladder.intake.submission import Inspector
+from ladder.model.match import JOIN_SECONDS, Version
+from ladder.operation.errors import CannotPlay, LadderError
+from ladder.operation.home import Home
+from ladder.operation.journal import note
 from referee.bots.manifest import environment
 from referee.live.matches.play import Command
 from referee.sandbox.box import Sandbox

@@ -13,7 +13,7 @@ import grpc
 
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from ladder.lost_calls import LOST, pass_on_cancellation
+from ladder.operation.lost_calls import LOST, pass_on_cancellation
 from referee.game import Action
 from referee.live.messages.codec import Codec
 from referee.live.messages.wire import PROTOCOL

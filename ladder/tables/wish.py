@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ladder.errors import LadderError
+from ladder.operation.errors import LadderError
 from referee.game import Game, Option, OptionValue, Seat, SetupError
 from referee.match.clock import TimeControl
 from referee.registry import house_bots, shipped_board

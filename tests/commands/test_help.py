@@ -18,7 +18,7 @@ import pytest
 import typer
 from typer.core import TyperGroup
 
-from ladder.cli import COMMANDS, LADDER, app
+from ladder.commands.cli import COMMANDS, LADDER, app
 from ladder.commands.help import examples, folded, placeholder
 from tests.commands.conftest import ROOT as DOGANA
 from tests.commands.conftest import Dogana

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from ladder.web.rulebook import rules_of as on_the_page
+from ladder.http.rendering.rulebook import rules_of as on_the_page
 from referee.commands.rules import NoSuchRule, chosen, places_of, rules_of
 from referee.game import Game
 from referee.registry import games

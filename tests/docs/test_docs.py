@@ -11,7 +11,7 @@ import pytest
 import typer
 from house_bots.random_bot import RandomBot
 
-from ladder.cli import app
+from ladder.commands.cli import app
 from referee.live.matches.play import House, play_match
 from referee.records.audit_log import ENTRIES
 from referee.registry import games

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder import cli
+from ladder.commands import cli
 from tests.commands.conftest import Dogana
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from ladder.blocks import Blocks
-from ladder.condition import Condition
-from ladder.match import Match
-from ladder.running import count
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import Match
+from ladder.play.blocks import Blocks
+from ladder.play.running import count
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ladder import journal
+from ladder.operation import journal
 
 
 class Noted(logging.Handler):

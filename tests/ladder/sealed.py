@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ladder.chronicle import Chronicle
-from ladder.home import Home
-from ladder.key import ladder_key
-from ladder.sealing import seal_blocks
+from ladder.archive.key import ladder_key
+from ladder.archive.sealing import seal_blocks
+from ladder.facts.chronicle import Chronicle
+from ladder.operation.home import Home
 from referee.sandbox.cgroup import Usage
 from tests.ladder.made import ladder, next_matches
 from tests.ladder.told import play_really

@@ -24,12 +24,12 @@ import grpc
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from ladder.authors import Authors
-from ladder.errors import LadderError
-from ladder.home import Home
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.store import Store
 from tests.ladder.soak import BOT, check, finish, results, start, wait_for_results, workers_of
 from tests.ladder.test_serving import served
 

@@ -17,10 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from ladder.audit_log import write
-from ladder.home import Home
-from ladder.key import ladder_key
-from ladder.store import Store
+from ladder.archive.audit_log import write
+from ladder.archive.key import ladder_key
+from ladder.facts.store import Store
+from ladder.operation.home import Home
 from referee.records.audit_log import check as audit
 from referee.records.verify import verify
 from referee.registry import find

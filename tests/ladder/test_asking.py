@@ -19,16 +19,16 @@ from typing import Any
 
 import pytest
 
-from ladder.chronicle import Chronicle, PlayedMatch
+from ladder.archive.faults import read_account
+from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
 from ladder.commands.replay import look_at, replay
-from ladder.errors import LadderError
-from ladder.faults import read_account
-from ladder.home import Home
-from ladder.match import Match
-from ladder.recompute import compare
-from ladder.running import count, enter_house_bots
-from ladder.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
+from ladder.facts.chronicle import Chronicle, PlayedMatch
+from ladder.facts.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
+from ladder.model.match import Match
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play.running import count, enter_house_bots
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -575,7 +575,7 @@ def test_no_text_in_an_export_is_a_formula_or_an_escape(dogana: Dogana, told: Ho
 
 @pytest.mark.parametrize("beginning", ["=1+1", "+1", "-1", "@SUM(1)", " =1+1", "\t=1+1", "\r-1", "\uff1d1"])
 def test_a_cell_that_begins_like_a_formula_is_text(beginning: str) -> None:
-    from ladder.export import _cell
+    from ladder.archive.export import _cell
 
     assert str(_cell(beginning))[0] in "'\\"
     assert _cell(-1) == -1  # a number is a number

@@ -20,26 +20,27 @@ from hypothesis import strategies as st
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.asker import Asker
-from ladder.at_home.bot import look_at
-from ladder.at_home.relay import told_to_wait
-from ladder.authors import Authors
-from ladder.blocks import Blocks
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.match import AT_HOME_PREFIX, Match, Version, seed_of
-from ladder.offer import MAX_MATCHES_AT_HOME
-from ladder.pool import Invitation
-from ladder.recompute import compare
-from ladder.running import count, enter_house_bots
+from ladder.archive.recompute import compare
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.standings import Status, candidates, standings
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.intake.offer import MAX_MATCHES_AT_HOME
+from ladder.model.match import AT_HOME_PREFIX, Match, Version, seed_of
+from ladder.operation import threads
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.play.blocks import Blocks
+from ladder.play.pool import Invitation
+from ladder.play.running import count, enter_house_bots
+from ladder.questions.asker import Asker
+from ladder.questions.desk import Desk
 from ladder.service import at_home as service
-from ladder.service import server, threads
+from ladder.service import server
 from ladder.service.at_home import MAX_CONNECTED_OF_AUTHOR, AtHome
 from ladder.service.beside import serving
-from ladder.service.meter import Allowance
-from ladder.standings import Status, candidates, standings
-from ladder.store import Store
+from ladder.service.home_bot import look_at
+from ladder.service.relay import told_to_wait
 from referee.bots.errors import BadBot
 from referee.errors import DoganaError
 from referee.kit.chance import commitment, rotation_seed

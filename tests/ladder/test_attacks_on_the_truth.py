@@ -21,16 +21,16 @@ import trueskill
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-from ladder import entries as log_entries
-from ladder import rating
-from ladder.audit_log import write
-from ladder.chronicle import Chronicle
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.key import ladder_key, read_private_key
-from ladder.recompute import compare, repair
-from ladder.sealing import seal_block
-from ladder.store import Store
+from ladder.archive.audit_log import write
+from ladder.archive.key import ladder_key, read_private_key
+from ladder.archive.recompute import compare, repair
+from ladder.archive.sealing import seal_block
+from ladder.facts import entries as log_entries
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
+from ladder.model import rating
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from referee.kit.chance import commitment
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs

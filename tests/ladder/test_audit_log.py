@@ -19,18 +19,18 @@ from typing import Any
 
 import pytest
 
-from ladder import audit_log
-from ladder import key as keys
-from ladder.audit_log import write
-from ladder.chronicle import Chronicle
-from ladder.entries import note
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.key import LadderKey, ladder_key, new_key
-from ladder.match import Match
-from ladder.recompute import compare, repair
-from ladder.sealing import seal_block
-from ladder.store import Store
+from ladder.archive import audit_log
+from ladder.archive import key as keys
+from ladder.archive.audit_log import write
+from ladder.archive.key import LadderKey, ladder_key, new_key
+from ladder.archive.recompute import compare, repair
+from ladder.archive.sealing import seal_block
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.entries import note
+from ladder.facts.store import Store
+from ladder.model.match import Match
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from referee.kit.chance import commitment
 from referee.records import audit_log as audit_logs
 from referee.records.audit_log import ENTRIES, OF_MATCH, AuditError, check, checkpoint_text
@@ -403,7 +403,7 @@ def test_a_signature_that_is_older_than_what_it_signs_is_named(home: Home, log: 
 def test_a_clock_that_steps_back_is_shown_by_the_command(
     home: Home, tmp_path: Path, dogana: Dogana, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.evidence.now", lambda: "2001-01-01T00:00:00.000+00:00")
+    monkeypatch.setattr("ladder.facts.evidence.now", lambda: "2001-01-01T00:00:00.000+00:00")
     with Store(home.database, create=False) as store:
         play_block(store, 5)
         assert store.log_disagreement() == ""

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from ladder import backup as backups
-from ladder.backup import backup
-from ladder.errors import LadderError
-from ladder.home import Home
+from ladder.archive import backup as backups
+from ladder.archive.backup import backup
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from referee.bots.files import hash_of
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.made import ladder, next_matches

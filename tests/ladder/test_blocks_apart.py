@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from typing_extensions import override
 
-from ladder import qualifying, running
-from ladder.condition import agree
-from ladder.home import Home
-from ladder.intake import Inspector, submit
-from ladder.match import AT_HOME_PREFIX, Match, Version
-from ladder.pool import End, Finished, Pool, Void
-from ladder.recompute import compare
-from ladder.running import MAX_NEWCOMERS, RunPlan, enter_house_bots, run
-from ladder.schema import MAX_VOIDS
-from ladder.store import Store
+from ladder.archive.recompute import compare
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.store import Store
+from ladder.intake.submission import Inspector, submit
+from ladder.model.condition import agree
+from ladder.model.match import AT_HOME_PREFIX, Match, Version
+from ladder.operation.home import Home
+from ladder.play import qualifying, running
+from ladder.play.pool import End, Finished, Pool, Void
+from ladder.play.running import MAX_NEWCOMERS, RunPlan, enter_house_bots, run
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
 from tests.ladder.test_pool import PLAIN

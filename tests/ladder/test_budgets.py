@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from ladder import budgets, store
-from ladder.authors import Authors
-from ladder.blocks import Blocks
-from ladder.errors import LadderError, NotFound, TooFew
-from ladder.match import HOUSE, Match
-from ladder.running import count
-from ladder.standings import queue
-from ladder.store import Store
+from ladder.facts import budgets, store
+from ladder.facts.standings import queue
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.model.match import HOUSE, Match
+from ladder.operation.errors import LadderError, NotFound, TooFew
+from ladder.play.blocks import Blocks
+from ladder.play.running import count
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.ladder.made import CONDITION, OTHER, ladder, result_of

@@ -14,12 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from ladder import cluster_pool
-from ladder.cluster_pool import ClusterPool, ladder_crew
-from ladder.home import Home
-from ladder.match import Match
-from ladder.pool import End, Finished, Pool, Void
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.play import cluster_pool
+from ladder.play.cluster_pool import ClusterPool, ladder_crew
+from ladder.play.pool import End, Finished, Pool, Void
 from referee.live.matches.cluster import LAG_WINDOW, MAX_LAGGED, MAX_LOST, ClusterError, Crew, Job, joined
 from referee.records.verify import verify
 from referee.registry import find

@@ -13,15 +13,15 @@ from typing import Any, cast
 
 import pytest
 
-from ladder.cluster_pool import ClusterPool
-from ladder.cluster_slot import LadderSlot, Order, Reply, pack
-from ladder.condition import agree
-from ladder.errors import NoRoom
-from ladder.home import Home
-from ladder.match import Match
-from ladder.pool import End, Finished, Pool, Void
-from ladder.running import RunPlan, run
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.model.condition import agree
+from ladder.model.match import Match
+from ladder.operation.errors import NoRoom
+from ladder.operation.home import Home
+from ladder.play.cluster_pool import ClusterPool
+from ladder.play.cluster_slot import LadderSlot, Order, Reply, pack
+from ladder.play.pool import End, Finished, Pool, Void
+from ladder.play.running import RunPlan, run
 from referee.bots import files
 from referee.live.matches import cluster
 from referee.live.matches.cluster import Crew, Done, Job, Machine, Unfit

@@ -14,17 +14,17 @@ import pytest
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.chronicle import Chronicle
-from ladder.errors import TooMuch
-from ladder.home import Home
-from ladder.offer import disconnect
-from ladder.pool import Invitation
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
+from ladder.intake.offer import disconnect
+from ladder.intake.tokens import Tokens
+from ladder.operation.errors import TooMuch
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.play.pool import Invitation
 from ladder.service import at_home as service
 from ladder.service import server as server_module
 from ladder.service.at_home import AtHome
-from ladder.service.meter import Allowance
-from ladder.service.tokens import Tokens
-from ladder.store import Store
 from tests.ladder.test_at_home import (
     connect,
     connections,

@@ -10,16 +10,16 @@ from statistics import fmean
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import answers
-from ladder.asker import ANYBODY, Asker
-from ladder.chronicle import Chronicle, PlayedMatch, PlayedSeat
-from ladder.comparing import CROSSED, likely_share
-from ladder.condition import Condition
-from ladder.desk import Desk
-from ladder.errors import LadderError, NotFound
-from ladder.home import Home
-from ladder.rating import APART, Rating, better
-from ladder.running import count
+from ladder.facts.chronicle import Chronicle, PlayedMatch, PlayedSeat
+from ladder.model.condition import Condition
+from ladder.model.rating import APART, Rating, better
+from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.home import Home
+from ladder.play.running import count
+from ladder.questions import answers
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.comparing import CROSSED, likely_share
+from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.told import FAULTY, told_ladder
 

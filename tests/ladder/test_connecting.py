@@ -20,19 +20,19 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import running
-from ladder.blocks import Blocks
-from ladder.chronicle import Chronicle
-from ladder.condition import agree
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.match import AT_HOME_PREFIX
-from ladder.pool import Invitation
-from ladder.recompute import compare
-from ladder.running import RunPlan, enter_house_bots, run
+from ladder.archive.recompute import compare
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
+from ladder.model.condition import agree
+from ladder.model.match import AT_HOME_PREFIX
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play import running
+from ladder.play.blocks import Blocks
+from ladder.play.pool import Invitation
+from ladder.play.running import RunPlan, enter_house_bots, run
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.store import Store
 from referee.match.clock import TimeControl
 from referee.match.result import Outcome
 from referee.registry import find

@@ -14,15 +14,18 @@ import pytest
 
 from bench.ladder import make, name_of
 from dogana.v1 import ladder_pb2 as pb
-from ladder import answers, chronicle, comparing, news, rating, recompute, traces
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.match import Match
-from ladder.recompute import MAX_TOLD, Problem, compare
-from ladder.standings import scheduled, standings
-from ladder.store import Store
+from ladder.archive import recompute, traces
+from ladder.archive.recompute import MAX_TOLD, Problem, compare
+from ladder.facts import chronicle
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.standings import scheduled, standings
+from ladder.facts.store import Store
+from ladder.model import rating
+from ladder.model.match import Match
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions import answers, comparing, news
+from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, OTHER, counted_steps, next_matches, play
 
 CROWD = 60

@@ -17,23 +17,23 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import database
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.database import LadderFile
-from ladder.desk import Desk
-from ladder.errors import Busy, LadderError, TooMuch, Unauthenticated
-from ladder.home import Home
+from ladder.facts import database
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.database import LadderFile
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.intake.tokens import KNOWN_SECONDS, Tokens
+from ladder.operation.errors import Busy, LadderError, TooMuch, Unauthenticated
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance, Meter
+from ladder.operation.threads import Threads
+from ladder.questions.desk import Desk
 from ladder.service import metrics, prompt, sending
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.service.meter import Allowance, Meter
 from ladder.service.metrics import Metrics
-from ladder.service.threads import Threads
-from ladder.service.tokens import KNOWN_SECONDS, Tokens
-from ladder.store import Store
 from referee.live.doors.lobby import host_of
 from referee.live.matches.server import Listen
 from tests.ladder.raw import PREFACE, RawClient

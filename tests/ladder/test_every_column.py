@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ladder.authors import Authors
-from ladder.blocks import Blocks
-from ladder.chronicle import Chronicle
-from ladder.errors import LadderError
-from ladder.evidence import KeptRecords
-from ladder.home import Home
-from ladder.key import ladder_key, new_key
-from ladder.match import AT_HOME_PREFIX, HOUSE, HOUSE_PREFIX, Match
-from ladder.rating import History
-from ladder.recompute import Comparison, compare, repair
-from ladder.sealing import seal_block
-from ladder.store import Store
+from ladder.archive.key import ladder_key, new_key
+from ladder.archive.recompute import Comparison, compare, repair
+from ladder.archive.sealing import seal_block
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.evidence import KeptRecords
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.model.match import AT_HOME_PREFIX, HOUSE, HOUSE_PREFIX, Match
+from ladder.model.rating import History
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play.blocks import Blocks
 from referee.live.seats.telemetry import Series
 from referee.match.result import Fault, Outcome
 from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from house_bots.random_bot import RandomBot
 
-from ladder.blocks import Blocks
-from ladder.home import Home
-from ladder.match import Match
-from ladder.running import count
-from ladder.sealing import seal_block, seal_blocks
-from ladder.store import Store
+from ladder.archive.sealing import seal_block, seal_blocks
+from ladder.facts.store import Store
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.play.blocks import Blocks
+from ladder.play.running import count
 from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan

@@ -19,19 +19,19 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ladder import room
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.errors import LadderError, NoRoom
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.match import Match
-from ladder.pool import Pool, Void
-from ladder.recompute import compare
-from ladder.room import RESERVE_BYTES, TOLD, check_room, is_for_want_of_room, lack_of_room
+from ladder.archive.recompute import compare
+from ladder.facts.chronicle import Chronicle
+from ladder.http.requests.refused import told
+from ladder.intake.authors import Authors
+from ladder.intake.submission import submit
+from ladder.model.match import Match
+from ladder.operation import room
+from ladder.operation.errors import LadderError, NoRoom
+from ladder.operation.home import Home
+from ladder.operation.room import RESERVE_BYTES, TOLD, check_room, is_for_want_of_room, lack_of_room
+from ladder.play.pool import Pool, Void
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.web.refused import told
 from tests.commands.conftest import ROOT
 from tests.ladder.small_disk import SmallDisk, small_disk
 from tests.patience import patient

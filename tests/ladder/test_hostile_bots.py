@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ladder.home import Home
+from ladder.operation.home import Home
 from tests.commands.conftest import Dogana, dogana
 from tests.sandbox.conftest import needs_bubblewrap
 

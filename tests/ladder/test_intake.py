@@ -18,13 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from ladder import intake
-from ladder.authors import Authors
-from ladder.errors import CannotPlay, LadderError
-from ladder.home import Home
-from ladder.intake import Inspector, submit
-from ladder.match import Version
-from ladder.names import skeleton
+from ladder.intake import submission
+from ladder.intake.authors import Authors
+from ladder.intake.submission import Inspector, submit
+from ladder.model.match import Version
+from ladder.model.names import skeleton
+from ladder.operation.errors import CannotPlay, LadderError
+from ladder.operation.home import Home
 from referee.bots import files
 from referee.bots.errors import BadBot
 from referee.bots.files import hash_of, take_in
@@ -852,7 +852,7 @@ def test_a_version_is_read_again_only_if_something_about_it_has_changed(
         read.append(folder)
         return hash_of(folder)
 
-    monkeypatch.setattr(intake, "hash_of", noted)
+    monkeypatch.setattr(submission, "hash_of", noted)
     for _ in range(3):
         inspector.check(version(artefact.content_hash))
     assert len(read) == 1

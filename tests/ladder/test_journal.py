@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.authors import Authors
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.journal import MAX_LINE_BYTES, Form, line
+from ladder.intake.authors import Authors
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.operation.journal import MAX_LINE_BYTES, Form, line
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
@@ -61,7 +61,7 @@ def test_whatever_is_told_is_one_line_that_shows_what_it_says(form: Form, text: 
 
 WRITER = """
 import logging, signal, sys, threading, warnings
-from ladder import journal
+from ladder.operation import journal
 signal.alarm(60)  # if it waits for a reader after all
 journal.begin(journal.Form.JSON)
 for number in range(2000):
@@ -233,7 +233,7 @@ def test_a_failure_is_noted_with_its_reason_which_nobody_elsewhere_is_told(
     def fail(*_: object) -> None:
         raise ZeroDivisionError("a fault of ours")
 
-    monkeypatch.setattr("ladder.desk.Desk.top", fail)
+    monkeypatch.setattr("ladder.questions.desk.Desk.top", fail)
     with RemoteDesk(address, Login()) as desk, pytest.raises(LadderError) as caught:
         desk.top(pb.TopRequest())
     assert "fault of ours" not in str(caught.value)

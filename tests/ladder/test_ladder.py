@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from ladder.blocks import Blocks
 from ladder.commands.run import confine
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.standings import SUSPENDED_AFTER
-from ladder.store import Store
+from ladder.facts.standings import SUSPENDED_AFTER
+from ladder.facts.store import Store
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play.blocks import Blocks
 from referee.records.record import read_lines
 from referee.sandbox.limits import Limits
 from tests.commands.conftest import Dogana, dogana

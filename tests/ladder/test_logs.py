@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import logs, packs
-from ladder.asker import ANYBODY, Asker
-from ladder.backup import backup
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import Forbidden, LadderError
-from ladder.home import Home
-from ladder.logs import MAX_FILES, MAX_LOG_BYTES, log_files, pack_logs
-from ladder.packs import Packer, pack_block
-from ladder.retention import prune
-from ladder.traces import traces_of, usages_of
+from ladder.archive import logs, packs
+from ladder.archive.backup import backup
+from ladder.archive.logs import MAX_FILES, MAX_LOG_BYTES, log_files, pack_logs
+from ladder.archive.packs import Packer, pack_block
+from ladder.archive.retention import prune
+from ladder.archive.traces import traces_of, usages_of
+from ladder.facts.chronicle import Chronicle
+from ladder.operation.errors import Forbidden, LadderError
+from ladder.operation.home import Home
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
 from referee.records.record import RecordError, zipped
 from tests.cases import mostly_long
 from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, sealed
@@ -97,8 +97,8 @@ def test_whoever_is_killed_while_packing_loses_nothing_and_doubles_nothing(
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from ladder import logs
-from ladder.home import Home
+from ladder.archive import logs
+from ladder.operation.home import Home
 
 def killed(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ladder.errors import LadderError
-from ladder.service.meter import Allowance, Meter
+from ladder.operation.errors import LadderError
+from ladder.operation.meter import Allowance, Meter
 
 
 def test_an_allowance_fills_up_again_and_says_when() -> None:

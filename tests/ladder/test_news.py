@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import news as module
-from ladder.desk import Desk
-from ladder.errors import NotFound
-from ladder.home import Home
-from ladder.standings import standings
-from ladder.store import Store
+from ladder.facts.standings import standings
+from ladder.facts.store import Store
+from ladder.operation.errors import NotFound
+from ladder.operation.home import Home
+from ladder.questions import news as module
+from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, OTHER, ladder, next_matches, play
 
 

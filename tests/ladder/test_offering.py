@@ -18,14 +18,14 @@ from typing_extensions import override
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.ladder_pb2_grpc import LadderServicer, add_LadderServicer_to_server
-from ladder.at_home import offering
-from ladder.at_home import relay as relay_module
-from ladder.at_home.bot import look_at, play_match
-from ladder.at_home.offering import Offer, Offering
-from ladder.at_home.relay import Relay
-from ladder.errors import LadderError
-from ladder.lost_calls import LONGEST_PAUSE, pauses
+from ladder.operation.errors import LadderError
+from ladder.operation.lost_calls import LONGEST_PAUSE, pauses
+from ladder.service import offering
+from ladder.service import relay as relay_module
+from ladder.service.home_bot import look_at, play_match
 from ladder.service.login import Login
+from ladder.service.offering import Offer, Offering
+from ladder.service.relay import Relay
 
 CONTENT = "v1.0"
 JOIN = referee_pb2.AgentMessage(join=referee_pb2.Join(token="shown", protocol=1))  # noqa: S106
@@ -202,7 +202,7 @@ def test_a_bot_that_is_refused_for_a_limit_comes_back_when_the_ladder_has_said(
         assert (await one.heard()).WhichOneof("message") == "welcome"
         assert (await one.heard()).WhichOneof("message") == "game_over"
 
-    monkeypatch.setattr("ladder.at_home.relay.asyncio.sleep", wait)
+    monkeypatch.setattr("ladder.service.relay.asyncio.sleep", wait)
     relay = relayed(bot, busy, very_busy, over)
     assert relay.over is not None
     assert waited == [7.0, LONGEST_PAUSE]

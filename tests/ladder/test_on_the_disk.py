@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ladder.home import Home
-from ladder.key import ladder_key
-from ladder.store import Store
+from ladder.archive.key import ladder_key
+from ladder.facts.store import Store
+from ladder.operation.home import Home
 
 CALLS = "fsync,fdatasync,rename,renameat,renameat2,pwrite64"
 _LINE = re.compile(r"(\d+) +(.*)")

@@ -17,18 +17,18 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import packs, retention
-from ladder.asker import ANYBODY
-from ladder.backup import backup
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import LadderError
-from ladder.evidence import KeptRecords
-from ladder.home import Home
-from ladder.packs import NoRecord, Packer, find_record, pack_block, take_out
-from ladder.recompute import compare
-from ladder.retention import prune
-from ladder.traces import traces_of
+from ladder.archive import packs, retention
+from ladder.archive.backup import backup
+from ladder.archive.packs import NoRecord, Packer, find_record, pack_block, take_out
+from ladder.archive.recompute import compare
+from ladder.archive.retention import prune
+from ladder.archive.traces import traces_of
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.evidence import KeptRecords
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.questions.asker import ANYBODY
+from ladder.questions.desk import Desk
 from referee.records.chain import FIRST_HASH, body, link_body
 from referee.records.pack import MAX_RECORDS, packed, unpacked_record, unpacked_records
 from referee.records.record import MAX_LINE_BYTES, MAX_LINES, RecordError, read_lines, zipped
@@ -107,9 +107,10 @@ def test_whoever_is_killed_while_packing_loses_nothing(home: Home, chronicle: Ch
     script = f"""
 import os, signal, sys
 from pathlib import Path
-from ladder import packs, retention
-from ladder.home import Home
-from ladder.store import Store
+from ladder.archive import packs
+from ladder.archive import retention
+from ladder.operation.home import Home
+from ladder.facts.store import Store
 
 def killed(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)

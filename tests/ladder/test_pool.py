@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from ladder import pool as pools
-from ladder.condition import Condition
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.match import HOUSE, Match, Version
-from ladder.pool import End, Finished, Patience, Pool, Void, max_seconds
-from ladder.schema import MAX_VOIDS
+from ladder.facts.schema import MAX_VOIDS
+from ladder.intake.submission import submit
+from ladder.model.condition import Condition
+from ladder.model.match import HOUSE, Match, Version
+from ladder.operation.home import Home
+from ladder.play import pool as pools
+from ladder.play.pool import End, Finished, Patience, Pool, Void, max_seconds
 from referee.match.result import Outcome
 from referee.records.position import read_position
 from referee.records.record import read_lines

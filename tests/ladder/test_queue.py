@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from ladder.condition import Condition
-from ladder.match import HOUSE
-from ladder.schedule import NEW_BLOCKS
-from ladder.standings import SUSPENDED_AFTER, queue
-from ladder.store import Store
+from ladder.facts.standings import SUSPENDED_AFTER, queue
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import HOUSE
+from ladder.model.schedule import NEW_BLOCKS
 from tests.commands.conftest import Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from ladder import quotas
-from ladder.authors import Authors
-from ladder.condition import Condition
-from ladder.errors import CannotPlay, LadderError, NotFound
-from ladder.home import Home
-from ladder.intake import Inspector, submit
-from ladder.match import Version
-from ladder.quotas import bytes_of
-from ladder.retention import prune_versions, remove_version
-from ladder.running import enter_house_bots
-from ladder.standings import at_rest, requalify, retire
-from ladder.store import Store
+from ladder.archive import quotas
+from ladder.archive.quotas import bytes_of
+from ladder.archive.retention import prune_versions, remove_version
+from ladder.facts.standings import at_rest, requalify, retire
+from ladder.facts.store import Store
+from ladder.intake.authors import Authors
+from ladder.intake.submission import Inspector, submit
+from ladder.model.condition import Condition
+from ladder.model.match import Version
+from ladder.operation.errors import CannotPlay, LadderError, NotFound
+from ladder.operation.home import Home
+from ladder.play.running import enter_house_bots
 from referee.bots.files import take_in
 from tests.commands.conftest import Dogana, dogana
 

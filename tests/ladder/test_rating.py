@@ -10,8 +10,8 @@ import trueskill
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ladder import rating as module
-from ladder.rating import APART, MU, SIGMA, Rating, better, current, inherit, level_with, quality, rate, update
+from ladder.model import rating as module
+from ladder.model.rating import APART, MU, SIGMA, Rating, better, current, inherit, level_with, quality, rate, update
 
 RATINGS = st.builds(Rating, st.floats(0, 50), st.floats(0.8, SIGMA))
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.home import Home
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.operation.home import Home
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.ladder.made import ladder, next_matches

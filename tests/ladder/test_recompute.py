@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from ladder import recompute
-from ladder.chronicle import Chronicle
-from ladder.home import Home
-from ladder.recompute import Comparison, Sample, compare
-from ladder.store import Store
+from ladder.archive import recompute
+from ladder.archive.recompute import Comparison, Sample, compare
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
+from ladder.operation.home import Home
 from referee.records.chain import FIRST_HASH, link
 from referee.records.record import read_lines
 from referee.records.verify import verify as really_verify
@@ -39,10 +39,10 @@ BROKEN_OFF = f"""
 import os, signal, sys
 from concurrent.futures import Future
 from pathlib import Path
-from ladder import recompute
-from ladder.chronicle import Chronicle
-from ladder.home import Home
-from ladder.store import Store
+from ladder.archive import recompute
+from ladder.facts.chronicle import Chronicle
+from ladder.operation.home import Home
+from ladder.facts.store import Store
 
 verified = []
 
@@ -205,7 +205,7 @@ def test_processes_that_verify_end_with_the_one_that_is_killed() -> None:
     script = """
 import multiprocessing, os, sys, time
 from concurrent.futures import ProcessPoolExecutor
-from ladder.recompute import _live_with_the_other
+from ladder.archive.recompute import _live_with_the_other
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context, initializer=_live_with_the_other) as pool:

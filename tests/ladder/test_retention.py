@@ -18,17 +18,17 @@ from typing import Any
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import recompute, retention
-from ladder.audit_log import write
-from ladder.authors import Authors
-from ladder.backup import backup
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.key import ladder_key
-from ladder.recompute import compare
-from ladder.retention import prune
-from ladder.sealing import seal_blocks
+from ladder.archive import recompute, retention
+from ladder.archive.audit_log import write
+from ladder.archive.backup import backup
+from ladder.archive.key import ladder_key
+from ladder.archive.recompute import compare
+from ladder.archive.retention import prune
+from ladder.archive.sealing import seal_blocks
+from ladder.facts.chronicle import Chronicle
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
+from ladder.questions.desk import Desk
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen
 from referee.records.verify import verify
@@ -265,7 +265,7 @@ def test_links_are_removed_and_not_what_they_lead_to(home: Home, chronicle: Chro
 def test_a_record_that_is_being_sent_arrives_whole(
     home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.answers.PIECE_BYTES", 1000)
+    monkeypatch.setattr("ladder.questions.answers.PIECE_BYTES", 1000)
     record = sealed(home)[0]
     whole = record.read_bytes()
     pieces = Desk(home).record(pb.RecordRequest(match=record.name.partition(".")[0]))

@@ -17,13 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ladder.blocks import Blocks
-from ladder.match import HOUSE, Match
-from ladder.rating import Rating, quality, rate
-from ladder.running import count
-from ladder.schedule import NEW_BLOCKS, ROUND, Block, Candidate, Met, Queue, rotations
-from ladder.standings import SUSPENDED_AFTER, candidates, queue, scheduled
-from ladder.store import Store
+from ladder.facts.standings import SUSPENDED_AFTER, candidates, queue, scheduled
+from ladder.facts.store import Store
+from ladder.model.match import HOUSE, Match
+from ladder.model.rating import Rating, quality, rate
+from ladder.model.schedule import NEW_BLOCKS, ROUND, Block, Candidate, Met, Queue, rotations
+from ladder.play.blocks import Blocks
+from ladder.play.running import count
 from tests.cases import mostly_long
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, play, result_of
 

@@ -27,21 +27,21 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.answers import PIECE_BYTES
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.playing import announced as announced_match
+from ladder.facts.chronicle import Chronicle
+from ladder.intake.authors import Authors
+from ladder.intake.upload import sweep_uploads
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.play.playing import announced as announced_match
+from ladder.questions.answers import PIECE_BYTES
+from ladder.questions.desk import Desk
 from ladder.service import sending
 from ladder.service import server as service
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login, login_of, logins_file, remember
-from ladder.service.meter import Allowance
 from ladder.service.metrics import Metrics
-from ladder.upload import sweep_uploads
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES, TAKING_IN
 from referee.files import private_folder

@@ -22,11 +22,11 @@ import pytest
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1 import referee_pb2
 from dogana.v1.referee_pb2_grpc import RefereeStub
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.recompute import compare
+from ladder.archive.recompute import compare
+from ladder.facts.chronicle import Chronicle
+from ladder.intake.authors import Authors
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from tests.commands.conftest import ROOT, Dogana, dogana

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ladder.home import Home
-from ladder.intake import submit
+from ladder.intake.submission import submit
+from ladder.operation.home import Home
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT
 from tests.patience import patient
@@ -27,7 +27,7 @@ play(lambda decision: random.randrange(decision.action_count))
 """
 AT_ITS_PAGES = """
 import functools, multiprocessing.context as context, os, signal
-from ladder import stopping
+from ladder.operation import stopping
 stopping.heeding_signals = functools.partial(stopping.heeding_signals, 3600.0)  # nothing but its own order ends it
 start = context.SpawnProcess.start
 def starting(process):
@@ -41,7 +41,7 @@ if __name__ == "__main__":
 """
 SWALLOWED = """
 import os, signal, sys, threading, time
-from ladder import stopping
+from ladder.operation import stopping
 class Swallows:
     def __del__(self):  # where Python tells of exceptions, and goes on
         os.kill(os.getpid(), signal.SIGINT)
@@ -57,7 +57,7 @@ if __name__ == "__main__":
 def seconds_of_a_start() -> float:
     """How long this machine takes now for what takes 0.2 s on one that has nothing else to do."""
     began = time.monotonic()
-    subprocess.run([sys.executable, "-c", "import ladder.store"], env=environment(), check=True)
+    subprocess.run([sys.executable, "-c", "import ladder.facts.store"], env=environment(), check=True)
     return time.monotonic() - began
 
 

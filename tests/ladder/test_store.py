@@ -19,17 +19,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from ladder import database
-from ladder.chronicle import Chronicle
-from ladder.condition import Condition
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.recompute import compare, repair
-from ladder.running import count
-from ladder.schema import MAX_VOIDS, migrations
-from ladder.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
-from ladder.store import Store, Tally
-from ladder.tallies import DERIVED
+from ladder.archive.recompute import compare, repair
+from ladder.facts import database
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.schema import MAX_VOIDS, migrations
+from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
+from ladder.facts.store import Store, Tally
+from ladder.facts.tallies import DERIVED
+from ladder.model.condition import Condition
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play.running import count
 from referee.match.result import Outcome
 from tests.commands.conftest import ROOT
 from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches, play, result_of
@@ -503,8 +503,8 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
     with ladder(tmp_path) as store:
         next_matches(store)
     program = (
-        "import resource, sys\nfrom pathlib import Path\nfrom ladder.errors import LadderError\n"
-        "from ladder.store import Store\nfrom tests.ladder.made import next_matches\n"
+        "import resource, sys\nfrom pathlib import Path\nfrom ladder.operation.errors import LadderError\n"
+        "from ladder.facts.store import Store\nfrom tests.ladder.made import next_matches\n"
         "with Store(Path(sys.argv[1]), create=False) as store:\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)\n"
         "    try:\n        while True:\n            print(next_matches(store)[0].block)\n"

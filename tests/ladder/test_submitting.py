@@ -11,8 +11,8 @@ from dogana.v1 import ladder_pb2 as pb
 from ladder.commands import log, top
 from ladder.commands.submit import fitted, login_name, name_of
 from ladder.commands.where import Where
-from ladder.errors import LadderError
-from ladder.intake import check_names
+from ladder.intake.submission import check_names
+from ladder.operation.errors import LadderError
 from referee.commands.output import out
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from ladder.condition import Condition, agree
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.match import HOUSE, Match, Version
-from ladder.recompute import compare
-from ladder.running import RunPlan, run
-from ladder.schema import MAX_VOIDS
-from ladder.standings import SCHEDULED, Status, standings
-from ladder.store import Store
-from ladder.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
+from ladder.archive.recompute import compare
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.standings import SCHEDULED, Status, standings
+from ladder.facts.store import Store
+from ladder.intake.submission import submit
+from ladder.model.condition import Condition, agree
+from ladder.model.match import HOUSE, Match, Version
+from ladder.model.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
+from ladder.operation.home import Home
+from ladder.play.running import RunPlan, run
 from referee.match import result
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME

@@ -15,9 +15,9 @@ from google.protobuf.descriptor_pb2 import FieldDescriptorProto, FileDescriptorP
 from google.protobuf.message import Message
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
+from ladder.facts.chronicle import Chronicle
+from ladder.operation.home import Home
+from ladder.questions.desk import Desk
 from ladder.service.beside import serving
 from referee.live.matches.server import Listen
 from tests.commands.conftest import Dogana

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from ladder import running
-from ladder.condition import agree
-from ladder.home import Home
-from ladder.intake import Inspector
-from ladder.match import AT_HOME_PREFIX, Match, Version
-from ladder.pool import End, Finished, Void
-from ladder.running import AWAY_SECONDS, RunPlan, enter_house_bots, run
-from ladder.standings import Status, standings
-from ladder.store import Store
+from ladder.facts.standings import Status, standings
+from ladder.facts.store import Store
+from ladder.intake.submission import Inspector
+from ladder.model.condition import agree
+from ladder.model.match import AT_HOME_PREFIX, Match, Version
+from ladder.operation.home import Home
+from ladder.play import running
+from ladder.play.pool import End, Finished, Void
+from ladder.play.running import AWAY_SECONDS, RunPlan, enter_house_bots, run
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ladder.chronicle import Chronicle
-from ladder.home import Home
-from ladder.match import Match
-from ladder.running import count
+from ladder.facts.chronicle import Chronicle
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.play.running import count
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.match.result import Fault, Outcome

@@ -31,7 +31,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="no ax
 
 WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 400, "height": 800}
 LAPTOP = {"width": 1280, "height": 720}
-FRAMING = Path(match.__file__).parents[2] / "ladder" / "web" / "static" / "match.js"
+FRAMING = Path(match.__file__).parents[2] / "ladder" / "http" / "static" / "match.js"
 """What the page of a match on a ladder does with the viewer in its frame."""
 MIN_PIXELS = 44
 """How wide and high a button must be to be hit with a finger."""

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from ladder.home import Home
+from ladder.operation.home import Home
 from tests.web.conftest import browsing
 from tests.web.test_every_page import SERVED, crawled, kind_of
 

@@ -15,12 +15,12 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.blocks import Blocks
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.playing import announced
-from ladder.store import Store
-from ladder.web.drawings import Drawing, Drawings
+from ladder.facts.store import Store
+from ladder.http.pictures.drawings import Drawing, Drawings
+from ladder.operation.home import Home
+from ladder.play.blocks import Blocks
+from ladder.play.playing import announced
+from ladder.questions.desk import Desk
 from tests.web.browser import axe, browser, sync_api
 from tests.web.test_live import Scene, playing
 

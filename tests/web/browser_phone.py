@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ladder.home import Home
+from ladder.operation.home import Home
 from tests.ladder.made import GAME
 from tests.ladder.told import LONG
 from tests.web.browser import browser, sync_api

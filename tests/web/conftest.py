@@ -10,11 +10,11 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup
 
-from ladder.condition import agree
-from ladder.home import Home
-from ladder.running import RunPlan, run
-from ladder.store import Store
-from ladder.web.asked import Site
+from ladder.facts.store import Store
+from ladder.http.requests.asked import Site
+from ladder.model.condition import agree
+from ladder.operation.home import Home
+from ladder.play.running import RunPlan, run
 from referee.match.clock import TimeControl
 from referee.registry import find
 from tests.patience import patient

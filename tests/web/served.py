@@ -10,10 +10,10 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from ladder.home import Home
-from ladder.web.app import application
-from ladder.web.asked import Site
-from ladder.web.serving import config_of, listening
+from ladder.http.app import application
+from ladder.http.publishing.serving import config_of, listening
+from ladder.http.requests.asked import Site
+from ladder.operation.home import Home
 
 
 @contextmanager

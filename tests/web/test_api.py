@@ -17,17 +17,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.asker import ANYBODY, Asker
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.document import document
-from ladder.home import Home
-from ladder.service.meter import Allowance
-from ladder.web import limits
-from ladder.web.api import PATHS, PREFIX
-from ladder.web.asked import Site
-from ladder.web.openapi import ERRORS, MAX_TEXT, comment_on, openapi
+from ladder.facts.chronicle import Chronicle
+from ladder.http.api.api import PATHS, PREFIX
+from ladder.http.api.openapi import ERRORS, MAX_TEXT, comment_on, openapi
+from ladder.http.requests import limits
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
+from ladder.questions.document import document
 from tests.cases import mostly_long
 from tests.ladder.told import FAULTY, LONG, told_ladder
 from tests.web.conftest import Browse, browsing
@@ -105,7 +105,7 @@ def test_every_answer_is_the_document_of_the_desk(client: httpx.Client, home: Ho
 def test_an_answer_is_made_once_until_the_ladder_changes_and_for_each_author(
     home: Home, tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.web.shelf.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("ladder.http.requests.shelf.FRESH_SECONDS", 0.0)
     shutil.copytree(home.folder, tmp_path / "home")
     home = Home(tmp_path / "home")
     asked = []

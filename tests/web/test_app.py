@@ -7,12 +7,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from ladder.desk import Desk
-from ladder.errors import Busy, NoRoom
-from ladder.home import Home
-from ladder.room import TOLD
-from ladder.store import Store
-from ladder.web.links import link
+from ladder.facts.store import Store
+from ladder.http.rendering.links import link
+from ladder.operation.errors import Busy, NoRoom
+from ladder.operation.home import Home
+from ladder.operation.room import TOLD
+from ladder.questions.desk import Desk
 from tests.ladder.noted import Noted, noted
 from tests.web.conftest import Browse, new_ladder, soup
 
@@ -47,7 +47,7 @@ def test_a_page_that_the_browser_has_already_is_not_sent_again(seen: httpx.Clien
 def test_a_page_changes_as_soon_as_the_ladder_does(
     tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.web.shelf.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("ladder.http.requests.shelf.FRESH_SECONDS", 0.0)
     home = new_ladder(tmp_path / "ladder")
     client = browse(home)
     assert "newcomer" not in client.get("/games/yunnan").text

@@ -19,13 +19,13 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.authors import Authors
-from ladder.home import Home
+from ladder.http.requests import connections, form
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
 from ladder.service.beside import serving
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
-from ladder.web import connections, form
-from ladder.web.asked import Site
 from referee.live.matches.server import Listen
 from tests.cases import mostly_long
 from tests.ladder.raw import PREFACE

@@ -22,17 +22,18 @@ import pytest
 from bs4 import BeautifulSoup
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder import journal
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.match import Version
-from ladder.service.meter import Allowance
-from ladder.web import author, limits
-from ladder.web.asked import Site
-from ladder.web.pages.enter import ten_lines
+from ladder.facts.chronicle import Chronicle
+from ladder.http.pages.enter import ten_lines
+from ladder.http.people import author
+from ladder.http.requests import limits
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.intake.submission import submit
+from ladder.model.match import Version
+from ladder.operation import journal
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.questions.desk import Desk
 from referee.game import Game
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
@@ -456,8 +457,8 @@ def test_bots_that_take_long_to_be_taken_in_keep_nobody_from_logging_in(
         assert going.wait(patient(60))
         return submit(*words, **options)
 
-    monkeypatch.setattr("ladder.desk.submit", slow)
-    monkeypatch.setattr("ladder.service.threads.WAIT_SECONDS", 0.5)
+    monkeypatch.setattr("ladder.questions.desk.submit", slow)
+    monkeypatch.setattr("ladder.operation.threads.WAIT_SECONDS", 0.5)
     with ExitStack() as stack, ThreadPoolExecutor() as others:
         browsers = {
             name: stack.enter_context(httpx.Client(base_url=client.base_url, timeout=patient(60))) for name in tokens

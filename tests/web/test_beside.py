@@ -24,13 +24,13 @@ from typing import Any
 import httpx
 import pytest
 
-from ladder.authors import Authors
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.store import Store
-from ladder.web import serving
-from ladder.web.asked import Site
-from ladder.web.pages.enter import ten_lines
+from ladder.facts.store import Store
+from ladder.http.pages.enter import ten_lines
+from ladder.http.publishing import serving
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.intake.submission import submit
+from ladder.operation.home import Home
 from tests.commands.conftest import ROOT, Dogana, dogana
 from tests.patience import patient
 from tests.referee.test_wire import certificate

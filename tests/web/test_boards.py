@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.web.asked import Site
+from ladder.facts.chronicle import Chronicle
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
+from ladder.questions.desk import Desk
 from tests.ladder.told import FAULTY, told_ladder
 from tests.web.conftest import GAMES, Browse, soup
 

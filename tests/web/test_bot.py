@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.asker import ANYBODY, Asker
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import NotFound
-from ladder.home import Home
-from ladder.web.asked import Site
+from ladder.facts.chronicle import Chronicle
+from ladder.http.requests.asked import Site
+from ladder.intake.authors import Authors
+from ladder.operation.errors import NotFound
+from ladder.operation.home import Home
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
 from referee.live.seats.telemetry import Series
 from tests.ladder.made import GAME
 from tests.ladder.told import FAULTY

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from bench.ladder import make, name_of
-from ladder import answers, chronicle, comparing
-from ladder.home import Home
+from ladder.facts import chronicle
+from ladder.operation.home import Home
+from ladder.questions import answers, comparing
 from tests.cases import mostly_long
 from tests.ladder.made import counted_steps
 from tests.web.told import page

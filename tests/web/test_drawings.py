@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from ladder.errors import TooMuch
-from ladder.home import Home
-from ladder.web import drawings as module
-from ladder.web.drawing import prune
-from ladder.web.drawings import Drawing, Drawings, name_of, pages_folder
+from ladder.http.pictures import drawings as module
+from ladder.http.pictures.drawing import prune
+from ladder.http.pictures.drawings import Drawing, Drawings, name_of, pages_folder
+from ladder.operation.errors import TooMuch
+from ladder.operation.home import Home
 from referee.pages.match import make_page
 from referee.records.record import RecordWriter, header
 from referee.registry import find
@@ -28,7 +28,7 @@ from tests.tables import Table, plan_of
 
 REMOVING = """
 import shutil, sys
-from ladder.web import drawing
+from ladder.http.pictures import drawing
 
 def remove_and_draw(*args, **kwargs):
     drawing.make_page = really
@@ -43,7 +43,7 @@ drawing.main()
 REMOVING_FILES = """
 import sys
 from pathlib import Path
-from ladder.web import drawing
+from ladder.http.pictures import drawing
 
 def write_and_remove(path, data):
     really(path, data)
@@ -145,7 +145,7 @@ def test_equal_requests_share_a_drawing_and_others_wait_in_their_order(
 def test_a_drawing_is_no_less_urgent_than_a_match(stopped: list[int], drawings: Drawings, record: bytes) -> None:
     drawings.ask(record)
     wait_until(lambda: stopped)
-    wait_until(lambda: b"ladder.web.drawing" in Path(f"/proc/{stopped[0]}/cmdline").read_bytes())
+    wait_until(lambda: b"ladder.http.pictures.drawing" in Path(f"/proc/{stopped[0]}/cmdline").read_bytes())
     wait_until(lambda: waits_for_the_lock(stopped[0]))
     assert os.getpriority(os.PRIO_PROCESS, stopped[0]) == os.getpriority(os.PRIO_PROCESS, 0)
 

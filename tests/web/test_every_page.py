@@ -11,8 +11,8 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from ladder.home import Home
-from ladder.web.asked import Site
+from ladder.http.requests.asked import Site
+from ladder.operation.home import Home
 from tests.web.conftest import browsing
 
 MAX_BYTES = 100_000

@@ -11,9 +11,9 @@ from urllib.parse import urljoin
 import httpx
 import pytest
 
-from ladder.chronicle import Chronicle
-from ladder.home import Home
-from ladder.web.asked import Site
+from ladder.facts.chronicle import Chronicle
+from ladder.http.requests.asked import Site
+from ladder.operation.home import Home
 from tests.ladder.told import FAULTY, LONG, LOUD, told_ladder
 from tests.web.conftest import Browse
 

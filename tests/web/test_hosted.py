@@ -12,17 +12,17 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.desk import Desk
-from ladder.errors import LadderError
-from ladder.home import Home
-from ladder.intake import submit
-from ladder.offer import offered as offered_at_home
-from ladder.running import enter_house_bots
-from ladder.store import Store
+from ladder.facts.store import Store
+from ladder.http.pages.enter import ten_lines
+from ladder.http.requests.asked import Site
+from ladder.intake.offer import offered as offered_at_home
+from ladder.intake.submission import submit
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.play.running import enter_house_bots
+from ladder.questions.desk import Desk
 from ladder.tables import hall
 from ladder.tables.hosts import Hosts, Walls, commands_of
-from ladder.web.asked import Site
-from ladder.web.pages.enter import ten_lines
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build
 from tests.patience import patient

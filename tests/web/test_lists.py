@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.asker import ANYBODY
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import LadderError, NotFound
-from ladder.home import Home
-from ladder.playing import announced
-from ladder.web.asked import BadQuestion, NoPage, Site
-from ladder.web.pages import bots as bots_page
-from ladder.web.pages import matches as matches_page
+from ladder.facts.chronicle import Chronicle
+from ladder.http.pages import bots as bots_page
+from ladder.http.pages import matches as matches_page
+from ladder.http.requests.asked import BadQuestion, NoPage, Site
+from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.home import Home
+from ladder.play.playing import announced
+from ladder.questions.asker import ANYBODY
+from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches
 from tests.ladder.told import FAULTY
 from tests.web.conftest import Browse, new_ladder

@@ -15,17 +15,17 @@ import pytest
 from bs4 import BeautifulSoup
 from house_bots.random_bot import RandomBot
 
-from ladder.blocks import Blocks
-from ladder.errors import TooMuch
-from ladder.home import Home
-from ladder.match import Match
-from ladder.playing import announced
-from ladder.service.meter import AtATime
-from ladder.store import Store
-from ladder.web import live as module
-from ladder.web import matches
-from ladder.web.asked import Site
-from ladder.web.live import Live, changed
+from ladder.facts.store import Store
+from ladder.http.pictures import live as module
+from ladder.http.pictures import matches
+from ladder.http.pictures.live import Live, changed
+from ladder.http.requests.asked import Site
+from ladder.model.match import Match
+from ladder.operation.errors import TooMuch
+from ladder.operation.home import Home
+from ladder.operation.meter import AtATime
+from ladder.play.blocks import Blocks
+from ladder.play.playing import announced
 from referee.game import Game
 from referee.live.matches.play import House, Player, Remote
 from referee.match.clock import TimeControl

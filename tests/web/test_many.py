@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from ladder.errors import TooMuch
-from ladder.home import Home
-from ladder.web import limits, shelf
-from ladder.web.kept import Kept
-from ladder.web.limits import Turns
-from ladder.web.shelf import Shelf
+from ladder.http.requests import limits, shelf
+from ladder.http.requests.kept import Kept
+from ladder.http.requests.limits import Turns
+from ladder.http.requests.shelf import Shelf
+from ladder.operation.errors import TooMuch
+from ladder.operation.home import Home
 from tests.web.conftest import Browse, new_ladder
 
 PAGE = Kept.of(b"page", 200)

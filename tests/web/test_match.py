@@ -13,21 +13,21 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.asker import ANYBODY, Asker
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.errors import TooMuch
-from ladder.home import Home
-from ladder.playing import announced
-from ladder.retention import prune
-from ladder.schema import MAX_VOIDS
-from ladder.service.meter import Allowance
-from ladder.store import Store
-from ladder.web import limits
-from ladder.web.asked import Site
-from ladder.web.drawings import Drawing, Drawings, pages_folder
-from ladder.web.sentence import sentence
-from ladder.web.told import clock_in_words
+from ladder.archive.retention import prune
+from ladder.facts.chronicle import Chronicle
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.store import Store
+from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
+from ladder.http.rendering.sentence import sentence
+from ladder.http.rendering.told import clock_in_words
+from ladder.http.requests import limits
+from ladder.http.requests.asked import Site
+from ladder.operation.errors import TooMuch
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
+from ladder.play.playing import announced
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
 from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
@@ -395,7 +395,7 @@ def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: 
 def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_changed(
     home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.web.shelf.FRESH_SECONDS", 0.0)
+    monkeypatch.setattr("ladder.http.requests.shelf.FRESH_SECONDS", 0.0)
     match = matches_of(home)[0].match
     asking = browse(home)
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):

@@ -21,15 +21,16 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
-from ladder.home import Home
-from ladder.service.meter import Allowance
+from ladder.http.people import play
+from ladder.http.people.play import COOKIE
+from ladder.http.publishing import serving
+from ladder.http.publishing.serving import config_of
+from ladder.http.requests.asked import Site
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
 from ladder.tables import hall, wish
 from ladder.tables.view import Asking, Stage
 from ladder.tables.wish import PersonClock
-from ladder.web import play, serving
-from ladder.web.asked import Site
-from ladder.web.play import COOKIE
-from ladder.web.serving import config_of
 from referee.records.verify import Verified, verify
 from referee.registry import find, games
 from tests.patience import patient
@@ -336,12 +337,12 @@ def news(table: AtTable, **other: str) -> httpx.Response:
 def test_a_browser_is_told_at_once_that_there_is_something_new(
     person: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 0.2)
+    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.2)
     table = sit_down(person, GAME)
     nothing = news(table)
     assert (nothing.status_code, nothing.text) == (204, "")
     table.send("0")
-    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 3600.0)
+    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 3600.0)
     page = news(table)
     assert page.status_code == 200
     decision = soup(page).select_one("[name=decision]")
@@ -352,13 +353,13 @@ def test_what_others_do_while_the_same_is_asked_is_told_all_together(
     person: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = sit_down(person, GAME)
-    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 1.0)
+    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 1.0)
     began = time.monotonic()
     assert news(table, seen="earlier").status_code == 200
     assert time.monotonic() - began >= 1
-    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 3600.0)
+    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 3600.0)
     assert news(table, seen="earlier", asked="waits").status_code == 200
-    monkeypatch.setattr("ladder.web.play.MAX_WAITING", 0)
+    monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", 0)
     assert news(table).status_code == 204
 
 
@@ -445,10 +446,10 @@ def test_a_table_that_is_left_is_cleared(home: Home, person: httpx.Client) -> No
 def test_a_table_whose_page_was_closed_is_cleared(
     most: int, home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ladder.web.play.MAX_WAITING", most)
+    monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", most)
     monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)
     monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
-    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 0.1)
+    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.1)
     person = browse(home, TABLES)
     table = sit_down(person, GAME)
     assert news(table, seen="earlier").status_code == 200  # its script has asked
@@ -481,7 +482,7 @@ def asked_until(deadline: float) -> hall.Table:
 
 def test_a_table_stays_while_its_person_thinks_with_the_page_open(monkeypatch: pytest.MonkeyPatch) -> None:
     """The page asks for news all the time; in a window that nobody sees, once a minute."""
-    monkeypatch.setattr("ladder.web.play.NEWS_SECONDS", 0.0)
+    monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.0)
     clock = Clock(monkeypatch)
     table = asked_until(clock.now + 5000)
     table.look()
@@ -549,7 +550,7 @@ def test_matches_in_a_folder_that_took_the_place_of_another_are_left_alone(
 
 def test_nothing_is_left_of_tables_when_the_pages_are_killed(home: Home) -> None:
     program = (
-        "import sys, time; from pathlib import Path; from ladder.home import Home; from ladder.web.asked import Site\n"
+        "import sys, time; from pathlib import Path; from ladder.operation.home import Home; from ladder.http.requests.asked import Site\n"
         "from tests.web.served import serving_pages\n"
         "with serving_pages(Home(Path(sys.argv[1])), Site(has_tables=True)) as url:\n"
         "    print(url, flush=True); time.sleep(600)"

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from bs4 import BeautifulSoup
 
-from ladder.web.rulebook import rules_from
+from ladder.http.rendering.rulebook import rules_from
 from referee.registry import games
 from tests.cases import mostly_long
 from tests.test_rule_numbers import GAMES, RULE

@@ -20,18 +20,18 @@ import pytest
 import uvicorn
 from bs4 import BeautifulSoup
 
-from ladder.authors import Authors
-from ladder.chronicle import Chronicle
-from ladder.home import Home
-from ladder.service.meter import Allowance
-from ladder.web import connections, form
-from ladder.web.api import PREFIX
-from ladder.web.app import HEADERS, PAGES, application
-from ladder.web.asked import Site
-from ladder.web.hosts import names_of
-from ladder.web.kept import Kept
-from ladder.web.limits import network_of
-from ladder.web.serving import Certificate, config_of, listening
+from ladder.facts.chronicle import Chronicle
+from ladder.http.api.api import PREFIX
+from ladder.http.app import HEADERS, PAGES, application
+from ladder.http.publishing.serving import Certificate, config_of, listening
+from ladder.http.requests import connections, form
+from ladder.http.requests.asked import Site
+from ladder.http.requests.hosts import names_of
+from ladder.http.requests.kept import Kept
+from ladder.http.requests.limits import network_of
+from ladder.intake.authors import Authors
+from ladder.operation.home import Home
+from ladder.operation.meter import Allowance
 from referee.registry import games
 from tests.cases import mostly_long
 from tests.ladder.told import LOUD, told_ladder
@@ -150,7 +150,7 @@ def test_a_failure_of_ours_is_a_page_that_tells_nothing(
     def fail(*_: object) -> None:
         raise RuntimeError("the secret is in /srv")
 
-    monkeypatch.setattr("ladder.desk.Desk.bots", fail)
+    monkeypatch.setattr("ladder.questions.desk.Desk.bots", fail)
     answer = browse(home, SITE).get("/bots")
     assert answer.status_code == 500
     assert "srv" not in answer.text
@@ -530,7 +530,7 @@ def test_two_addresses_that_do_not_read_keep_nobody_out(
     monkeypatch.setattr(connections, "READ_SECONDS", 600.0)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS_OF_ONE", 12)
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
-    monkeypatch.setattr("ladder.web.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.http.api.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with crowd(client, 15, TWO, get("/api/v1/openapi.json")):
         for _ in range(3):
@@ -564,7 +564,7 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
 
 def test_who_reads_slowly_gets_all(home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connections, "READ_SECONDS", 1.5)
-    monkeypatch.setattr("ladder.web.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
+    monkeypatch.setattr("ladder.http.api.api._described", lambda _: Kept(bytes(LARGE), b"", '"large"', 200, ()))
     client = browse(home, SITE)
     with connected(client) as connection:
         connection.sendall(get("/api/v1/openapi.json"))
@@ -658,7 +658,7 @@ def test_silent_connections_make_room_before_they_are_encrypted(
 def test_who_asks_is_whom_the_proxy_names_if_there_is_one(
     tmp_path: Path, browse: Browse, monkeypatch: pytest.MonkeyPatch, proxy: str, statuses: list[int]
 ) -> None:
-    monkeypatch.setattr("ladder.web.limits.GUESSES", Allowance("wrong tokens", 1, 60))
+    monkeypatch.setattr("ladder.http.requests.limits.GUESSES", Allowance("wrong tokens", 1, 60))
     client = browse(new_ladder(tmp_path / "ladder"), Site(takes_bots=True, proxy=proxy))
     asked = [
         client.post("/login", data={"token": "dgn_wrong"}, headers={"x-forwarded-for": address})

@@ -11,8 +11,8 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from bs4 import BeautifulSoup
 
-from ladder.home import Home
-from ladder.web.site import CONTENTS, write_site
+from ladder.http.publishing.site import CONTENTS, write_site
+from ladder.operation.home import Home
 from tests.commands.conftest import Dogana, dogana
 from tests.web.conftest import GAMES, new_ladder
 

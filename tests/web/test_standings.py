@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.asker import ANYBODY
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.web import told
-from ladder.web.asked import BadQuestion, NoPage, Site
-from ladder.web.pages import standings as module
+from ladder.facts.chronicle import Chronicle
+from ladder.http.pages import standings as module
+from ladder.http.rendering import told
+from ladder.http.requests.asked import BadQuestion, NoPage, Site
+from ladder.operation.home import Home
+from ladder.questions.asker import ANYBODY
+from ladder.questions.desk import Desk
 from referee.registry import UnknownGame
 from tests.ladder.made import CONDITION, GAME, OTHER
 from tests.web.conftest import Browse

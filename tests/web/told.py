@@ -8,14 +8,14 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
 
-from ladder.asker import ANYBODY, Asker
-from ladder.chronicle import Chronicle
-from ladder.desk import Desk
-from ladder.home import Home
-from ladder.running import count
-from ladder.web.app import PAGES
-from ladder.web.asked import Asked, Site
-from ladder.web.render import rendered
+from ladder.facts.chronicle import Chronicle
+from ladder.http.app import PAGES
+from ladder.http.rendering.render import rendered
+from ladder.http.requests.asked import Asked, Site
+from ladder.operation.home import Home
+from ladder.play.running import count
+from ladder.questions.asker import ANYBODY, Asker
+from ladder.questions.desk import Desk
 from tests.ladder.made import CONDITION, GAME, OTHER, next_matches, result_of
 from tests.ladder.told import told_ladder
 

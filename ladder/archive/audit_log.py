@@ -1,0 +1,98 @@
+"""Writes the audit log of a ladder into a file that others can keep, compare and check without the ladder."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from ladder.archive.key import LadderKey, ladder_key
+from ladder.facts.entries import now
+from ladder.facts.store import Store
+from ladder.operation.home import Home
+from referee.files import check_regular, replacing
+from referee.records.audit_log import checkpoint_text, entries, must_begin_with
+from referee.records.chain import FIRST_HASH
+
+
+def write(home: Home, store: Store, file: Path, previous: Path | None = None) -> tuple[int, int | None]:
+    """Write the log as of one moment, with a checkpoint that the ladder signs.
+
+    The file takes its name when it is complete. An earlier file of that name is replaced only if it is a beginning of the log.
+
+    Args:
+        home: the folder of the ladder.
+        store: what it knows.
+        file: the file to write.
+        previous: an earlier log of this ladder, which must be a beginning of this one.
+
+    Returns:
+        How many entries the log has, and how many of them are new since the earlier one; None if there was no earlier one.
+
+    Raises:
+        AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
+        LadderError: if the ladder cannot be read, or its key is missing.
+        OSError: if a file cannot be read or written, with its name.
+    """
+    key = ladder_key(home, store)
+    final = Path(os.path.realpath(file))
+    check_regular(final)
+    with _one_at_a_time(home), store.reading():
+        earlier = [path for path in (previous, final if final.exists() else None) if path is not None]
+        added = None
+        for path in reversed(earlier):
+            added = must_begin_with(path, (line.encode() for line in store.log_lines()), "the log of this ladder")
+        with replacing(file) as part, part.open("xb") as target:
+            count = _write(store, key, target)
+            target.flush()
+            os.fsync(target.fileno())
+    return count, added
+
+
+def keep(pieces: Iterable[bytes], file: Path, previous: Path | None = None) -> tuple[int, int | None]:
+    """Write the log that a served ladder has sent, as `write` does. Whether it is true, `dogana verify-log` says.
+
+    Raises:
+        AuditError: if an earlier log is not a beginning of this one, with the first entry that differs.
+        OSError: if a file cannot be read or written, with its name.
+    """
+    final = Path(os.path.realpath(file))
+    check_regular(final)
+    with replacing(file) as part:
+        with part.open("xb") as target:
+            for piece in pieces:
+                target.write(piece)
+            target.flush()
+            os.fsync(target.fileno())
+        count, added = sum(1 for _ in entries(part)), None
+        for path in (final if final.exists() else None, previous):
+            if path is not None:
+                added = must_begin_with(path, (line for _, line in entries(part)), "the log of this ladder")
+    return count, added
+
+
+@contextlib.contextmanager
+def _one_at_a_time(home: Home) -> Iterator[None]:
+    """Wait until nobody else writes the log: who began earlier must not put less in the place of more."""
+    key = os.open(home.key, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(key, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(key)
+
+
+def _write(store: Store, key: LadderKey, target: BinaryIO) -> int:
+    """Write all entries and a checkpoint; return how many entries there are."""
+    count, last_hash, at = 0, FIRST_HASH, now()
+    for line in store.log_lines():
+        count, last_hash = count + 1, line[-66:-2]
+        target.write(line.encode() + b"\n")
+    signature = key.sign(checkpoint_text(count, last_hash, at))
+    checkpoint = {"type": "checkpoint", "at": at, "entries": count, "hash": last_hash, "signature": signature}
+    target.write(json.dumps(checkpoint, separators=(",", ":")).encode() + b"\n")
+    return count

@@ -1,0 +1,70 @@
+"""Which records a comparison has verified, so that one that is broken off is not begun again (`recompute.py`).
+
+A file has a fingerprint for each match, at the place of its number. It stands for all that was compared: the bytes of the record,
+and what the ladder knows of the match. So what has changed since is verified again, and so is whatever was not written whole.
+Only records that hold are noted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from hashlib import blake2b
+from pathlib import Path
+
+from ladder.model.match import Match
+from referee.files import check_regular
+from referee.version import installed_version
+
+_BYTES = 16
+
+
+def fingerprint(match: Match, record: bytes) -> bytes:
+    """Return what stands for a match that counts, its record, and the version of Dogana that verifies it."""
+    assert match.count is not None  # noqa: S101 it counts
+    count = replace(match.count, rated=True)  # whether it is rated is no matter of its record
+    facts = (installed_version(), match.match_id, match.condition, match.labels, match.seed, count)
+    return blake2b(repr(facts).encode() + record, digest_size=_BYTES).digest()
+
+
+def noted(file: Path, first: int, last: int) -> dict[int, bytes]:
+    """Read the fingerprints of the matches between two numbers; all are zeros where none was noted."""
+    try:
+        check_regular(file)
+        with file.open("rb") as source:
+            source.seek((first - 1) * _BYTES)
+            found = source.read((last - first + 1) * _BYTES)
+    except OSError:  # there is none, or it cannot be read: then everything is verified
+        return {}
+    return {first + at: found[at * _BYTES :][:_BYTES] for at in range(len(found) // _BYTES)}
+
+
+class Notes:
+    """The file, while it is written. What cannot be written is not noted."""
+
+    def __init__(self, file: int | None) -> None:
+        """Take an open file; None to note nothing."""
+        self._file = file
+
+    def add(self, fingerprints: Mapping[int, bytes]) -> None:
+        """Note records that hold, by the numbers of their matches."""
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # the disk is full, for example
+                for number, found in fingerprints.items():
+                    os.pwrite(self._file, found, (number - 1) * _BYTES)
+
+
+@contextlib.contextmanager
+def noting(file: Path) -> Iterator[Notes]:
+    """Note what is verified meanwhile; remove the file at the end, unless that is broken off."""
+    try:
+        opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+    except OSError:  # who may only read the ladder can verify it as well
+        yield Notes(None)
+        return
+    with os.fdopen(opened, "wb", buffering=0):
+        yield Notes(opened)
+    with contextlib.suppress(OSError):  # who may not remove it has compared all the same
+        file.unlink()

@@ -1,0 +1,144 @@
+"""The key of a ladder: it signs records and the audit log. `ladder.db` says which public key is that of the ladder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ladder.facts.store import Store
+from ladder.operation.errors import BadHome
+from ladder.operation.home import Home
+from referee.files import read_file, sync_folder, write_private
+from referee.records.audit_log import handover_text
+from referee.records.signature import PublicKey, record_text, signature_line
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+# Cryptography is loaded inside of functions because it takes longer than all else that most commands do.
+
+_MAX_BYTES = 10_000
+"""A file with a private key has about 120."""
+
+
+@dataclass(frozen=True, slots=True)
+class LadderKey:
+    """A private key, and the public one that belongs to it."""
+
+    private: Ed25519PrivateKey
+    public: PublicKey
+
+    def sign(self, text: str) -> str:
+        """Return the signature of a text, in hexadecimal."""
+        return self.private.sign(text.encode()).hex()
+
+    def sign_record(self, last_hash: str) -> dict[str, Any]:
+        """Return the line that signs a record whose last line has this hash."""
+        return signature_line(self.public, self.sign(record_text(last_hash)))
+
+
+def ladder_key(home: Home, store: Store) -> LadderKey:
+    """Return the key of a ladder; make one if it has none yet.
+
+    Raises:
+        BadHome: if the private key is missing or another one.
+        OSError: if it cannot be read or written, with its name.
+    """
+    if not store.key():
+        new_key(home, store, replace=False)
+    if _waiting(home, PublicKey(store.key())).exists():
+        _put_in_place(home, store)
+    key = read_private_key(home)
+    if key.public.text != store.key():
+        raise BadHome(
+            f"{home.key} is not the key of this ladder, which is {PublicKey(store.key()).fingerprint}; restore it from a"
+            " backup; if it is lost, `dogana ladder key --replace` makes a new one"
+        )
+    return key
+
+
+def new_key(home: Home, store: Store, *, replace: bool) -> None:
+    """Make a key, and have the one before it sign it, if that is there. A ladder that has none takes the one in its folder.
+
+    The private key is on the disk before the ladder names the public one, under a name of its own: whenever this is
+    interrupted, the key that the ladder names can be found.
+
+    Args:
+        home: the folder of the ladder.
+        store: what it knows.
+        replace: whether to make one though the ladder has one.
+
+    Raises:
+        OSError: if the key cannot be written, with its name.
+    """
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+    with store.writing():
+        known = store.key()
+        if known and not replace:
+            return
+        if not known and home.key.exists():
+            found = read_private_key(home).public
+            _write_public(home, found)
+            store.add_key(found.text, "")
+            return
+        try:
+            old = ladder_key(home, store) if known else None
+        except (BadHome, OSError):
+            old = None
+        private = Ed25519PrivateKey.generate()
+        new = LadderKey(private, _public(private))
+        pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        write_private(_waiting(home, new.public), pem)
+        store.add_key(new.public.text, "" if old is None else old.sign(handover_text(old.public, new.public)))
+    _put_in_place(home, store)
+
+
+def read_private_key(home: Home) -> LadderKey:
+    """Return the key in `key.pem`.
+
+    Raises:
+        BadHome: if there is no key in it.
+        OSError: if it cannot be read, with its name.
+    """
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        private = load_pem_private_key(read_file(home.key, _MAX_BYTES), password=None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        private = None
+    except FileNotFoundError as error:
+        raise BadHome(
+            f"{home.key} is missing: restore it from a backup; if it is lost, `dogana ladder key --replace` makes a new one"
+        ) from error
+    if not isinstance(private, Ed25519PrivateKey):
+        raise BadHome(f"{home.key} is no private key of a ladder (Ed25519, PKCS 8); restore it from a backup")
+    return LadderKey(private, _public(private))
+
+
+def _public(private: Ed25519PrivateKey) -> PublicKey:
+    return PublicKey(f"ed25519:{private.public_key().public_bytes_raw().hex()}")
+
+
+def _write_public(home: Home, public: PublicKey) -> None:
+    write_private(home.public_key, f"{public.text} {public.fingerprint}\n".encode())
+
+
+def _waiting(home: Home, public: PublicKey) -> Path:
+    """Return where a private key is until the ladder names it."""
+    return home.key.with_name(f"key.{public.fingerprint}.pem")
+
+
+def _put_in_place(home: Home, store: Store) -> None:
+    """Give the key that the ladder names its name. One command at a time does this, or two could exchange their keys."""
+    with store.writing():
+        public = PublicKey(store.key())
+        waiting = _waiting(home, public)
+        if waiting.exists():
+            _write_public(home, public)
+            waiting.replace(home.key)
+            sync_folder(home.folder)

@@ -1,0 +1,400 @@
+"""Verify every record, derive everything that follows from the facts again, and compare it with what the ladder keeps.
+
+The audit log is compared with the facts, too, but never repaired: others may have copies of it.
+
+To verify a record takes some hundredths of a second, so for a million of them some hours. Which records hold is noted meanwhile
+(`checked.py`); whoever is in a hurry has only a sample of them verified.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import chain, count, islice
+from math import ceil
+from pathlib import Path
+
+from ladder.archive.checked import Notes, fingerprint, noted, noting
+from ladder.archive.packs import NoRecord, find_record
+from ladder.facts.store import Store
+from ladder.model.condition import not_defaults
+from ladder.model.match import Match
+from ladder.model.rating import History, Rating
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from referee.match.result import milliseconds
+from referee.records.record import OtherFormat, RecordError
+from referee.records.verify import Verified, verify
+from referee.registry import find, shipped_board
+from referee.version import installed_version
+
+MAX_TOLD = 100
+"""How many lines are kept of each kind of problem; the others are counted."""
+_CHUNK = 32
+"""How many records a process is given at a time: enough to keep it busy, few enough for all of them to end together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Of which matches the records are verified."""
+
+    seed: int
+    """Decides which; the same seed gives the same matches as long as no others come to count."""
+    records: int | None = None
+    """How many; None if `share` says it."""
+    share: float = 0.0
+    """How many of all, from 0 to 1, rounded up."""
+
+    def numbers(self, matches: int) -> Iterator[int]:
+        """Yield the numbers of the matches that are chosen from so many, ascending."""
+        wanted = ceil(matches * self.share) if self.records is None else self.records
+        chance = random.Random(self.seed)  # noqa: S311
+        for number in range(1, matches + 1):
+            if chance.random() * (matches + 1 - number) < wanted:  # of those that are left, as many as are still wanted
+                wanted -= 1
+                yield number
+
+
+@dataclass(slots=True)
+class Lines:
+    """What is told of something of which there may be a million: the first lines, and how many there are."""
+
+    told: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def add(self, line: str) -> None:
+        """Count a line, and keep it if it is one of the first."""
+        self.count += 1
+        if len(self.told) < MAX_TOLD:
+            self.told.append(line)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """What came out of a comparison."""
+
+    history: History
+    """The ratings that follow from the matches."""
+    matches: int = 0
+    """How many matches count."""
+    left_out: int = 0
+    """Of how many of them the records were not looked at, because they are not in the sample."""
+    verified_before: int = 0
+    """How many records were verified by a comparison that was broken off, and have not changed since."""
+    broken: Lines = field(default_factory=Lines)
+    """Records that are missing or do not hold; which matches these are is noted (`Store.broken`)."""
+    other_format: int = 0
+    """How many more records this version does not read: those from before the first release of Dogana, or of a later one."""
+    lost: Lines = field(default_factory=Lines)
+    """The same as `broken` for those that were noted as lost for good; they are no problem any more."""
+    pruned: int = 0
+    """How many matches count without a record because it was pruned (`retention.py`); that is no problem."""
+    contradicting: Lines = field(default_factory=Lines)
+    """Records that hold, but are not what was counted."""
+    differences: Lines = field(default_factory=Lines)
+    """Ratings and tallies that do not follow from the matches."""
+    log: str = ""
+    """The first entry of the audit log that does not agree with the facts; empty if all do. It cannot be put right."""
+    repaired: bool = False
+    """Whether what differed has been put right."""
+
+    @property
+    def problems(self) -> list[str]:
+        """What does not agree, a line each, as far as lines are kept."""
+        unread = [f"{self.other_format} records {_UNREAD}"] if self.other_format else []
+        log = [self.log] if self.log else []
+        return self.contradicting.told + self.broken.told + unread + self.differences.told + log
+
+    @property
+    def without_record(self) -> int:
+        """How many matches count whose records are missing or do not hold, or are not read by this version."""
+        return self.broken.count + self.other_format
+
+    @property
+    def untold(self) -> int:
+        """How many more problems there are."""
+        return sum(lines.count - len(lines.told) for lines in (self.contradicting, self.broken, self.differences))
+
+
+@dataclass(slots=True)
+class Checked:
+    """What came out for the records of some matches."""
+
+    problems: list[Problem] = field(default_factory=list)
+    """In the order of the matches."""
+    fingerprints: dict[int, bytes] = field(default_factory=dict)
+    """Of the records that were verified and hold, by the numbers of their matches."""
+    before: int = 0
+    """How many others were verified before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with the record of a match."""
+
+    match_id: str
+    text: str
+    holds: bool
+    """Whether there is a record that holds, but is not what was counted."""
+    is_missing: bool = False
+    """Whether there is none at all."""
+    is_unread: bool = False
+    """Whether it is in a format that this version does not read."""
+
+
+def compare(home: Home, store: Store, sample: Sample | None = None) -> Comparison:
+    """Compare everything as of one moment, on all cores; change nothing. A run may go on meanwhile; a pruning waits.
+
+    Ratings and tallies are always derived from all matches. A comparison of all records goes on where the last one was broken off.
+
+    Args:
+        home: the folder of the ladder.
+        store: what it knows.
+        sample: of which matches the records are verified; None for all.
+
+    Raises:
+        LadderError: if the ladder cannot be read, what it knows makes no sense, or a process that verifies records was killed.
+    """
+    found = Comparison(History({}))
+
+    def derived() -> Iterator[Match]:
+        is_repeated = _among(store.repeated())
+        is_chosen = _among(count(1) if sample is None else sample.numbers(store.count_of_matches()))
+        for match in store.counted():
+            assert match.count is not None  # noqa: S101 it counts
+            found.matches += 1
+            is_new = not is_repeated(match.count.number)
+            if is_new:
+                rated = match.rated(match.count.outcomes)
+                store.note_again(match, found.history.add(match.condition.id, match.versions, match.count.ranks, rated))
+            if match.count.rated != is_new:
+                found.differences.add(f"match {match.match_id}: {_NOT_RATED if is_new else _RATED_TWICE}")
+            if is_chosen(match.count.number):
+                yield match
+            else:
+                found.left_out += 1
+
+    noted_or_not = noting(home.checked) if sample is None else nullcontext()
+    with home.files_stay(), store.reading(), _readable(store) as found.log, noted_or_not as notes:
+        found.history = History({version.id: version.parent for version in store.versions().values()})
+        store.begin_again()
+        for problem in _problems(home, derived(), found, notes):
+            if problem.holds:
+                found.contradicting.add(problem.text)
+            elif problem.is_missing and store.record_pruned_at(problem.match_id):
+                found.pruned += 1
+            elif lost_at := store.lost_at(problem.match_id):
+                found.lost.add(f"{problem.text} (noted on {lost_at[:10]})")
+            else:
+                if problem.is_unread:
+                    found.other_format += 1
+                else:
+                    found.broken.add(problem.text)
+                store.note_broken(problem.match_id)
+        for line in chain(_differing_ratings(store, found.history), _differing_blocks(store), store.differences()):
+            found.differences.add(line)
+    return found
+
+
+@contextmanager
+def _readable(store: Store) -> Iterator[str]:
+    """Give the first entry of the audit log that does not agree with the facts; if these make no sense, say so in its words."""
+    disagreement = store.log_disagreement()
+    try:
+        yield disagreement
+    except (AssertionError, LookupError, TypeError, ValueError) as error:
+        if not disagreement:
+            raise
+        raise LadderError(f"{disagreement}; nothing follows from what is left: restore a backup") from error
+
+
+def _among(numbers: Iterator[int]) -> Callable[[int], bool]:
+    """Return what tells of ascending numbers whether they are among others, which ascend, too."""
+    waiting = next(numbers, None)
+
+    def is_among(number: int) -> bool:
+        nonlocal waiting
+        while waiting is not None and waiting < number:
+            waiting = next(numbers, None)
+        return waiting == number
+
+    return is_among
+
+
+def _differing_ratings(store: Store, history: History) -> Iterator[str]:
+    """Yield where the ratings that versions have now differ, a line each."""
+    for condition in store.conditions().values():
+        known, ratings = store.ratings(condition), history.ratings.get(condition.id, {})
+        for version in sorted(ratings.keys() | known.keys()):
+            if known.get(version) != ratings.get(version):
+                yield (
+                    f"{condition.game} ({condition.terms}): version {version} has {_text(known.get(version))},"
+                    f" its matches give {_text(ratings.get(version))}"
+                )
+
+
+def _differing_blocks(store: Store) -> Iterator[str]:
+    """Yield where the ratings after blocks differ, a line each."""
+    for version, block, kept, again in store.differing_after_blocks():
+        yield f"block {block}: after it version {version} has {_text(kept)}, its matches give {_text(again)}"
+
+
+def repair(home: Home, store: Store, *, count_lost: bool = False) -> Comparison:
+    """Compare, and put what follows from the matches in the place of what does not, if all records hold.
+
+    Args:
+        home: the folder of the ladder.
+        store: what it knows.
+        count_lost: whether records that are missing or do not hold are noted as lost for good. Their matches count on as
+            the ladder has them: if a match did not count without its record, whoever removes a record would undo a loss.
+
+    Raises:
+        LadderError: if a run is going on, or as `compare` does.
+    """
+    with home.only_run():
+        found = compare(home, store)
+        differs = found.differences.count or found.without_record
+        if differs and not found.contradicting.count and (count_lost or not found.without_record):
+            with store.writing():
+                store.note_lost(store.broken())
+                store.repair(found.history)
+            found.repaired = True
+        return found
+
+
+def _problems(home: Home, matches: Iterable[Match], found: Comparison, notes: Notes | None) -> Iterator[Problem]:
+    """Yield what is wrong with the records of matches, in their order; on all cores if there is work for them.
+
+    Args:
+        home: the folder of the ladder.
+        matches: matches that count, in their order.
+        found: how many records were verified before is added to it.
+        notes: where it is noted which records hold, and looked up which were verified before; None to verify all.
+    """
+
+    def settled(checked: Checked) -> list[Problem]:
+        found.verified_before += checked.before
+        if notes is not None:
+            notes.add(checked.fingerprints)
+        return checked.problems
+
+    known = home.checked if notes is not None else None
+    chunks = _chunks(matches)
+    first, second = next(chunks, []), next(chunks, None)
+    if second is None:
+        yield from settled(check(home, first, known))
+        return
+    cores = os.cpu_count() or 1
+    context = multiprocessing.get_context("spawn")
+    waiting: deque[Future[Checked]] = deque()
+    with ProcessPoolExecutor(cores, mp_context=context, initializer=_live_with_the_other) as pool:
+        try:
+            for chunk in chain([first, second], chunks):
+                waiting.append(pool.submit(check, home, chunk, known))
+                if len(waiting) > 4 * cores:  # the matches that wait are all that is in memory
+                    yield from settled(waiting.popleft().result())
+            while waiting:
+                yield from settled(waiting.popleft().result())
+        except BrokenProcessPool as error:
+            raise LadderError("a process that verified records was killed; is there enough memory?") from error
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _chunks(matches: Iterable[Match]) -> Iterator[list[Match]]:
+    source = iter(matches)
+    while chunk := list(islice(source, _CHUNK)):
+        yield chunk
+
+
+def _live_with_the_other() -> None:
+    """Leave Ctrl-C to the process that started this one, and end with it, even if it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    other = multiprocessing.parent_process()
+    assert other is not None  # noqa: S101 the one that started this one
+
+    def end() -> None:
+        other.join()
+        os._exit(1)
+
+    threading.Thread(target=end, daemon=True).start()
+
+
+def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Checked:
+    """Verify the records of matches that count, in the order of their numbers, unless they are noted in a file of `checked.py`."""
+    found = Checked()
+    numbers = [match.count.number for match in matches if match.count is not None]
+    before = noted(known, numbers[0], numbers[-1]) if known is not None and numbers else {}
+    for number, match in zip(numbers, matches, strict=True):
+        try:
+            found_record = find_record(home, match.match_id, match.block)
+            mark = fingerprint(match, found_record.data)
+            if before.get(number) == mark:
+                found.before += 1
+                continue
+            record = verify(found_record.path, find, match.seed, found_record.data)
+        except RecordError as error:
+            found.problems.append(
+                Problem(match.match_id, str(error), False, isinstance(error, NoRecord), isinstance(error, OtherFormat))
+            )
+            continue
+        problem = _problem(match, record)
+        if problem is None:
+            found.fingerprints[number] = mark
+        else:
+            found.problems.append(problem)
+    return found
+
+
+def _problem(match: Match, record: Verified) -> Problem | None:
+    """Return what is wrong with a record that holds: it must be the one that was counted, and say what was counted."""
+    count = match.count
+    assert count is not None  # noqa: S101 it counts
+    plan, result = record.plan, record.result
+    condition = match.condition
+    if (plan.match_id, plan.game.name, plan.bots) != (match.match_id, condition.game, match.labels):
+        return _contradiction(match, "is of another match")
+    options = not_defaults(plan.game, plan.setup.options)
+    if (options, str(plan.control)) != (condition.options, condition.clock):
+        return _contradiction(match, "was not played under the condition for which it counts")
+    is_of_this_version = record.dogana == installed_version()  # another one may have shipped another board
+    if plan.position is not None or (is_of_this_version and plan.setup.board_data != shipped_board(plan.game)):
+        return _contradiction(
+            match, "does not begin as the matches of a ladder do: it has another board, or a position"
+        )
+    if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
+        return _contradiction(match, "is not the one that was counted")
+    seats = [
+        (seat.rank, seat.score, seat.outcome, seat.detail, seat.decisions, milliseconds(seat.think_seconds))
+        for seat in result.seats
+    ]
+    counted = [count.ranks, count.scores, count.outcomes, count.details, count.decisions, count.think_ms]
+    whole = (result.digest, result.decisions)
+    if seats != list(zip(*counted, strict=True)) or whole != (count.digest, count.decisions_in_all):
+        return _contradiction(match, "has another result than the one that was counted")
+    return None
+
+
+def _contradiction(match: Match, text: str) -> Problem:
+    return Problem(match.match_id, f"match {match.match_id}: the record {text}", holds=True)
+
+
+_UNREAD = (
+    "are in a format that this version does not read, such as that from before the first release: their matches cannot be verified;"
+    " to let them count on as the ladder has them, say --repair --count-lost"
+)
+_NOT_RATED = "it is not rated, though nothing like it was played before"
+_RATED_TWICE = "it is rated, though the same was played before"
+
+
+def _text(rating: Rating | None) -> str:
+    return "no rating" if rating is None else f"mu {rating.mu!r} sigma {rating.sigma!r}"

@@ -1,0 +1,339 @@
+"""What matches have left in the folder of a ladder: records, and the logs of bots. A match may have them and not count."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from ladder.archive.faults import Account, LongestDecision, read_account
+from ladder.archive.logs import LogFile, log_files
+from ladder.archive.packs import NoRecord, find_record
+from ladder.facts.chronicle import LAST_MATCHES, MAX_NAMED, Chronicle, PlayedMatch
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.standings import Status, standings
+from ladder.model.condition import Condition, not_defaults
+from ladder.model.match import Version
+from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.home import Home
+from referee.errors import DoganaError
+from referee.game import OptionValue, Seat
+from referee.match.result import Outcome, milliseconds
+from referee.records.record import RecordError, read_lines
+from referee.registry import find
+from referee.sandbox.cgroup import Usage
+
+_QUALIFYING = re.compile(r"qualify-([0-9]{1,18})-", re.ASCII)
+_MATCHES_AT_A_TIME = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What the bot in a seat wrote in a match."""
+
+    match_id: str
+    seat: Seat
+    bot: str
+    """What the seat is called in the record; empty if there is no record any more."""
+    file: LogFile
+
+    @property
+    def path(self) -> Path | None:
+        """Its file; None if it is in a pack."""
+        return self.file.path if self.file.packed is None else None
+
+    def lines(self) -> list[str]:
+        """Read it.
+
+        Raises:
+            OSError: if it cannot be read, with its name.
+        """
+        text = self.file.read().decode(errors="replace")
+        return text.removesuffix("\n").split("\n") if text else []
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTraces:
+    """How a match went for one seat."""
+
+    bot: str
+    """What the seat is called in the record."""
+    rank: int
+    score: int
+    outcome: Outcome
+    detail: str
+    """The fault's detail; empty for a seat that played to the end."""
+    decisions: int
+    think_ms: float
+    """What all its decisions were charged, in milliseconds."""
+    longest: LongestDecision | None
+    """None if it was never asked, or the record says nothing."""
+    usage: Usage | None
+    """What it used; None if it was not confined, or nobody knows any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTraces:
+    """All that is left of a match."""
+
+    match_id: str
+    condition: Condition | None
+    """None if nobody knows any more."""
+    status: str
+    """Whether it counts, in words."""
+    bots: tuple[str, ...]
+    """What each seat is called."""
+    seats: tuple[SeatTraces, ...]
+    """How it went for each seat; none if the match has no result."""
+    voids: tuple[str, ...]
+    """The reason of each attempt that came to no result."""
+    logs: tuple[Log, ...]
+    is_recorded: bool
+    """Whether there is a record."""
+    record: Path | None
+    """Its file; None if there is none, or it is in a pack."""
+    pruned_at: str
+    """When the record was pruned, in ISO 8601, UTC; empty if there is one, or it is missing for another reason."""
+    account: Account | None
+    """What the record says; None if there is none, or it does not hold."""
+    problem: str
+    """Why there is no account; empty if there is one, or the match has not been played."""
+
+
+def find_match(
+    home: Home, chronicle: Chronicle, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
+) -> str:
+    """Return the id of a match that was scheduled, or has left a record: it qualified a version, or was part of a trial.
+
+    Args:
+        home: the folder of the ladder.
+        chronicle: what has happened on it.
+        beginning: how the id begins.
+        may_know: whether who asks may know of a match that was not scheduled, by its id.
+
+    Raises:
+        LadderError: if there is no match whose id begins like this, or more than one.
+    """
+    scheduled = chronicle.matches_beginning(beginning, MAX_NAMED + 1)
+    if beginning in scheduled:  # so there is no need to look through the folder of its record
+        return beginning
+    others = [one for one in home.recorded(beginning) if chronicle.match(one) is None and may_know(one)]
+    found = sorted({*scheduled, *others})
+    if not found:
+        raise NotFound(
+            f"no match has an id that begins with {beginning!r}; see dogana ladder matches, and of a bot its own"
+        )
+    if len(found) > 1 and found[0] != beginning:
+        more = ", ..." if len(found) > MAX_NAMED else ""
+        raise LadderError(
+            f"several matches begin with {beginning!r}: {', '.join(found[:MAX_NAMED])}{more}; give more of the id"
+        )
+    return found[0]
+
+
+def qualified_in(match_id: str) -> int | None:
+    """Return the version that a match was to qualify; None if it was for something else."""
+    found = _QUALIFYING.match(match_id)
+    return None if found is None else int(found[1])
+
+
+def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
+    """Gather what is left of a match, and play its record again."""
+    match, played, voids = chronicle.match(match_id), chronicle.played(match_id), chronicle.voids(match_id)
+    block = None if match is None else match.block
+    is_recorded, record, account, problem = _account(home, match_id, block)
+    pruned_at = "" if is_recorded else chronicle.record_pruned_at(match_id)
+    if match is not None:
+        condition, bots = match.condition, match.labels
+    elif account is not None:
+        plan = account.plan
+        options = not_defaults(plan.game, plan.setup.options)
+        condition, bots = Condition(0, plan.game.name, options, str(plan.control)), list(plan.bots)
+    else:
+        condition, bots = None, []
+    return MatchTraces(
+        match_id=match_id,
+        condition=condition,
+        status=_status(match_id, played, len(voids), is_scheduled=match is not None),
+        bots=tuple(bots),
+        seats=tuple(_seats(played, account, usages_of(home, match_id, block))),
+        voids=tuple(voids),
+        logs=tuple(_logs_that_hold(home, match_id, block, bots)),
+        is_recorded=is_recorded,
+        record=record,
+        pruned_at=pruned_at,
+        account=account,
+        problem=problem if (played is not None or is_recorded) and not pruned_at else "",
+    )
+
+
+def _account(home: Home, match_id: str, block: int | None) -> tuple[bool, Path | None, Account | None, str]:
+    """Return whether there is a record, its file unless it is in a pack, what it says, and why it says nothing."""
+    try:
+        record = find_record(home, match_id, block)
+    except RecordError as error:
+        return not isinstance(error, NoRecord), None, None, str(error)
+    path = None if record.is_packed else record.path
+    try:
+        return True, path, read_account(record.path, record.data), ""
+    except RecordError as error:
+        return True, path, None, str(error)
+
+
+def _status(match_id: str, played: PlayedMatch | None, voids: int, *, is_scheduled: bool) -> str:
+    if played is not None:
+        again = "" if played.rated else ", but is not rated: the same was played before"
+        return f"counts as number {played.number}{again}"
+    if is_scheduled:
+        return "is given up: it was void too often" if voids >= MAX_VOIDS else "does not count yet"
+    return "does not count" if qualified_in(match_id) is None else "does not count: it was to qualify a version"
+
+
+def _seats(played: PlayedMatch | None, account: Account | None, usages: Mapping[Seat, Usage]) -> Iterator[SeatTraces]:
+    longest = {} if account is None else account.longest
+    if played is not None:
+        for one in played.seats:
+            yield SeatTraces(
+                one.version.label,
+                one.rank,
+                one.score,
+                one.outcome,
+                one.detail,
+                one.decisions,
+                one.think_ms,
+                longest.get(one.seat),
+                usages.get(one.seat),
+            )
+    elif account is not None:
+        for seat in account.result.seats:
+            yield SeatTraces(
+                seat.bot,
+                seat.rank,
+                seat.score,
+                seat.outcome,
+                seat.detail,
+                seat.decisions,
+                milliseconds(seat.think_seconds),
+                longest.get(seat.seat),
+                usages.get(seat.seat),
+            )
+
+
+def usages_of(home: Home, match_id: str, block: int | None) -> dict[Seat, Usage]:
+    """Return what the confined bots of a match used, as far as it is known. `block` is its block, if it has one."""
+    try:
+        text = log_files(home, match_id, block)[home.usage(match_id).name].read()
+        return {int(seat): Usage(**used) for seat, used in json.loads(text).items()}
+    except (
+        OSError,
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        RecordError,
+    ):  # there is none, or it was changed
+        return {}
+
+
+def logs_of_match(home: Home, match_id: str, block: int | None, bots: Sequence[str]) -> list[Log]:
+    """Return the logs of a match, by seat; house bots write none.
+
+    Args:
+        home: the folder of the ladder.
+        match_id: the match.
+        block: its block; None if it has none.
+        bots: what the seats are called, if it is known.
+
+    Raises:
+        RecordError: if they would be in a pack, and that is damaged.
+    """
+    found = []
+    for name, file in log_files(home, match_id, block).items():
+        if name.endswith(".log"):
+            seat = int(name.removeprefix("seat").removesuffix(".log"))
+            found.append(Log(match_id, seat, bots[seat] if seat < len(bots) else "", file))
+    return sorted(found, key=lambda log: log.seat)
+
+
+def _logs_that_hold(home: Home, match_id: str, block: int | None, bots: Sequence[str]) -> list[Log]:
+    """Return the logs of a match as `logs_of_match`; none if their pack is damaged: how the match went is told all the same."""
+    try:
+        return logs_of_match(home, match_id, block, bots)
+    except RecordError:
+        return []
+
+
+def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
+    """Return what each seat of a match is called; empty if nobody knows any more."""
+    match = chronicle.match(match_id)
+    if match is not None:
+        return match.labels
+    try:
+        record = find_record(home, match_id, None)  # only matches of blocks are in packs
+        bots = read_lines(record.path, record.data)[0].data.get("bots")
+    except RecordError:
+        return []
+    return [str(bot) for bot in bots] if isinstance(bots, list) else []
+
+
+def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> Log:
+    """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
+
+    The match in which it failed to qualify comes first, if the newest version has not qualified; not one that it got through
+    under another condition.
+
+    Args:
+        home: the folder of the ladder.
+        chronicle: what it knows.
+        versions: the versions of the bot, by number.
+
+    Raises:
+        LadderError: if there is none.
+        RecordError: if it would be in a pack, and that is damaged.
+    """
+    newest = versions[-1]
+    failed = [
+        (condition.game, dict(condition.options), condition.clock)
+        for condition in chronicle.conditions().values()
+        for one in standings(chronicle, condition, [newest.id])
+        if one.version == newest and one.status is Status.FAILED
+    ]
+    qualifying = (
+        (match_id, None, 0, version)
+        for version in reversed(versions)
+        for match_id in home.qualifications(version.id)[::-1]
+        if not failed or version != newest or _played_under(home, match_id) in (None, *failed)
+    )
+    played = islice(_played(chronicle, versions), LAST_MATCHES)
+    for match_id, block, seat, version in chain(qualifying, played) if failed else chain(played, qualifying):
+        file = log_files(home, match_id, block).get(home.log(match_id, seat).name)
+        if file is not None:
+            return Log(match_id, seat, version.label, file)
+    before = chronicle.logs_pruned_before()
+    pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
+    raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
+
+
+def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue], str] | None:
+    """Return game, options and clock of a match that belongs to no block; None if it has no record, as when its worker died."""
+    try:
+        record = find_record(home, match_id, None)
+        header = read_lines(record.path, record.data)[0].data
+        game = find(str(header["game"]))
+        return game.name, not_defaults(game, header["options"]), str(header["clock"])
+    except (DoganaError, KeyError, TypeError):
+        return None
+
+
+def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, int | None, Seat, Version]]:
+    """Yield the matches of some versions that count, newest first, with block and seat."""
+    before = ""
+    while found := chronicle.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
+        for match in found:
+            before = match.match_id
+            yield from (
+                (before, match.block, seat.seat, seat.version) for seat in match.seats if seat.version in versions
+            )

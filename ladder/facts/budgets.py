@@ -1,0 +1,58 @@
+"""How many matches a day an author may have, and how many they have had.
+
+A day is one of UTC, and a match is of the day on which its block was scheduled. All matches of blocks count, under every condition,
+a match once for an author. Blocks are whole, so the last one of a day may go over the budget.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ladder.facts.database import LadderFile
+from ladder.facts.entries import now
+
+NEXT_DAY = "00:00 UTC"
+"""When budgets are whole again, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What an author may have today, and has had."""
+
+    author: str
+    matches: int
+    """The budget of a day."""
+    today: int
+    """How many matches were scheduled today."""
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether no bot of the author is scheduled any more today."""
+        return self.today >= self.matches
+
+
+class Budgets(LadderFile):
+    """The budgets of authors, and their quotas."""
+
+    def quotas(self) -> dict[str, int | None]:
+        """Return how many bytes the files of authors may have, for whom that was said; None for no limit."""
+        rows = self._rows("select author, bytes, max(id) from quotas group by author order by author")
+        return {row["author"]: row["bytes"] for row in rows}
+
+    def budgets(self) -> dict[str, Budget]:
+        """Return the budgets of today, by author."""
+        rows = self._rows(
+            # SQLite takes the other columns from the row that has the greatest id.
+            """
+            select latest.author, latest.matches, coalesce(days.matches, 0) as today
+            from (select author, matches, max(id) from budgets group by author) as latest
+            left join days on days.author = latest.author and days.day = ?
+            where latest.matches is not null order by latest.author
+            """,
+            [now()[:10]],
+        )
+        return {row["author"]: Budget(**row) for row in rows}
+
+    def out_of_budget(self) -> set[str]:
+        """Return the authors whose bots are not scheduled any more today."""
+        return {author for author, budget in self.budgets().items() if budget.is_used_up}

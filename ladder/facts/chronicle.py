@@ -1,0 +1,516 @@
+"""What people ask a ladder about bots and matches. It only reads; `store.py` has what a run needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from heapq import nlargest, nsmallest
+from itertools import groupby, product
+from operator import itemgetter
+from typing import Any
+
+from typing_extensions import override
+
+from ladder.facts.database import among_ids
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import Version
+from ladder.model.rating import Rating
+from ladder.operation.errors import LadderError, NotFound
+from referee.match.result import Outcome
+
+LAST_MATCHES = 200
+"""In how many of its last matches it is looked up whom a version has met, and what it said of its thinking."""
+LAST_BLOCKS = 100
+"""For how many blocks it is told what the rating of a version was after them."""
+LAST_VERSIONS = 20
+"""For how many versions of a bot that is told together."""
+LAST_TOGETHER = 2000
+"""Among how many of its last matches those are found in which another version sat, too."""
+MAX_NAMED = 5
+"""How many names are listed where one was expected."""
+
+_LAST = "select number, seat from appearances where version = ? and condition = ? order by number desc limit ?"
+"""The last matches of a version, and its seats in them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedSeat:
+    """How a match that counts went for one seat."""
+
+    seat: int
+    version: Version
+    rank: int
+    score: int
+    outcome: Outcome
+    detail: str
+    """The fault's detail; empty for a seat that played to the end."""
+    decisions: int
+    think_ms: float
+    """What all its decisions were charged, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedMatch:
+    """A match that counts."""
+
+    number: int
+    """Its place in the order in which matches count, from 1."""
+    match_id: str
+    condition: Condition
+    block: int
+    rotation: int
+    """Counts the matches of the block, from 0."""
+    finished_at: str
+    """In ISO 8601, UTC."""
+    digest: str
+    rated: bool
+    """False if the same was played before between the same versions in the same seats."""
+    seats: tuple[PlayedSeat, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How a version has fared in matches against another."""
+
+    matches: int
+    ahead: int
+    """In how many of them it was placed before the other."""
+    tied: int
+    behind: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a bot said of its thinking under one key."""
+
+    matches: int
+    """In how many matches."""
+    values: int
+    """How often."""
+    mean: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeatTally:
+    """How a version has fared in a seat."""
+
+    seats: int
+    """How many sat at the table."""
+    seat: int
+    matches: int
+    wins: int
+    """Matches in which it was first, shared first places included."""
+    out: int
+    mean_rank: float
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """What a version was charged."""
+
+    matches: int
+    decisions: int
+    mean_ms: float
+    """For a decision."""
+    most_ms: float
+    """For all decisions of a match."""
+    most_in: str
+    """The id of that match."""
+
+
+class Chronicle(Store):
+    """A ladder that can be asked what has happened."""
+
+    _known: dict[int, Version] | None = None
+    """All versions, while one moment is read; None if nothing is kept."""
+
+    @override
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Let everything that is read inside see the same moment, as `LadderFile.reading`.
+
+        Most questions need all versions several times. They are read once for each moment, so nothing may be written inside.
+        """
+        is_within = self._db.conn.in_transaction
+        with super().reading():
+            if is_within:
+                yield
+                return
+            self._known = {}
+            try:
+                yield
+            finally:
+                self._known = None
+
+    @override
+    def versions(self, among: Collection[int] | None = None) -> dict[int, Version]:
+        """Return all versions by id, or some and all others of their bots."""
+        if among is not None or self._known is None:
+            return super().versions(among)
+        self._known = self._known or super().versions()
+        return self._known.copy()
+
+    # names
+
+    def versions_called(self, bot: str) -> list[Version]:
+        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`; empty if there is none."""
+        name, _, number = bot.rpartition(" v")
+        rows = self._rows(
+            """
+            select versions.id from bots join versions on versions.bot = bots.id where name = ?
+            union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
+            """,
+            [bot, name, int(number) if number.isdecimal() and len(number) < 18 else 0],
+        )
+        found = self.versions([row["id"] for row in rows])
+        return [version for version in found.values() if bot in (version.bot, version.label)]
+
+    def find_versions(self, bot: str) -> list[Version]:
+        """Return the versions of a bot by their number, or the one that is named as in `mybot v2`.
+
+        Raises:
+            LadderError: if there is none; the text names those that are called alike.
+        """
+        found = self.versions_called(bot)
+        if not found:
+            names = dict.fromkeys(name for version in self.versions().values() for name in (version.bot, version.label))
+            alike = get_close_matches(bot, names, MAX_NAMED)
+            hint = f"did you mean {', '.join(map(repr, alike))}?" if alike else "see dogana ladder bots"
+            raise NotFound(f"there is no bot {bot!r}; {hint}")
+        return found
+
+    def matches_beginning(self, beginning: str, limit: int) -> list[str]:
+        """Return the ids of matches that were scheduled and whose ids begin like this, in their order."""
+        rows = self._rows(
+            "select id from matches where id between ? and ? order by id limit ?",
+            [beginning, f"{beginning}\U0010ffff", limit],
+        )
+        return [row["id"] for row in rows]
+
+    # matches
+
+    def matches(self, limit: int, **which: Any) -> list[PlayedMatch]:
+        """Return the matches whose numbers `numbers` gives, in the same order."""
+        return self.numbered(self.numbers(limit, **which))
+
+    def numbers(
+        self,
+        limit: int,
+        *,
+        versions: Sequence[Version] = (),
+        conditions: Sequence[Condition] | None = None,
+        lost: bool = False,
+        out: bool = False,
+        before: str = "",
+        after: str = "",
+    ) -> list[int]:
+        """Return the numbers of the last matches that count, or the first ones after a match, newest first.
+
+        The cost does not grow with the history.
+
+        Args:
+            limit: the greatest number of matches.
+            versions: only matches in which one of these sat; all if empty.
+            conditions: only matches under one of these; all if left out.
+            lost: only matches in which one of the versions was not first; it needs `versions`.
+            out: only matches in which one of the versions was out, or anybody if no version is given.
+            before: the id of a match; only those that counted before it.
+            after: the id of a match; only those that counted after it, and of these the first ones.
+
+        Raises:
+            LadderError: if the match `before` or `after` does not count.
+        """
+        below = self._number_of(before) if before else 1 << 62
+        above = self._number_of(after) if after else 0
+        order, nearest = ("asc", nsmallest) if after else ("desc", nlargest)
+        chosen = list(self.conditions().values()) if conditions is None else conditions
+        # Without "indexed by" SQLite walks through all matches of a version to find those few that it lost.
+        if versions:
+            index = " indexed by appearances_out" if out else " indexed by appearances_lost" if lost else ""
+            flags = " and out = 1" * out + " and lost = 1" * lost
+            keys = [("version = ? and condition = ?", [one.id, under.id]) for one, under in product(versions, chosen)]
+        else:
+            index = f" indexed by appearances_under{'_out' if out else ''}"
+            flags = " and out = 1" if out else " and seat = 0"
+            keys = [("condition = ?", [under.id]) for under in chosen]
+        found = {
+            row["number"]
+            for key, values in keys
+            for row in self._rows(
+                f"""
+                select distinct number from appearances{index}
+                where {key} and number > ? and number < ?{flags} order by number {order} limit ?
+                """,  # noqa: S608
+                [*values, above, below, limit],
+            )
+        }
+        return sorted(nearest(limit, found), reverse=True)
+
+    def _number_of(self, match_id: str) -> int:
+        rows = self._rows("select number from results where match = ?", [match_id])
+        if not rows:
+            raise LadderError(f"match {match_id} does not count, so it has no place among the others")
+        return int(rows[0]["number"])
+
+    def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
+        """Return the matches of these numbers, in the same order."""
+        which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
+        [among] = self._rows(
+            f"select json_group_array(distinct version) as versions from results join seats using (match) {which}",  # noqa: S608
+            ids,
+        )
+        found = {one.number: one for one in self._played(which, ids, self.versions(json.loads(among["versions"])))}
+        return [found[number] for number in numbers]
+
+    def all_played(self) -> Iterator[PlayedMatch]:
+        """Read all matches that count, in the order in which they do."""
+        return self._played("", [], self.versions())
+
+    def _played(self, where: str, parameters: Sequence[Any], versions: Mapping[int, Version]) -> Iterator[PlayedMatch]:
+        conditions = self.conditions()
+        rows = self._each(
+            f"""
+            select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
+                seat_results.seat, seat_results.rank, seat_results.score, seat_results.outcome, seat_results.detail,
+                seat_results.decisions as seat_decisions, seat_results.think_ms
+            from results
+            join matches on matches.id = results.match
+            join blocks on blocks.id = matches.block
+            join seat_results on seat_results.match = results.match
+            join seats on seats.match = results.match and seats.seat = seat_results.seat
+            {where} order by results.number, seat_results.seat
+            """,  # noqa: S608
+            parameters,
+        )
+        for _, group in groupby(rows, key=itemgetter("number")):
+            seats = list(group)
+            first = seats[0]
+            yield PlayedMatch(
+                number=first["number"],
+                match_id=first["match"],
+                condition=conditions[first["condition"]],
+                block=first["block"],
+                rotation=first["rotation"],
+                finished_at=first["finished_at"],
+                digest=first["digest"],
+                rated=bool(first["rated"]),
+                seats=tuple(
+                    PlayedSeat(
+                        seat=row["seat"],
+                        version=versions[row["version"]],
+                        rank=row["rank"],
+                        score=row["score"],
+                        outcome=Outcome(row["outcome"]),
+                        detail=row["detail"],
+                        decisions=row["seat_decisions"],
+                        think_ms=row["think_ms"],
+                    )
+                    for row in seats
+                ),
+            )
+
+    def played(self, match_id: str) -> PlayedMatch | None:
+        """Return a match that counts; None if it does not count."""
+        rows = self._rows("select number from results where match = ?", [match_id])
+        return next(iter(self.numbered([row["number"] for row in rows])), None)
+
+    def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
+        """Return the matches of a block that count, by rotation; the one that is given is among them."""
+        rows = self._rows(
+            "select number from matches join results on results.match = matches.id where block = ? order by rotation",
+            [match.block],
+        )
+        return self.numbered([row["number"] for row in rows])
+
+    def voids(self, match_id: str) -> list[str]:
+        """Return the reason of each attempt at a match that came to no result."""
+        return [
+            row["reason"] for row in self._rows("select reason from voids where match = ? order by rowid", [match_id])
+        ]
+
+    # bots
+
+    def faults(self, version: Version, condition: Condition) -> dict[Outcome, int]:
+        """Return how often a version was out, by the kind of its fault."""
+        rows = self._rows(
+            """
+            select seat_results.outcome, count(*) as matches
+            from appearances indexed by appearances_out
+            cross join results on results.number = appearances.number
+            join seat_results on seat_results.match = results.match and seat_results.seat = appearances.seat
+            where appearances.version = ? and appearances.condition = ? and appearances.out = 1
+            group by seat_results.outcome order by matches desc, seat_results.outcome
+            """,
+            [version.id, condition.id],
+        )
+        return {Outcome(row["outcome"]): row["matches"] for row in rows}
+
+    def rating_history(
+        self, versions: Collection[int], condition: Condition, limit: int
+    ) -> dict[int, dict[int, Rating]]:
+        """Return by version and block the rating after the last blocks in which a match of the version was rated, in their order.
+
+        Args:
+            versions: the ids of the versions.
+            condition: what was played.
+            limit: the greatest number of blocks for each version.
+        """
+        rows = self._rows(
+            """
+            select ratings.version, ratings.block, ratings.mu, ratings.sigma
+            from json_each(?) as chosen
+            join block_ratings as ratings on ratings.version = chosen.value and ratings.condition = ?2 and ratings.block in (
+                select block from block_ratings
+                where version = chosen.value and condition = ?2 order by block desc limit ?3
+            )
+            order by ratings.version, ratings.block
+            """,
+            [json.dumps(list(versions)), condition.id, limit],
+        )
+        return {
+            version: {row["block"]: Rating(row["mu"], row["sigma"]) for row in blocks}
+            for version, blocks in groupby(rows, key=itemgetter("version"))
+        }
+
+    def block_changes(self, matches: Iterable[PlayedMatch]) -> dict[tuple[int, int], float]:
+        """Return by how much the mu of versions changed in the blocks of some matches, by version and block.
+
+        A block in which a version was first rated is left out.
+        """
+        changes = {}
+        keys = {(seat.version.id, match.condition.id, match.block) for match in matches for seat in match.seats}
+        for version, condition, block in keys:
+            rows = self._rows(
+                """
+                select block, mu from block_ratings
+                where version = ? and condition = ? and block <= ? order by block desc limit 2
+                """,
+                [version, condition, block],
+            )
+            if len(rows) > 1 and rows[0]["block"] == block:
+                changes[version, block] = rows[0]["mu"] - rows[1]["mu"]
+        return changes
+
+    def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
+        """Return how a version has fared in its last matches in each seat, the smaller tables first."""
+        rows = self._rows(
+            f"""
+            select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
+                avg(rank) as mean_rank
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join matches on matches.id = results.match
+            join blocks on blocks.id = matches.block
+            join seat_results on seat_results.match = results.match and seat_results.seat = last.seat
+            group by blocks.seats, last.seat order by blocks.seats, last.seat
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
+        )
+        return [SeatTally(**row) for row in rows]
+
+    def thinking(self, version: Version, condition: Condition) -> Thinking | None:
+        """Return what a version was charged in its last matches; None if it decided nothing."""
+        [row] = self._rows(
+            # SQLite takes the match from the row that has the greatest time.
+            f"""
+            select count(*) as matches, sum(seat_results.decisions) as decisions,
+                sum(think_ms) / sum(seat_results.decisions) as mean_ms, max(think_ms) as most_ms, results.match as most_in
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join seat_results on seat_results.match = results.match and seat_results.seat = last.seat
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
+        )
+        return Thinking(**row) if row["decisions"] else None
+
+    def last_seats(self, version: Version, condition: Condition, limit: int) -> list[tuple[str, int]]:
+        """Return match id and seat of the last matches of a version, newest first."""
+        rows = self._rows(
+            f"select match, last.seat from ({_LAST}) as last join results on results.number = last.number",  # noqa: S608
+            [version.id, condition.id, limit],
+        )
+        return [(row["match"], row["seat"]) for row in rows]
+
+    def scores(self, condition: Condition, among: Collection[int]) -> dict[tuple[int, int], Score]:
+        """Return how some versions have fared against each other in all their matches, by their ids, both ways round."""
+        ids = json.dumps(list(among))
+        rows = self._rows(
+            """
+            select one, other, matches, ahead, tied from scores
+            where condition = ? and one in (select value from json_each(?)) and other in (select value from json_each(?))
+            """,
+            [condition.id, ids, ids],
+        )
+        found = {}
+        for row in rows:
+            matches, ahead, tied = row["matches"], row["ahead"], row["tied"]
+            behind = matches - ahead - tied
+            found[row["one"], row["other"]] = Score(matches, ahead, tied, behind)
+            found[row["other"], row["one"]] = Score(matches, behind, tied, ahead)
+        return found
+
+    def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
+        """Return the last matches in which both of two versions sat, newest first, as far as they are among the last of one."""
+        rows = self._rows(
+            f"""
+            select last.number from ({_LAST}) as last
+            where exists (select 1 from appearances where version = ? and condition = ? and number = last.number)
+            limit ?
+            """,  # noqa: S608
+            [one.id, condition.id, LAST_TOGETHER, other.id, condition.id, limit],
+        )
+        return self.numbered([row["number"] for row in rows])
+
+    def telemetry(self, version: Version, condition: Condition) -> dict[str, Said]:
+        """Return what a version said of its thinking in its last matches, by key."""
+        rows = self._rows(
+            f"""
+            select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join telemetry on telemetry.match = results.match and telemetry.seat = last.seat
+            group by key order by key
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
+        )
+        return {row["key"]: Said(row["matches"], row["count"], row["total"] / row["count"]) for row in rows}
+
+    def telemetry_of(self, match_id: str) -> dict[int, dict[str, Said]]:
+        """Return what bots said of their thinking in a match that counts, by seat and key."""
+        rows = self._rows(
+            "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
+        )
+        return {
+            seat: {row["key"]: Said(1, row["count"], row["total"] / row["count"]) for row in said}
+            for seat, said in groupby(rows, key=itemgetter("seat"))
+        }
+
+    def submitted_at(self, among: Collection[int]) -> dict[int, str]:
+        """Return when versions were submitted, in ISO 8601, UTC, by their ids."""
+        which, ids = among_ids(among, "id in {}")
+        rows = self._rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
+        return {row["id"]: row["submitted_at"] for row in rows}
+
+    def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
+        """Return how a version has fared in its last matches against each that it has met, the most frequent first."""
+        rows = self._rows(
+            f"""
+            select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,
+                sum(own.rank = others.rank) as tied, sum(own.rank > others.rank) as behind
+            from ({_LAST}) as last
+            join results on results.number = last.number
+            join seat_results as own on own.match = results.match and own.seat = last.seat
+            join seat_results as others on others.match = results.match and others.seat <> last.seat
+            join seats on seats.match = others.match and seats.seat = others.seat
+            group by seats.version order by matches desc, seats.version
+            """,  # noqa: S608
+            [version.id, condition.id, LAST_MATCHES],
+        )
+        versions = self.versions([row["version"] for row in rows])
+        return {
+            versions[row["version"]]: Score(row["matches"], row["ahead"], row["tied"], row["behind"]) for row in rows
+        }

@@ -1,0 +1,260 @@
+"""The status of every version under a condition: who waits, is active, replaced, suspended, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ladder.facts.store import Store, Tally
+from ladder.model.condition import Condition
+from ladder.model.match import HOUSE, Version
+from ladder.model.rating import Rating, current
+from ladder.model.schedule import Candidate, Queue
+from ladder.operation.errors import LadderError
+
+KILLS_WORKERS = "workers died in its matches against house bots"
+SUSPENDED_AFTER = 5
+"""A version that was out in this many matches in a row is not scheduled any more: it would cost everybody time."""
+
+
+class Status(Enum):
+    """What a version's place on the ladder is; the values are the words of tables."""
+
+    ACTIVE = ""
+    """It is scheduled."""
+    NEW = "waits for its first match"
+    """It is scheduled, and is not rated yet."""
+    UNTRIED = "waits to qualify"
+    """The next run lets it qualify."""
+    FAILED = "not qualified"
+    SUSPENDED = "suspended"
+    RETIRED = "retired"
+    """The organiser has taken it out."""
+    REPLACED = "replaced"
+    """A newer version of the bot plays instead."""
+    AWAY = "not connected"
+    """It runs on its author's machine, and is not offered to the ladder at this moment."""
+
+
+SCHEDULED = (Status.ACTIVE, Status.NEW)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A version's place under a condition."""
+
+    version: Version
+    status: Status
+    reason: str
+    """Why it has this status; empty if there is nothing to say."""
+    rating: Rating | None
+    """None for a version that has no match that counts."""
+    tally: Tally
+    """What is kept of its matches."""
+
+
+def standings(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Standing]:
+    """Return every version that plays the game: the rated ones, best first by mu - 3 sigma, then the others by age.
+
+    Args:
+        store: the ladder.
+        condition: what is played.
+        among: the ids of versions; only those of their bots are returned then.
+    """
+    among = None if among is None else store.versions(among).keys()
+    ratings = store.ratings(condition, among)
+    tallies = store.tallies(condition, among)
+    found = [
+        Standing(version, status, reason, ratings.get(version.id), tallies.get(version.id, Tally()))
+        for version, (status, reason) in _statuses(store, condition, ratings, tallies, among).items()
+    ]
+    return sorted(found, key=_order)
+
+
+def candidates(store: Store, condition: Condition, among: Collection[int] | None = None) -> list[Candidate]:
+    """Return what decides who plays next, of every version that is scheduled, or of the bots of some versions.
+
+    A version is accompanied by the one of the same bot that it has replaced, if that could still play: it has run on this machine.
+    """
+    versions = store.versions(among)
+    among = None if among is None else versions.keys()
+    ratings, tallies = store.ratings(condition, among), store.tallies(condition, among)
+    qualified, dues = store.qualifications(condition, among), store.dues(condition, among)
+    statuses = _statuses(store, condition, ratings, tallies, among)
+    replaced = {
+        version.bot: version.id
+        for version, (status, _) in statuses.items()
+        if status is Status.REPLACED and qualified.get(version.id, (False, ""))[0] and not version.is_at_home
+    }
+    parents = {version.id: version.parent for version in versions.values()}
+    found = []
+    for version, (status, _) in statuses.items():
+        if status in SCHEDULED:
+            tally = tallies.get(version.id, Tally())
+            found.append(
+                Candidate(
+                    version=version.id,
+                    author=version.author,
+                    rating=current(ratings, version.id, parents),
+                    blocks=tally.blocks,
+                    last_block=tally.last_block,
+                    due=dues.get(version.id),
+                    faults_in_a_row=tally.faults_in_a_row,
+                    predecessor=replaced.get(version.bot),
+                )
+            )
+    return found
+
+
+def queue(store: Store, condition: Condition, *, same_author: bool = False) -> Queue:
+    """Return who plays next under a condition, in their order. Who has used up a budget plays no more today."""
+    out_of_budget = store.out_of_budget()
+    return Queue(
+        [one for one in candidates(store, condition) if one.author not in out_of_budget],
+        store.blocks_by_seats(condition),
+        store.last_round(condition),
+        same_author=same_author,
+    )
+
+
+def _order(standing: Standing) -> tuple[bool, float, int]:
+    rating = standing.rating
+    return rating is None, 0.0 if rating is None else -rating.low, standing.version.id
+
+
+def places(store: Store, condition: Condition) -> dict[int, int]:
+    """Return the places of the versions that are rated under a condition, from 1, by their ids."""
+    ratings = store.ratings(condition)
+    return {
+        version: place for place, version in enumerate(sorted(ratings, key=lambda one: (-ratings[one].low, one)), 1)
+    }
+
+
+def scheduled(store: Store, condition: Condition) -> list[Version]:
+    """Return the versions that are scheduled: the newest of each bot that has qualified, unless it is suspended."""
+    return [one.version for one in standings(store, condition) if one.status in SCHEDULED]
+
+
+def to_qualify(store: Store, condition: Condition) -> list[Version]:
+    """Return the versions that the next run lets qualify: the newest of each bot, if it has not tried."""
+    return [one.version for one in standings(store, condition) if one.status is Status.UNTRIED]
+
+
+def _statuses(
+    store: Store,
+    condition: Condition,
+    ratings: Mapping[int, Rating],
+    tallies: Mapping[int, Tally],
+    among: Collection[int] | None = None,
+) -> dict[Version, tuple[Status, str]]:
+    """Return the status of every version that plays the game, or of the bots of some, and the reason for it."""
+    qualified = store.qualifications(condition, among)
+    playing = [version for version in store.versions(among).values() if condition.game in version.games]
+    retired = store.retired()
+    staying = [version for version in playing if version.id not in retired]
+    newest = {version.bot: version for version in staying if qualified.get(version.id, (True, ""))[0]}
+    newest_qualified = {version.bot: version for version in staying if qualified.get(version.id, (False, ""))[0]}
+
+    guilty = store.guilty()
+    connected = {version for version, connection in store.connected().items() if not connection.is_leaving}
+
+    def status(version: Version) -> tuple[Status, str]:
+        if version.id in retired:
+            return Status.RETIRED, ""
+        passed, reason = qualified.get(version.id, (None, ""))
+        if passed is False:
+            return Status.FAILED, reason
+        why = KILLS_WORKERS if version.id in guilty else suspended_because(tallies.get(version.id, Tally()))
+        if why:
+            return Status.SUSPENDED, why
+        is_away = version.is_at_home and version.id not in connected
+        if is_away and version in (newest_qualified.get(version.bot), newest[version.bot]):
+            return Status.AWAY, ""
+        if newest_qualified.get(version.bot) == version:
+            return (Status.ACTIVE if version.id in ratings else Status.NEW), ""
+        if newest[version.bot] == version:
+            return Status.UNTRIED, ""
+        return Status.REPLACED, ""
+
+    return {version: status(version) for version in playing}
+
+
+def at_rest(store: Store) -> set[int]:
+    """Return the submitted versions that nothing starts again, unless somebody brings them back.
+
+    They are retired; or under every condition under which they could play, they have not qualified, or are replaced. Of each bot, two
+    that could play are spared: a bot falls back on the one before if its newest version does not qualify or is retired.
+    """
+    versions, retired = store.versions(), store.retired()
+    found: dict[int, set[Status]] = {}
+    needed: set[int | None] = set()
+    for condition in store.conditions().values():
+        for one in standings(store, condition):
+            found.setdefault(one.version.id, set()).add(one.status)
+        needed |= {one.predecessor for one in candidates(store, condition)} | store.playing(condition)
+    could_play: dict[str, list[int]] = {}
+    for version in versions.values():
+        if version.id not in retired and found.get(version.id) != {Status.FAILED}:
+            could_play.setdefault(version.bot, []).append(version.id)
+    needed.update(one for ids in could_play.values() for one in ids[-2:])
+    return {
+        version.id
+        for version in versions.values()
+        if not (version.is_house or version.is_at_home or version.id in needed)
+        and (version.id in retired or found.get(version.id, {Status.UNTRIED}) <= {Status.FAILED, Status.REPLACED})
+    }
+
+
+def retire(store: Store, versions: Sequence[Version]) -> None:
+    """Take versions out: they are not scheduled any more, and keep what they have.
+
+    Raises:
+        LadderError: if they are house bots.
+    """
+    if versions[0].author == HOUSE:
+        raise LadderError(f"{versions[0].bot} is a house bot: they are on every ladder, as anchors")
+    with store.writing():
+        gone = store.retired()
+        for version in versions:
+            if version.id not in gone:
+                store.retire(version.id, retired=True)
+
+
+def requalify(store: Store, versions: Sequence[Version]) -> tuple[list[Version], list[tuple[Version, Condition]]]:
+    """Bring back versions that are retired, and let those that have failed to qualify or are suspended try once more.
+
+    Returns:
+        The versions that are back, and those that try once more, with the conditions under which they do.
+
+    Raises:
+        LadderError: if there is nothing to be done for any of them.
+    """
+    with store.writing():
+        back = [version for version in versions if version.id in store.retired()]
+        for version in back:
+            store.retire(version.id, retired=False)
+        again = [
+            (standing.version, condition)
+            for condition in store.conditions().values()
+            for standing in standings(store, condition)
+            if standing.version in versions
+            and (standing.status is Status.FAILED or standing.status is Status.SUSPENDED)
+        ]
+        for version, condition in again:
+            store.let_qualify_again(version.id, condition)
+        for version in versions:
+            if version.id in store.guilty():
+                store.pardon(version.id)
+        if back or again:
+            return back, again
+        raise LadderError(
+            f"{versions[-1].label} is neither retired nor suspended, and has not failed to qualify: it needs no second chance"
+        )
+
+
+def suspended_because(tally: Tally) -> str:
+    """Return why a version's results suspend it; empty if they do not."""
+    if tally.faults_in_a_row >= SUSPENDED_AFTER:
+        return f"out in its last {SUSPENDED_AFTER} matches"
+    return ""

@@ -1,0 +1,1 @@
+"""The ladder for browsers and programs that speak HTTP."""

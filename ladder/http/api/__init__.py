@@ -1,0 +1,1 @@
+"""The questions as JSON, and their OpenAPI page."""

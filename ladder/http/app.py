@@ -1,0 +1,321 @@
+"""The pages over HTTP: which address is which page, what goes wrong, and what browsers may do with it all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
+from difflib import get_close_matches
+from urllib.parse import quote
+
+import grpc
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ladder.facts.chronicle import Chronicle
+from ladder.http.api.api import MAX_REASON_CHARACTERS, PATHS, PREFIX, Api, is_api, shared
+from ladder.http.api.api import failed as api_failed
+from ladder.http.pages.about import ratings
+from ladder.http.pages.api import api
+from ladder.http.pages.bot import bot
+from ladder.http.pages.bots import bots
+from ladder.http.pages.compare import compare
+from ladder.http.pages.crosstable import crosstable
+from ladder.http.pages.enter import enter
+from ladder.http.pages.feed import feed
+from ladder.http.pages.live import live
+from ladder.http.pages.match import match
+from ladder.http.pages.matches import matches
+from ladder.http.pages.rules import rules
+from ladder.http.pages.standings import standings
+from ladder.http.pages.start import start
+from ladder.http.people import author
+from ladder.http.people.play import Play
+from ladder.http.pictures.boards import Boards
+from ladder.http.pictures.matches import Matches
+from ladder.http.rendering.assets import assets_by_path
+from ladder.http.rendering.render import rendered
+from ladder.http.requests.asked import Asked, Gone, NoPage, Page, PageFunction, Site
+from ladder.http.requests.hosts import WrongHost, check_host
+from ladder.http.requests.kept import Kept
+from ladder.http.requests.limits import Limits, Turns, address_of
+from ladder.http.requests.refused import told
+from ladder.http.requests.shelf import Shelf
+from ladder.http.requests.visitor import cookie_of, visitor
+from ladder.intake.tokens import Tokens
+from ladder.operation.errors import TooMuch
+from ladder.operation.home import Home
+from ladder.operation.journal import of_this_call
+from ladder.operation.refusals import Refusals
+from ladder.operation.threads import Threads
+from ladder.questions.asker import ANYBODY
+from ladder.questions.desk import Desk
+from referee.errors import DoganaError
+from referee.registry import games
+from referee.terminal import visible
+
+MAX_PAGES = 4
+"""How many pages are made at a time: they compete for one interpreter."""
+MAX_NAMED = 200
+"""How long an address may be for which one that is alike is looked for: this is done beside all connections."""
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'self'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+"""What every answer says that does not say it otherwise."""
+PAGES: dict[str, PageFunction] = {
+    "/": start,
+    "/games/{game}": standings,
+    "/enter": enter,
+    "/api": api,
+    "/games/{game}/rules": rules,
+    "/live": live,
+    "/matches/{match}": match,
+    "/games/{game}/under/{slug}": standings,
+    "/games/{game}/matches": matches,
+    "/games/{game}/crosstable": crosstable,
+    "/bots": bots,
+    "/bots/{bot}": bot,
+    "/bots/{bot}/feed.xml": feed,
+    "/feed.xml": feed,
+    "/compare": compare,
+    "/about/ratings": ratings,
+}
+"""Every page by its address."""
+NEED_A_SERVER = {"/live", "/compare", "/api", "/feed.xml", "/bots/{bot}/feed.xml"}
+"""Those that are not written to files: they change all the time, or answer what somebody types."""
+
+_TITLES = {
+    400: "This cannot be shown",
+    401: "Log in first",
+    403: "This cannot be seen",
+    404: "There is no such page",
+    405: "This cannot be done here",
+    408: "This took too long",
+    421: "This is another ladder",
+    429: "Too much at a time",
+    500: "The ladder failed",
+    503: "The ladder is busy",
+}
+
+
+class Pages:
+    """What answers the requests for the pages of one ladder."""
+
+    def __init__(self, home: Home, site: Site) -> None:
+        self.home = home
+        self.site = site
+        self.shelf = Shelf(home)
+        self._threads = Threads(MAX_PAGES)
+        self._turns = Turns(MAX_PAGES - 1)
+        self._refusals = Refusals()
+        self.limits = Limits()
+        self.tokens = Tokens(home.database, self.limits.guesses)
+
+    def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers requests for a page."""
+
+        async def answer(request: Request) -> Response:
+            return await self._answer(request, function)
+
+        return answer
+
+    async def _answer(self, request: Request, function: PageFunction) -> Response:
+        is_private = cookie_of(self.site, request) in request.cookies
+        key = _path(request), request.scope["query_string"].decode("latin-1")
+        kept = None if is_private else self.shelf.find(key, _match(request))
+        if kept is None:
+            kept = await self._made(request, function, None if is_private else key)
+        return sent(kept, request, is_private=is_private)
+
+    async def _made(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
+        async with self._turns.one(address_of(request)):
+            return await self._threads.run(self._make, request, function, key)
+
+    def _make(self, request: Request, function: PageFunction, key: tuple[str, str] | None) -> Kept:
+        moment = self.shelf.moment(_match(request))
+        with (
+            Chronicle(self.home.database, create=False) as chronicle,
+            chronicle.reading(),
+        ):  # all of a page is of one moment
+            asked = self.asked(request, chronicle)
+            page = function(asked)
+            kept = Kept.of(rendered(page, asked).encode(), page.status, tuple(page.headers.items()))
+        if key is not None and page.status == 200:
+            self.shelf.put(key, kept, moment)
+        return kept
+
+    async def show(self, request: Request, page: Page) -> Response:
+        """Return a page that is for who asks alone."""
+        return await self.answer_privately(request, lambda _: page)
+
+    async def answer_privately(self, request: Request, function: PageFunction) -> Response:
+        """Return a page that is made for this request alone."""
+        return sent(await self._made(request, function, None), request, is_private=True)
+
+    def asked(self, request: Request, chronicle: Chronicle | None = None) -> Asked:
+        """Return what a request asks for; a desk with this chronicle, if there is one."""
+        asker = visitor(self.tokens, self.site, request)
+        names = {name: str(value) for name, value in request.path_params.items()}
+        desk = Desk(self.home, asker, chronicle)
+        return Asked(desk, asker, self.site, _path(request), names, dict(request.query_params))
+
+    async def failed(self, request: Request, error: Exception) -> Response:
+        """Return a page that says what was wrong, or the same for programs."""
+        if isinstance(error, Gone):  # many may go at a time, to make room
+            return Response(status_code=400)
+        status, reason = told(error)
+        if status >= 500 and isinstance(error, (DoganaError, OSError)):  # of others the server tells, with a traceback
+            of_this_call(address=address_of(request))
+            self._refusals.note(address_of(request), _path(request), grpc.StatusCode.INTERNAL, str(error), 0.0)
+        headers = {"allow": _methods(request)} if status == 405 else {}
+        if is_api(request):
+            return api_failed(error, {**shared(self.site, request), **headers})
+        asked = Asked(Desk(self.home, ANYBODY), ANYBODY, self.site, _path(request))
+        title = _TITLES.get(status, "This did not work")
+        shown = visible(reason, MAX_REASON_CHARACTERS)
+        if _wants_html(request):
+            html = rendered(Page("error.html", {"title": title, "reason": shown}), asked)
+            response = sent(Kept.of(html.encode(), status), request, is_private=True)
+        else:
+            response = Response(f"{title}: {shown}\n", status, {"cache-control": "no-store"}, "text/plain")
+        response.headers.update(headers)
+        if status == 408:
+            response.headers["connection"] = "close"  # the rest of the form may never come
+        if status in (429, 503):
+            response.headers["retry-after"] = str(error.seconds if isinstance(error, TooMuch) else 60)
+        return response
+
+
+def sent(kept: Kept, request: Request, *, is_private: bool) -> Response:
+    """Return an answer; one that the browser has already is not sent again."""
+    headers = {"cache-control": "no-store" if is_private else "no-cache", "vary": "Accept-Encoding, Cookie"}
+    if not is_private:
+        headers["etag"] = kept.tag
+    return kept.sent(request, headers, "text/html")
+
+
+def _match(request: Request) -> str:
+    """Return the match from whose record a page is made, if it is the page of one."""
+    return str(request.path_params.get("match", ""))
+
+
+def _methods(request: Request) -> str:
+    """Return which methods an address has."""
+    *its, any_path = (
+        one for one in request.app.routes if isinstance(one, Route) and one.matches(request.scope)[0] is not Match.NONE
+    )
+    return ", ".join(sorted({method for one in its or [any_path] for method in one.methods or ()}))
+
+
+def _wants_html(request: Request) -> bool:
+    """Tell whether somebody looks at pages, as far as they say: programs that fetch files may not."""
+    accepted = request.headers.get("accept", "*/*")
+    return any(kind in accepted for kind in ("text/html", "text/*", "*/*"))
+
+
+def _path(request: Request) -> str:
+    return str(request.scope["path"]).removeprefix("/")
+
+
+async def _asset(request: Request) -> Response:
+    found = assets_by_path().get(_path(request))
+    if found is None:
+        raise NoPage("there is no such file")
+    headers = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(found.content, headers=headers, media_type=found.media_type)
+
+
+async def _no_page(request: Request) -> Response:
+    """Lead to the page without a slash at its end, or name the page that may have been meant."""
+    path = _path(request)
+    if path.endswith("/") and path.strip("/"):
+        # Relative, since the pages may lie below another address; two slashes would lead to another host.
+        whole = path.rstrip("/")
+        return RedirectResponse("../" * (len(path) - len(whole)) + quote(whole.rpartition("/")[2]), 308)
+    if len(path) > MAX_NAMED:
+        raise NoPage("there is no such page")
+    known = ["games/" + name for name in games()] + [page.strip("/") for page in PAGES if "{" not in page]
+    known += [f"{PREFIX}{place}".strip("/") for place in PATHS if "{" not in place]
+    near = get_close_matches(path, known, 1, 0.5)
+    raise NoPage(f"there is no page /{path}" + (f"; did you mean /{near[0]}?" if near else ""))
+
+
+def application(home: Home, site: Site, niceness: int = 0) -> ASGIApp:
+    """Return the pages of a ladder as an ASGI application.
+
+    Args:
+        home: the ladder.
+        site: what all pages have in common.
+        niceness: how far pages give way to matches. Viewers do not: drawing one takes a processor for seconds while somebody waits.
+    """
+    pages = Pages(home, site)
+    routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
+    routes += Api(home, site, pages.limits, pages.tokens, pages.shelf).routes()
+    routes += author.routes(home, site, pages.limits, pages.tokens, pages.answer_privately)
+    play = Play(home, site, pages.show)
+    if site.has_tables:
+        routes += play.routes()
+    matches = Matches(home, pages.asked, pages.limits)
+    routes += matches.routes() + Boards(pages.asked, pages.limits).routes()
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with matches.open(), play.hall() if site.has_tables else nullcontext():
+            os.nice(
+                niceness
+            )  # of this thread and those that it starts from now on: not of the one that has drawings made
+            yield
+
+    routes += [Route("/static/{name}", _asset), Route("/{path:path}", _no_page)]
+    failed = dict.fromkeys((Exception, HTTPException, DoganaError, OSError), pages.failed)
+    answers = Starlette(routes=routes, lifespan=lifespan, exception_handlers=failed)
+    answers.router.redirect_slashes = False  # it would lead to whatever host the request names
+    return _Headers(
+        _OurHosts(answers, pages)
+    )  # around it all: what Starlette calls middleware does not see our failures
+
+
+class _OurHosts:
+    """Refuses whoever asks for another site."""
+
+    def __init__(self, app: ASGIApp, pages: Pages) -> None:
+        self._app = app
+        self._pages = pages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._app
+        if scope["type"] == "http":
+            request = Request(scope)
+            try:
+                check_host(self._pages.site, request)
+            except WrongHost as error:
+                app = await self._pages.failed(request, error)
+        await app(scope, receive, send)
+
+
+class _Headers:
+    """Adds `HEADERS` to every answer that does not say otherwise."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                said = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in said),
+                ]
+            with suppress(ConnectionError):
+                await send(message)
+
+        await self._app(scope, receive, with_headers if scope["type"] == "http" else send)

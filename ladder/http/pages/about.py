@@ -1,0 +1,24 @@
+"""What the numbers mean."""
+
+from __future__ import annotations
+
+from ladder.facts.chronicle import LAST_MATCHES
+from ladder.facts.standings import SUSPENDED_AFTER
+from ladder.http.requests.asked import Asked, Page
+from ladder.model.rating import APART, MU, SIGMA
+from ladder.model.schedule import NEW_BLOCKS
+
+
+def ratings(_: Asked) -> Page:
+    """Return the page that says what ratings and standings mean."""
+    return Page(
+        "about_ratings.html",
+        {
+            "mu": MU,
+            "sigma": SIGMA,
+            "apart": APART,
+            "new_blocks": NEW_BLOCKS,
+            "suspended_after": SUSPENDED_AFTER,
+            "last_matches": LAST_MATCHES,
+        },
+    )

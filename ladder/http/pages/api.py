@@ -1,0 +1,59 @@
+"""What programs can ask, for people: the same as `/api/v1/openapi.json`."""
+
+from __future__ import annotations
+
+import json
+
+from ladder.http.api.api import PATHS, PREFIX
+from ladder.http.api.openapi import ERRORS, openapi
+from ladder.http.requests.asked import Asked, Page
+from ladder.http.requests.limits import FILE_REQUESTS
+from ladder.operation.meter import REQUESTS
+from referee.registry import games
+
+
+def api(_: Asked) -> Page:
+    """Return what can be asked, with the parameters and the fields of each answer."""
+    description = json.loads(json.dumps(openapi(PATHS, PREFIX)).replace("`", ""))
+    schemas = description["components"]["schemas"]
+    calls = []
+    for path, operations in description["paths"].items():
+        operation = operations["get"]
+        content = operation["responses"]["200"]["content"]
+        schema = content.get("application/json", {}).get("schema", {})
+        calls.append({**operation, "path": path, "answer": schema.get("$ref", "").rpartition("/")[2]})
+    messages = {
+        name: {
+            "description": schema["description"],
+            "fields": [(field, one["description"], *_kind(one)) for field, one in schema["properties"].items()],
+        }
+        for name, schema in sorted(schemas.items())
+        if name != "Error"
+    }
+    return Page(
+        "api.html",
+        {
+            "calls": calls,
+            "messages": messages,
+            "game": next(iter(games())),
+            "prefix": PREFIX.strip("/"),
+            "errors": ERRORS,
+            "requests": REQUESTS,
+            "file_requests": FILE_REQUESTS,
+        },
+    )
+
+
+def _kind(schema: dict[str, object]) -> tuple[str, str]:
+    """Return of which type a field is, in words, and the message that it has, if any."""
+    one = schema
+    choices = schema.get("anyOf")
+    if isinstance(choices, list):
+        one = choices[0]
+    items = one.get("items")
+    if isinstance(items, dict):
+        kind, message = _kind(items)
+        return f"list of {kind}", message
+    message = str(one.get("$ref", "")).rpartition("/")[2]
+    kind = message or str(one["type"])
+    return (f"{kind} or null" if choices else kind), message

@@ -1,0 +1,108 @@
+"""A bot: its versions, and how one of them has fared."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.http.pictures.charts import curve, curve_in_words
+from ladder.http.rendering.told import status_of
+from ladder.http.requests.asked import Asked, Page
+
+LAST = 15
+"""How many of its last matches are shown."""
+LAST_OUT = 10
+"""How many of the last matches in which it was out are shown."""
+MOST_VERSIONS = 20
+"""How many of its versions are listed."""
+MOST_CONDITIONS = 6
+"""Under how many conditions it is told how it has fared."""
+MOST_MET = 30
+"""How many opponents are listed under each condition."""
+MOST_BLOCKS = 20
+"""How many blocks are listed below a curve."""
+
+
+def bot(asked: Asked) -> Page:
+    """Return the page of a bot, with its newest version that has played, or the one that the query names.
+
+    Raises:
+        LadderError: if there is no such bot, or version.
+    """
+    name = asked.names["bot"]
+    every = asked.desk.show(pb.ShowRequest(bot=name))
+    number = asked.number("version", 0, 1_000_000) or _last_played(every.versions)
+    is_newest = number == every.versions[-1].version
+    shown = every if is_newest else asked.desk.show(pb.ShowRequest(bot=f"{every.bot} v{number}"))
+    label = f"{every.bot} v{number}"
+    matches = asked.desk.matches(pb.MatchesRequest(bot=label, limit=LAST)).matches
+    return Page(
+        "bot.html",
+        {
+            "bot": every.bot,
+            "author_of_bot": every.author,
+            "version": number,
+            "versions": [
+                (one, [(standing, status_of(standing)) for standing in one.standings])
+                for one in reversed(every.versions[-MOST_VERSIONS:])
+            ],
+            "older": max(0, len(every.versions) - MOST_VERSIONS),
+            "newest": every.versions[-1].version,
+            "fared": [_fared(one) for one in shown.fared[:MOST_CONDITIONS]],
+            "left_out": max(0, len(shown.fared) - MOST_CONDITIONS),
+            "matches": [(match, *_seats(match, every.bot, number)) for match in matches],
+            "outs": [
+                (match, _seats(match, every.bot, number)[0])
+                for match in asked.desk.matches(pb.MatchesRequest(bot=label, out=True, limit=LAST_OUT)).matches
+            ],
+            "is_own": every.is_own,
+            "has_logs": bool(matches) and not any(one.standing.at_home for one in shown.fared),
+            "commands": _reproducing(asked, label, every.bot, number) if every.is_own else (),
+        },
+    )
+
+
+def _last_played(versions: Sequence[pb.Submitted]) -> int:
+    """Return the number of the newest version that has matches; of the newest, if none has."""
+    played = [one.version for one in versions if any(standing.matches for standing in one.standings)]
+    return (played or [versions[-1].version])[-1]
+
+
+def _fared(fared: pb.Fared) -> dict[str, Any]:
+    """Return what the template shows of how a version has fared under a condition."""
+    history = fared.history
+    return {
+        "standing": fared.standing,
+        "faults": sorted(fared.faults.items(), key=lambda entry: (-entry[1], entry[0])),
+        "curve": curve(history),
+        "in_words": curve_in_words(history) if history else "",
+        "blocks": list(reversed(history))[:MOST_BLOCKS],
+        "seats": fared.seats,
+        "met": fared.met[:MOST_MET],
+        "met_left_out": max(0, len(fared.met) - MOST_MET),
+        "thinking": fared.thinking if fared.HasField("thinking") else None,
+        "used": fared.used if fared.HasField("used") else None,
+        "telemetry": fared.telemetry,
+    }
+
+
+def _seats(match: pb.PlayedMatch, bot: str, version: int) -> tuple[pb.PlayedSeat, list[pb.PlayedSeat]]:
+    """Return the seat of a version in a match, and those of the others by their places."""
+    own = next(seat for seat in match.seats if (seat.bot, seat.version) == (bot, version))
+    return own, sorted((seat for seat in match.seats if seat is not own), key=lambda seat: (seat.rank, seat.seat))
+
+
+def _reproducing(asked: Asked, label: str, bot: str, version: int) -> Sequence[str]:
+    """Return the commands that ask a bot again what it was asked in the last match that it lost; none if it lost none."""
+    lost = asked.desk.matches(pb.MatchesRequest(bot=label, lost=True, limit=1)).matches
+    if not lost:
+        return ()
+    own, _ = _seats(lost[0], bot, version)
+    match, server = lost[0].match, ["--server", asked.site.address] if asked.site.address else []
+    return [
+        shlex.join(["dogana", "ladder", "record", match, "--to", f"{match}.jsonl", *server]),
+        shlex.join(["dogana", "replay", f"{match}.jsonl", "--as", str(own.seat), "--bot", "PATH"]),
+        shlex.join(["dogana", "ladder", "log", match, str(own.seat), *server]),
+    ]

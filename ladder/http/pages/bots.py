@@ -1,0 +1,39 @@
+"""All bots, and those with a text in their names."""
+
+from __future__ import annotations
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.facts.standings import Status
+from ladder.http.pages.standings import MAX_QUERY, ROWS
+from ladder.http.rendering.told import status_of
+from ladder.http.requests.asked import Asked, NoPage, Page
+
+
+def bots(asked: Asked) -> Page:
+    """Return the list of bots, by name.
+
+    Raises:
+        NoPage: if it has no such page.
+    """
+    text = asked.query.get("q", "")[:MAX_QUERY].strip()
+    found = asked.desk.bots(pb.BotsRequest(called=text)).bots
+    number = asked.number("page", 1, 1_000_000)
+    pages = 1 if asked.site.is_static else max(1, -(-len(found) // ROWS))
+    if number > pages:
+        raise NoPage(f"there is no page {number} of these bots; the last one is {pages}")
+    shown = found if asked.site.is_static else found[(number - 1) * ROWS : number * ROWS]
+    return Page(
+        "bots.html",
+        {
+            "rows": [(one, [(standing, status_of(standing)) for standing in _tried(one)]) for one in shown],
+            "text": text,
+            "found": len(found),
+            "page": number,
+            "pages": pages,
+        },
+    )
+
+
+def _tried(bot: pb.Bot) -> list[pb.Standing]:
+    """Return where a bot stands, without the conditions under which it waits to qualify."""
+    return [one for one in bot.standings if one.status != Status.UNTRIED.value]

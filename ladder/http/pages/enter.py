@@ -1,0 +1,23 @@
+"""How to enter a bot: ten lines, a try at home, and two ways to send it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+from ladder.http.requests.asked import Asked, Page
+from referee.registry import games
+
+
+@cache
+def ten_lines() -> str:
+    """Return the bot of the README."""
+    return resources.files("ladder.http").joinpath("mybot.txt").read_text()
+
+
+def enter(asked: Asked) -> Page:
+    """Return how to enter."""
+    return Page(
+        "enter.html",
+        {"ten_lines": ten_lines(), "game": next(iter(games())), "address": asked.site.address or "HOST:PORT"},
+    )

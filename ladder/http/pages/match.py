@@ -1,0 +1,83 @@
+"""A match: who won and why, what everybody's points, times and faults were, and how to look further."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.retention import KEPT, by_retention
+from ladder.http.rendering.sentence import sentence
+from ladder.http.rendering.told import clock_in_words
+from ladder.http.requests.asked import Asked, Page
+from ladder.operation.errors import Forbidden, NotFound
+from referee.terminal import visible
+
+MAX_LEGAL = 30
+"""How many legal actions of a lost decision are listed."""
+
+RECENT = 50
+"""Among how many of the last matches one is looked for whose steps cannot be seen yet."""
+OTHERS = 3
+"""To how many running matches its page leads."""
+
+
+def match(asked: Asked) -> Page:
+    """Return the page of a match; one that says when it can be seen, if it cannot be seen yet.
+
+    Raises:
+        LadderError: if there is no such match, or several.
+    """
+    name = asked.names["match"]
+    try:
+        found = asked.desk.match(pb.MatchRequest(match=name))
+    except Forbidden as error:
+        playing = asked.desk.playing(pb.PlayingRequest()).matches
+        now = next((one for one in playing if one.match.startswith(name)), None)
+        last = asked.desk.matches(pb.MatchesRequest(limit=RECENT)).matches
+        values = {
+            "reason": str(error),
+            "playing": now,
+            "played": next((one for one in last if one.match.startswith(name)), None),
+            "others": playing[:OTHERS],
+        }
+        return Page("match_later.html", values, status=403)
+    except NotFound:
+        raise NotFound(f"there is no match {visible(name, 64)}; the page of each game lists its matches") from None
+    seats = sorted(found.seats, key=lambda one: (one.rank, one.seat))
+    own = next((one for one in found.block if one.match == found.match), None)
+    return Page(
+        "match.html",
+        {
+            "found": found,
+            "own": own,
+            "seats": seats,
+            "changes": {} if own is None else {one.seat: one for one in own.seats},
+            "named": [named(bot) for bot in found.bots],
+            "sentence": sentence(found),
+            "sources": sources(seats),
+            "clock": clock_in_words(found.condition.clock) if found.HasField("condition") else "",
+            "others": [one for one in found.block if one.match != found.match],
+            "fragment": found.moment.partition("#")[2],
+            "pruned": f"{by_retention('the record of this match was', found.pruned_at)}; {KEPT}"
+            if found.pruned_at
+            else "",
+            "max_legal": MAX_LEGAL,
+            "has_preview": found.is_recorded and not found.problem and find_spec("resvg_py") is not None,
+        },
+    )
+
+
+def named(label: str) -> tuple[str, str | None]:
+    """Return the name and the version of a bot that is called like this in a record; None if it says no version."""
+    bot, _, version = label.rpartition(" v")
+    return (bot, version) if bot and version.isdigit() else (label, None)
+
+
+def sources(seats: Sequence[pb.SeatTraces]) -> list[tuple[str, list[int]]]:
+    """Return what points were for, with the points of each seat; without what nobody has got points for."""
+    rows: dict[str, list[int]] = {}
+    for at, one in enumerate(seats):
+        for points in one.breakdown:
+            rows.setdefault(points.source, [0] * len(seats))[at] += points.points
+    return [(source, points) for source, points in rows.items() if any(points)]

@@ -1,0 +1,30 @@
+"""The matches of a game, newest first."""
+
+from __future__ import annotations
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.http.requests.asked import Asked, BadQuestion, Page
+from referee.registry import find
+
+LISTED = 25
+"""How many matches are shown on a page."""
+_FLAGS = {"": False, "1": True}
+
+
+def matches(asked: Asked) -> Page:
+    """Return matches of a game that count.
+
+    Raises:
+        UnknownGame: if there is no such game.
+        LadderError: if there is no such bot, or no such match to begin before or after.
+        BadQuestion: if they cannot be listed so.
+    """
+    game = find(asked.names["game"]).name
+    bot = asked.query.get("bot", "").strip()
+    lost, out = (_FLAGS[asked.choice(name, _FLAGS)] for name in ("lost", "out"))
+    if lost and not bot:
+        raise BadQuestion("name a bot to see which matches it lost: somebody loses in every match")
+    place = {name: asked.query.get(name, "") for name in ("before", "after")}
+    found = asked.desk.matches(pb.MatchesRequest(game=game, bot=bot, lost=lost, out=out, limit=LISTED, **place))
+    filters = {"bot": bot, "lost": "1" if lost else "", "out": "1" if out else ""}
+    return Page("matches.html", {"game": game, "found": found, "filters": filters, "place": place})

@@ -1,0 +1,113 @@
+"""What an author sees of their own bots: how they stand, what went wrong lately, what they wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.facts.standings import Status
+from ladder.http.requests.asked import Asked, BadQuestion, Page
+from ladder.operation.errors import Forbidden, LadderError
+from referee.match.result import Outcome
+
+MAX_BOTS = 20
+"""For how many bots of an author it is looked up what went wrong lately."""
+MAX_FAULTS = 5
+"""How many faults of each of them are shown."""
+TAIL_LINES = 60
+"""How many lines of a log are shown beside something else."""
+MAX_LOG_LINES = 2000
+"""How many lines of a log a page has."""
+_STOPPED = (Status.FAILED.value, Status.SUSPENDED.value)
+_WORDS = {Status.ACTIVE.value: "plays", Status.UNTRIED.value: "qualifies now, or as soon as the ladder plays"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """How a bot was put out of a match."""
+
+    label: str
+    match: str
+    game: str
+    finished_at: str
+    seat: int
+    outcome: str
+    detail: str
+
+
+def me(asked: Asked, left: int) -> Page:
+    """Return the page of the author who looks; `left` says how many bots they may send now."""
+    bots = [one for one in asked.desk.bots(pb.BotsRequest()).bots if one.author == asked.asker.author]
+    faults = [fault for one in bots[:MAX_BOTS] for fault in _faults(asked, f"{one.bot} v{one.version}")]
+    faults.sort(key=lambda fault: fault.finished_at, reverse=True)
+    return Page("me.html", {"bots": bots, "faults": faults, "left": max(left, 0), "words": _WORDS})
+
+
+def _faults(asked: Asked, label: str) -> Iterator[Fault]:
+    """Yield the last faults of a version: those since it was submitted."""
+    for match in asked.desk.matches(pb.MatchesRequest(bot=label, out=True, limit=MAX_FAULTS)).matches:
+        for seat in match.seats:
+            if f"{seat.bot} v{seat.version}" == label and seat.outcome != Outcome.PLAYED.value:
+                yield Fault(label, match.match, match.game, match.finished_at, seat.seat, seat.outcome, seat.detail)
+
+
+def my_bot(asked: Asked) -> Page:
+    """Return the page of one of the author's bots: whether it qualifies, and why not.
+
+    Raises:
+        NotFound: if there is no such bot.
+        Forbidden: if it is another author's.
+    """
+    found = asked.desk.show(pb.ShowRequest(bot=asked.names["bot"]))
+    if found.author != asked.asker.author:
+        raise Forbidden(f"{found.bot} is another author's bot")
+    newest = found.versions[-1]
+    statuses = [standing.status for standing in newest.standings]
+    waits = not statuses or Status.UNTRIED.value in statuses
+    log: Sequence[pb.BotLog] = ()
+    why_not = ""
+    if any(status in _STOPPED for status in statuses):
+        try:
+            log = asked.desk.log(pb.LogRequest(what=f"{found.bot} v{newest.version}", tail=TAIL_LINES)).logs
+        except LadderError as error:
+            why_not = str(error)
+    return Page(
+        "my_bot.html",
+        {
+            "bot": found,
+            "newest": newest,
+            "sent": _sent(asked.query.get("sent", "")),
+            "waits": waits,
+            "can_requalify": any(status in (*_STOPPED, Status.RETIRED.value) for status in statuses),
+            "can_retire": any(status != Status.RETIRED.value for status in statuses) or not statuses,
+            "log": log,
+            "has_failed": Status.FAILED.value in statuses,
+            "why_not": why_not,
+            "words": _WORDS,
+        },
+    )
+
+
+def _sent(text: str) -> str:
+    """Return what was sent, `new` or an earlier version such as `v2`; a link that says anything else says nothing."""
+    return text if re.fullmatch(r"new|v[0-9]{1,9}", text, re.ASCII) else ""
+
+
+def my_log(asked: Asked) -> Page:
+    """Return what the author's bots wrote: in a match (`what`, and perhaps `seat`), or a bot in its last match.
+
+    Raises:
+        BadQuestion: if nothing is named.
+        LadderError: if there is no such log that they may read.
+    """
+    what, seat = asked.query.get("what", ""), asked.query.get("seat", "")
+    if not what:
+        raise BadQuestion("name a match, or a bot: log?what=...")
+    request = pb.LogRequest(what=what, tail=MAX_LOG_LINES)
+    if seat:
+        if not (seat.isascii() and seat.isdecimal() and len(seat) <= 3):
+            raise BadQuestion("seat is a number from 0")
+        request.seat = int(seat)
+    return Page("my_log.html", {"what": what, "logs": asked.desk.log(request).logs})

@@ -1,0 +1,17 @@
+"""The rules of a game."""
+
+from __future__ import annotations
+
+from ladder.http.rendering.rulebook import rules_of
+from ladder.http.requests.asked import Asked, Page
+from referee.registry import find
+
+
+def rules(asked: Asked) -> Page:
+    """Return the rules of a game.
+
+    Raises:
+        UnknownGame: if there is no such game.
+    """
+    game = find(asked.names["game"])
+    return Page("rules.html", {"game": game.name, "rules": rules_of(game)})

@@ -1,0 +1,119 @@
+"""The standings of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from math import inf
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.facts.standings import Status
+from ladder.http.pictures.charts import axis_of, bar, scale, spark
+from ladder.http.rendering.told import clock_in_words, lead_of, places, status_of
+from ladder.http.requests.asked import Asked, NoPage, Page
+
+ROWS = 100
+"""How many versions are shown on a page."""
+MAX_QUERY = 80
+"""How many characters of a text are looked for."""
+_STOPPED = (Status.FAILED.value, Status.SUSPENDED.value, Status.RETIRED.value)
+_STATUSES: dict[str, tuple[str, Callable[[pb.Standing], bool]]] = {
+    "any": ("any status", lambda one: True),
+    "active": ("active", lambda one: one.status in (Status.ACTIVE.value, Status.NEW.value)),
+    "new": ("new", lambda one: one.is_new),
+    "waiting": ("waits to qualify", lambda one: one.status == Status.UNTRIED.value),
+    "away": ("not connected", lambda one: one.status == Status.AWAY.value),
+    "stopped": ("failed, suspended or retired", lambda one: one.status in _STOPPED),
+    "replaced": ("replaced", lambda one: one.status == Status.REPLACED.value),
+}
+_SORTS: dict[str, Callable[[pb.Standing], tuple[float | str, ...]]] = {
+    "skill": lambda one: (one.place or inf,),
+    "estimate": lambda one: (-one.mu if one.HasField("mu") else inf,),
+    "bot": lambda one: (one.bot.casefold(), -one.version),
+    "author": lambda one: (one.author.casefold(), one.place or inf),
+    "matches": lambda one: (-one.matches,),
+    "first": lambda one: (-first_share(one),),
+    "out": lambda one: (-one.out,),
+}
+
+
+def standings(asked: Asked) -> Page:
+    """Return the standings of a game, under the condition under which most was played or the one that the path names.
+
+    Raises:
+        UnknownGame: if there is no such game.
+        NoPage: if nothing was run under such a condition.
+        BadQuestion: if they cannot be shown so.
+    """
+    tables = asked.desk.top(pb.TopRequest(game=asked.names["game"])).tables
+    table = table_of(asked, tables)
+    status, sort = asked.choice("status", _STATUSES), asked.choice("sort", _SORTS)
+    text = asked.query.get("q", "")[:MAX_QUERY].strip()
+    wanted = text.casefold()
+    rows = [
+        one
+        for one in table.versions
+        if _STATUSES[status][1](one) and (wanted in one.bot.casefold() or wanted in one.author.casefold())
+    ]
+    rows.sort(key=_SORTS[sort])
+    number = asked.number("page", 1, 1_000_000)
+    pages = 1 if asked.site.is_static else max(1, -(-len(rows) // ROWS))
+    if number > pages:
+        raise NoPage(f"there is no page {number} of these standings; the last one is {pages}")
+    shown = rows if asked.site.is_static else rows[(number - 1) * ROWS : number * ROWS]
+    axis = axis_of(table.versions)
+    return Page(
+        "standings.html",
+        {
+            "game": asked.names["game"],
+            "condition": table.condition,
+            "is_main": table is main_table(tables),
+            "others": [
+                (under_path(one.condition.game, tables, one), one.condition) for one in tables if one is not table
+            ],
+            "lead": lead_of(table.versions),
+            "rows": [(one, bar(one, axis), spark(one.trend), places(one.level_with), status_of(one)) for one in shown],
+            "first_share": first_share,
+            "clock_in_words": clock_in_words,
+            "scale": scale(axis),
+            "text": text,
+            "status": status,
+            "statuses": {name: words for name, (words, _) in _STATUSES.items()},
+            "sort": sort,
+            "page": number,
+            "pages": pages,
+            "found": len(rows),
+            "all": len(table.versions),
+        },
+    )
+
+
+def first_share(one: pb.Standing) -> float:
+    """Return in which part of its matches a version was first."""
+    return one.wins / one.matches if one.matches else 0.0
+
+
+def main_table(tables: Sequence[pb.Standings]) -> pb.Standings:
+    """Return the table of a game under which most was played; the oldest of several."""
+    return max(tables, key=lambda one: one.blocks)
+
+
+def under_path(game: str, tables: Sequence[pb.Standings], table: pb.Standings) -> str:
+    """Return the path of the standings of a game under a condition."""
+    return f"games/{game}" if table is main_table(tables) else f"games/{game}/under/{table.condition.slug}"
+
+
+def table_of(asked: Asked, tables: Sequence[pb.Standings]) -> pb.Standings:
+    """Return the table that the path names.
+
+    Raises:
+        NoPage: if nothing was run under such a condition.
+    """
+    slug = asked.names.get("slug")
+    if slug is None:
+        return main_table(tables)
+    found = {one.condition.slug: one for one in tables}
+    if slug not in found:
+        near = get_close_matches(slug, found, 1, 0.0)
+        raise NoPage(f"{asked.names['game']} was not run under {slug}, but under: {', '.join(near)}")
+    return found[slug]

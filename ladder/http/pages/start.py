@@ -1,0 +1,46 @@
+"""The start page: who leads in each game, what is being played, what was played last, how to take part."""
+
+from __future__ import annotations
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.http.pages.standings import first_share, main_table
+from ladder.http.pictures.boards import shown_match
+from ladder.http.pictures.charts import axis_of, bar, scale
+from ladder.http.rendering.told import lead_of
+from ladder.http.requests.asked import Asked, Page
+
+TOP = 5
+"""How many of the best are shown of each game."""
+LAST = 8
+"""How many of the last matches are shown."""
+
+
+def start(asked: Asked) -> Page:
+    """Return the start page."""
+    by_game: dict[str, list[pb.Standings]] = {}
+    for table in asked.desk.top(pb.TopRequest()).tables:
+        by_game.setdefault(table.condition.game, []).append(table)
+    tables = []
+    for under in by_game.values():
+        table = main_table(under)
+        rated = [one for one in table.versions if one.HasField("place")]
+        axis = axis_of(rated[:TOP])
+        tables.append(
+            {
+                "condition": table.condition,
+                "best": [(one, bar(one, axis)) for one in rated[:TOP]],
+                "scale": scale(axis),
+                "bots": len(rated),
+                "lead": lead_of(rated),
+                "shown": shown_match(asked, table.condition.game) if rated else None,
+            }
+        )
+    return Page(
+        "start.html",
+        {
+            "first_share": first_share,
+            "tables": tables,
+            "playing": asked.desk.playing(pb.PlayingRequest()).matches,
+            "last": asked.desk.matches(pb.MatchesRequest(limit=LAST)).matches,
+        },
+    )

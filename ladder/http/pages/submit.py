@@ -1,0 +1,30 @@
+"""The form by which authors send a bot."""
+
+from __future__ import annotations
+
+from ladder.http.requests.asked import Asked, Page
+from referee.bots.files import ARCHIVES, MAX_BYTES
+from referee.bots.manifest import RUNNERS
+
+
+def submit(asked: Asked, left: int, *, bot: str = "", reason: str = "", status: int = 200) -> Page:
+    """Return the form.
+
+    Args:
+        asked: what was asked for.
+        left: how many bots the author may send now.
+        bot: the name that was typed before.
+        reason: why the last one was refused; empty if none was.
+        status: the HTTP status.
+    """
+    return Page(
+        "submit.html",
+        {
+            "left": max(left, 0),
+            "bot": bot or asked.query.get("bot", ""),
+            "reason": reason,
+            "endings": [*RUNNERS, *ARCHIVES],
+            "most": MAX_BYTES // 1024**2,
+        },
+        status,
+    )

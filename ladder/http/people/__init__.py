@@ -1,0 +1,1 @@
+"""What people do in a browser: authors' pages, tables."""

@@ -1,0 +1,304 @@
+"""The pages at which a person plays. They are no pages of the ladder: each is for one person, and forms change something."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from ladder.http.requests.asked import BadQuestion, Page, Site
+from ladder.http.requests.form import read_fields
+from ladder.http.requests.limits import address_of
+from ladder.http.requests.visitor import check_same_origin, is_encrypted
+from ladder.model.match import Version
+from ladder.operation.errors import Forbidden, LadderError, NotFound
+from ladder.operation.home import Home
+from ladder.operation.journal import note
+from ladder.operation.threads import Threads
+from ladder.tables.hall import Answer, Hall, Stale, Table, is_id
+from ladder.tables.hosts import Hosts, labels
+from ladder.tables.process import RECORD, REPLAY
+from ladder.tables.view import Stage, View
+from ladder.tables.wish import CLOCKS, RANDOM_SEAT, BadWish, opponents, read_wish, values_of
+from referee.files import in_words
+from referee.game import Game
+from referee.registry import find, games
+
+COOKIE = "dogana-table-"
+"""How the name of the cookie begins that holds the key of a table; then comes its id. Browsers send it to the pages of tables alone."""
+ENCRYPTED_COOKIE = "__Host-dogana-table-"
+"""The same where the pages are encrypted: browsers take it from this very host alone, and send it to all of its pages, by TLS alone."""
+KEY_SECONDS = 7 * 86_400
+SETTLE_SECONDS = 0.8
+"""How long an answer waits for what others do: less than the server waits for what is under way when it is to stop."""
+NEWS_SECONDS = 0.8
+"""How long a question for news may wait; less than that, too."""
+MAX_WAITING = 32
+"""How many such questions may wait at a time; others are answered at once."""
+REPLAY_POLICY = "frame-ancestors 'self'; base-uri 'none'; form-action 'none'"
+"""The page of a match says itself what it may load, and has its script inside."""
+
+Show = Callable[[Request, Page], Awaitable[Response]]
+
+
+class Play:
+    """Answers requests for the pages of tables."""
+
+    def __init__(self, home: Home, site: Site, show: Show) -> None:
+        """`show` makes a page for who asks."""
+        self._home = home
+        self._site = site
+        self._show = show
+        self._hall: Hall | None = None
+        self._closed = "the tables are being laid; come back in a moment"
+        self._waiting = 0
+        self._hosts = None if site.walls is None else Hosts(home, site.walls)
+        self._looking = Threads(1)
+
+    @asynccontextmanager
+    async def hall(self, _: object = None) -> AsyncIterator[None]:
+        """Keep tables meanwhile. If there can be none, their pages say why."""
+        try:
+            async with self._new_hall() as self._hall:
+                yield
+        except (LadderError, OSError) as error:
+            if self._hall is not None:
+                raise
+            self._closed = "nobody can play here at the moment; the organiser finds the reason in the log"
+            note("tables", 40, text=f"nobody can play: {in_words(error)}")
+            yield
+
+    def _new_hall(self) -> Hall:
+        site = self._site
+        return Hall(self._home.tables, self._hosts, tables=site.tables, of_address=site.tables_per_address)
+
+    def routes(self) -> list[Route]:
+        """Return which address is answered by what."""
+        return [
+            Route("/play", self._games),
+            Route("/play/{game}", self._form),
+            Route("/play/{game}", self._lay, methods=["POST"]),
+            Route("/play/table/{table}", self._look),
+            Route("/play/table/{table}", self._answer, methods=["POST"]),
+            Route("/play/table/{table}/leave", self._leave, methods=["POST"]),
+            Route("/play/table/{table}/replay.html", self._replay),
+            Route("/play/table/{table}/record.jsonl", self._record),
+        ]
+
+    @property
+    def _open(self) -> Hall:
+        if self._hall is None:
+            raise LadderError(self._closed)
+        return self._hall
+
+    # before a match
+
+    async def _games(self, request: Request) -> Response:
+        mine = self._open.tables_of(self._keys(request))
+        playable = [game for game in games().values() if opponents(game)]
+        return await self._show(request, Page("play.html", {"games": playable, "mine": mine}))
+
+    async def _form(self, request: Request) -> Response:
+        game = find(request.path_params["game"])
+        return await self._show(
+            request, _form_page(game, await self._willing(game), dict(request.query_params), [], 200)
+        )
+
+    async def _willing(self, game: Game) -> dict[str, Version]:
+        """Return the bots of authors that people may play against, by label."""
+        return {} if self._hosts is None else await self._looking.run(self._hosts.willing, game.name)
+
+    async def _lay(self, request: Request) -> Response:
+        check_same_origin(self._site, request)
+        hall, game = self._open, find(request.path_params["game"])
+        fields = await read_fields(request)
+        try:
+            willing = await self._willing(game)
+            wish = read_wish(game, fields, willing)
+        except BadWish as error:
+            return await self._show(request, _form_page(game, willing, fields, error.problems, 422))
+        keys = self._keys(request)
+        table, key = await hall.lay(wish, keys, address_of(request), labels(wish.bots, willing))
+        await table.settled(SETTLE_SECONDS)
+        answer = RedirectResponse(f"table/{table.id}", 303)
+        self._keep(request, answer, table.id, key, KEY_SECONDS)
+        for name in keys:
+            if hall.table(name) is None:  # or they would become too many
+                self._keep(request, answer, name, "", 0)
+        return answer
+
+    def _keep(self, request: Request, answer: Response, table: str, key: str, seconds: int) -> None:
+        """Let the browser keep the key of a table for so long."""
+        secure = is_encrypted(self._site, request)
+        # Without a path: browsers take the folder of this address, which may be below another one than we know.
+        path = "/" if secure else None
+        name = (ENCRYPTED_COOKIE if secure else COOKIE) + table
+        answer.set_cookie(name, key, seconds, path=path, secure=secure, httponly=True, samesite="lax")
+
+    def _keys(self, request: Request) -> dict[str, str]:
+        """Return the keys that a browser has, by the ids of their tables."""
+        beginning = ENCRYPTED_COOKIE if is_encrypted(self._site, request) else COOKIE
+        return {
+            name.removeprefix(beginning): key
+            for name, key in request.cookies.items()
+            if name.startswith(beginning) and is_id(name.removeprefix(beginning))
+        }
+
+    def _is_of(self, request: Request, table: Table) -> bool:
+        """Tell whether a browser has the key of a table."""
+        return table.is_of(self._keys(request).get(table.id, ""))
+
+    # at a table
+
+    async def _look(self, request: Request) -> Response:
+        table = self._open.table(request.path_params["table"])
+        if table is None:
+            name = request.path_params["table"]
+            return await self._show(request, _table_page(name, self._open.finished(name)))
+        if table.view.has_replay and not self._is_of(request, table):
+            return await self._show(request, _table_page(table.id, table.view))
+        self._check_owner(request, table)
+        if "seen" in request.query_params and not await self._has_news(request, table):
+            return Response(status_code=204, headers={"cache-control": "no-store"})
+        return await self._show(request, _table_page(table.id, table.look(), table=table))
+
+    async def _answer(self, request: Request) -> Response:
+        check_same_origin(self._site, request)
+        table = self._mine(request)
+        try:
+            await table.answer(_read_answer(await read_fields(request)))
+        except (Stale, BadQuestion) as error:
+            status = 409 if isinstance(error, Stale) else 400
+            await table.settled(SETTLE_SECONDS)
+            page = _table_page(table.id, table.look(), table=table, refusal=str(error), status=status)
+            return await self._show(request, page)
+        await table.settled(SETTLE_SECONDS)
+        return RedirectResponse(table.id, 303)
+
+    async def _leave(self, request: Request) -> Response:
+        check_same_origin(self._site, request)
+        await self._open.leave(self._mine(request))
+        return RedirectResponse("../../../play", 303)
+
+    async def _has_news(self, request: Request, table: Table) -> bool:
+        """Wait a while until something else is asked than `asked`; return whether a table is no longer as `seen` says.
+
+        So the person hears at once of a question, and of what others do meanwhile all together. If too many wait, nobody else does.
+        """
+        table.heard()
+        query = request.query_params
+        if self._waiting < MAX_WAITING:
+            self._waiting += 1
+            end = time.monotonic() + NEWS_SECONDS
+            try:
+                while asked_of(table.view) == query.get("asked") and (left := end - time.monotonic()) > 0:
+                    await table.until(table.revision, left)
+            finally:
+                self._waiting -= 1
+        return table.revision != query["seen"] and not await request.is_disconnected()
+
+    def _mine(self, request: Request) -> Table:
+        """Return the table of an address.
+
+        Raises:
+            NotFound: if there is none, or its match is over.
+            Forbidden: if it is somebody else's.
+        """
+        table = self._open.table(request.path_params["table"])
+        if table is None:
+            raise NotFound("there is no such table, or not any more")
+        self._check_owner(request, table)
+        return table
+
+    def _check_owner(self, request: Request, table: Table) -> None:
+        if not self._is_of(request, table):
+            raise Forbidden("somebody else plays at this table; when the match is over, everybody can see it here")
+
+    # after a match
+
+    async def _replay(self, request: Request) -> Response:
+        data = self._open.file(request.path_params["table"], REPLAY)
+        return Response(data, media_type="text/html", headers={"content-security-policy": REPLAY_POLICY})
+
+    async def _record(self, request: Request) -> Response:
+        name = request.path_params["table"]
+        data = self._open.file(name, RECORD)
+        headers = {"content-disposition": f'attachment; filename="{name}.jsonl"'}
+        return Response(data, media_type="application/x-ndjson", headers=headers)
+
+
+def _form_page(
+    game: Game, willing: Mapping[str, Version], fields: dict[str, str], problems: list[str], status: int
+) -> Page:
+    """Return the form for a table, as it was filled in."""
+    seats = fields.get("seats", "")
+    count = next((count for count in game.seat_counts if str(count) == seats), game.seat_counts.start)
+    options = [
+        {"option": option, "values": values_of(option), "chosen": fields.get(f"option.{option.name}", "")[:200]}
+        for option in game.options
+    ]
+    values = {
+        "game": game,
+        "count": count,
+        "bots": opponents(game),
+        "willing": willing.values(),
+        "clocks": CLOCKS,
+        "options": options,
+        "fields": fields,
+        "random_seat": RANDOM_SEAT,
+        "problems": problems,
+    }
+    return Page("play_game.html", values, status)
+
+
+def _table_page(name: str, view: View, *, table: Table | None = None, refusal: str = "", status: int = 200) -> Page:
+    """Return the page of a table.
+
+    Args:
+        name: its id.
+        view: what is shown.
+        table: the table, for its person; None for somebody who looks at a finished match.
+        refusal: why what was sent has changed nothing.
+        status: the HTTP status.
+    """
+    asking = view.asking
+    again: dict[str, Any] = {}
+    if table is not None:
+        wish = table.wish
+        again = {"seats": len(wish.bots), "clock": next((c.name for c in CLOCKS if c.control == wish.clock), "")}
+        others = [bot for seat, bot in enumerate(wish.bots) if seat != wish.seat]
+        again |= {f"bot{place}": bot for place, bot in enumerate(others, 1)}
+        again |= {f"option.{name}": str(value).lower() for name, value in wish.options.items()}
+    values = {
+        "id": name,
+        "view": view,
+        "mine": table is not None,
+        "revision": "" if table is None else table.revision,
+        "question": asked_of(view),
+        "left": None if asking is None else max(0.0, asking.deadline - time.monotonic()),
+        "is_going_on": view.stage not in (Stage.OVER, Stage.VOID),
+        "again": again,
+        "refusal": refusal,
+    }
+    return Page("table.html", values, status)
+
+
+def asked_of(view: View) -> str:
+    """Return what stands for that which a person is asked, and for the time that is left for it."""
+    asking = view.asking
+    return view.stage.value if asking is None else f"{asking.number} {asking.digest} {asking.deadline:.3f}"
+
+
+def _read_answer(fields: dict[str, str]) -> Answer:
+    def number(name: str) -> int:
+        text = fields.get(name, "")
+        if not (text.isascii() and text.isdigit() and len(text) <= 9):
+            raise BadQuestion(f"{name} must be a number that the form offers")
+        return int(text)
+
+    return Answer(number("decision"), fields.get("digest", ""), number("choice"))

@@ -1,0 +1,1 @@
+"""Matches to look at: viewers, boards, live matches, charts."""

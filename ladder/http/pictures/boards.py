@@ -1,0 +1,101 @@
+"""The last position of a match as a picture of its own, for pages that show several matches.
+
+It takes half a second, since the record is played again; all pictures of the viewer take up to a minute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.http.pictures.matches import whole_record
+from ladder.http.requests.asked import Asked, NoPage
+from ladder.http.requests.kept import Kept
+from ladder.http.requests.limits import Limits, name_of
+from ladder.operation.errors import LadderError
+from ladder.operation.threads import Threads
+from referee.records.record import RecordError
+from referee.records.shown import Shown
+from referee.records.verify import Replay
+from referee.registry import find
+
+MAX_KEPT = 64
+"""How many pictures are kept."""
+RECENT = 8
+"""Among how many of the last matches of a game one is chosen to be shown."""
+
+
+class Boards:
+    """Answers requests for such pictures, one after the other."""
+
+    def __init__(self, ask: Callable[[Request], Asked], limits: Limits) -> None:
+        """`ask` says what a request asks for."""
+        self._ask = ask
+        self._limits = limits
+        self._threads = Threads(1)
+        self._kept: OrderedDict[tuple[str, bytes], Kept] = OrderedDict()
+
+    def routes(self) -> list[Route]:
+        """Return where they are asked for."""
+        return [Route("/matches/{match}/board.svg", self.board)]
+
+    async def board(self, request: Request) -> Response:
+        """Send the last position of a match that anybody may see."""
+        asked = await self._threads.run(self._ask, request)
+        self._limits.requests.take(name_of(asked.asker, request))
+        drawn = await self._threads.run(self._drawn, asked)
+        headers = {"cache-control": "no-cache", "vary": "Accept-Encoding, Cookie", "etag": drawn.tag}
+        return drawn.sent(request, headers, "image/svg+xml")
+
+    def _drawn(self, asked: Asked) -> Kept:
+        match, record = whole_record(asked.desk, asked.names["match"])  # whoever asks must be one who may have it
+        key = match, hashlib.sha256(record).digest()
+        if key not in self._kept:
+            self._kept[key] = Kept.of(last_picture(match, record).encode(), 200)
+            if len(self._kept) > MAX_KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+
+def last_picture(match: str, record: bytes) -> str:
+    """Draw the last position of a match, as spectators saw it.
+
+    Args:
+        match: the id of the match.
+        record: its record, compressed or not.
+
+    Raises:
+        NoPage: if its record does not hold.
+    """
+    try:
+        replay = Replay(Path(match), find, data=record)
+        shown = Shown(replay, None)
+        for step in replay:
+            shown.follow(step)
+    except RecordError:
+        raise NoPage("the record of this match does not hold") from None
+    return shown.draw()
+
+
+def shown_match(asked: Asked, game: str) -> pb.PlayedMatch | None:
+    """Return one of the last matches of a game that has such a picture; None if there is none.
+
+    It is not always the last one: on a ladder that plays fast, everybody would look at another picture. So it is the one whose
+    number has the most twos in it, which stays for about as many matches as are looked at.
+    """
+    found = asked.desk.matches(pb.MatchesRequest(game=game, limit=RECENT)).matches
+    for match in sorted(found, key=lambda one: one.number & -one.number, reverse=True):
+        try:
+            if next(asked.desk.record(pb.RecordRequest(match=match.match))).data:
+                return match
+        except LadderError:  # others from its seed are not over; or the record is gone
+            continue
+    return None

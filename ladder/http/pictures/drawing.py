@@ -1,0 +1,115 @@
+"""Draw the page of a match in a process of its own, with the record on standard input.
+
+It is `python -m ladder.http.pictures.drawing FOLDER NAME [NICENESS]`, and tells on standard output how far it is: lines of two numbers, pictures drawn and pictures in all; at last `!` with what went
+wrong, if something did. However many processes ask for pages in one folder, one at a time draws.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+
+from referee.files import open_private, private_folder, write_all, write_private
+from referee.pages.film import FilmError
+from referee.pages.match import make_page
+from referee.records.record import RecordError
+from referee.registry import find
+
+MAX_BYTES = 512 * 1024 * 1024
+"""How much all pages in the folder may take; those that nobody has looked at for longest are removed first."""
+PREVIEW_WIDTH = 1200
+
+
+def main() -> None:
+    """Draw a page, unless it is there by then."""
+    folder, name = Path(sys.argv[1]), sys.argv[2]
+    os.nice(int(*sys.argv[3:]))
+    record = sys.stdin.buffer.read()
+    try:
+        try:
+            _draw_alone(folder, name, record)
+        except (FileNotFoundError, RecordError) as error:  # somebody may remove the folder, and what is in it
+            if isinstance(error, RecordError) and folder.exists():
+                raise
+            _draw_alone(folder, name, record)
+    except (RecordError, FilmError) as error:
+        _tell(f"!{error.reason if isinstance(error, RecordError) else error}")
+    except OSError as error:
+        _tell(f"!the page cannot be kept: {error.strerror}")
+
+
+def _draw_alone(folder: Path, name: str, record: bytes) -> None:
+    private_folder(folder)
+    page = folder / f"{name}.html"
+    with _one_at_a_time(folder):
+        if not page.exists():
+            _draw(folder, record, page)
+
+
+def _draw(folder: Path, record: bytes, page: Path) -> None:
+    source = folder / "drawn.record"
+    source.unlink(missing_ok=True)  # of a process that was killed
+    with open_private(source) as file:
+        write_all(file, record)
+    made = make_page(source, find, lambda done, of: _tell(f"{done} {of}"), workers=1)
+    data, preview = made.html.encode(), preview_of(made.picture)
+    prune(folder, MAX_BYTES - len(data) - len(preview))
+    if preview:
+        write_private(page.with_suffix(".png"), preview)
+    write_private(page, data)
+    source.unlink(missing_ok=True)
+
+
+def preview_of(picture: str) -> bytes:
+    """Return a picture as PNG, as other sites show it beside a link; nothing without the extra `preview`."""
+    if find_spec("resvg_py") is None:
+        return b""
+    import resvg_py
+
+    drawn: bytes = resvg_py.svg_to_bytes(svg_string=picture, width=PREVIEW_WIDTH)
+    return drawn
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    lock = os.open(folder / "lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def prune(folder: Path, max_bytes: int) -> None:
+    """Remove what killed processes have left, and the pages that were not looked at for longest, until there is room.
+
+    Args:
+        folder: where the pages are; nobody else writes there meanwhile.
+        max_bytes: how much the rest may take.
+    """
+    for part in folder.glob("*.part"):
+        part.unlink(missing_ok=True)
+    pages = sorted((page.stat().st_mtime_ns, page) for page in (*folder.glob("*.html"), *folder.glob("*.png")))
+    taken = sum(page.stat().st_size for _, page in pages)
+    for _, page in pages:
+        if taken <= max_bytes:
+            break
+        taken -= page.stat().st_size
+        page.unlink()
+
+
+def _tell(text: str) -> None:
+    """Tell the process that has started us; if it has ended, end with it."""
+    try:
+        os.write(1, f"{text}\n".encode())
+    except BrokenPipeError:
+        os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,283 @@
+"""Serves the pages: in this process, or beside a ladder that is served, in a process of its own.
+
+A process of its own, because whoever looks at pages must not keep the ladder's own threads waiting: bots at home are charged for
+the time of their messages. It is begun anew if it dies, by a keeper that does nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import os
+import resource
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from ssl import PROTOCOL_TLS_SERVER, SSLContext
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from ladder.http.app import application
+from ladder.http.requests.asked import Site
+from ladder.http.requests.connections import MAX_CONNECTIONS, Connection, Crowd
+from ladder.intake.upload import sweep_uploads
+from ladder.operation import journal
+from ladder.operation.errors import LadderError
+from ladder.operation.home import Home
+from ladder.operation.journal import note
+from referee.files import in_words
+from referee.live.matches.server import Listen, PortInUse
+from referee.live.matches.worker import STOPPING, become_worker, undisturbed
+from referee.live.seats.orphans import kill_below, kill_children, own_ended, own_starting
+from referee.sandbox.system import allow_files
+
+KEEP_ALIVE_SECONDS = 15
+MAX_NEW = 128
+"""How many connections are taken up at once. With all connections there may be, these must leave files to open: otherwise
+asyncio tells of each that it could not take up, some megabytes a second."""
+FILES = MAX_CONNECTIONS + MAX_NEW + 68
+"""How many files must be allowed: besides connections, for the database, records and what is drawn."""
+FILES_OF_TABLE = 3
+"""How many files each table takes: two pipes, and its process."""
+STOP_SECONDS = 1.0
+"""How long answers that are under way may take when the pages are to stop."""
+END_SECONDS = 1.0
+"""How much longer a process may take to end."""
+AGAIN_SECONDS = 1.0
+"""How long it takes until pages that have died are there again."""
+MOST_AGAIN_SECONDS = 60.0
+"""The same if their keeper is killed again and again; each time it is twice as long. A keeper that lives as long begins from the start."""
+NICENESS = 5
+"""Pages wait when there is not enough of the processor for them and for matches."""
+
+
+def listening(address: str, tables: int = 0) -> socket.socket:
+    """Return a socket that listens at `host:port`, for pages with so many tables.
+
+    Raises:
+        PortInUse: if that is not possible.
+        LadderError: if this process may not open enough files.
+    """
+    _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = FILES + FILES_OF_TABLE * tables
+    if 0 <= files < needed:  # less than 0 is without a limit
+        raise LadderError(
+            f"the pages need {needed} open files at a time, and this process may have {files};"
+            " raise its limit (ulimit -n, or LimitNOFILE= of its unit)"
+        )
+    host, _, port = Listen(address).address.rpartition(":")
+    try:
+        [family, *_, found], *_ = socket.getaddrinfo(
+            host.strip("[]"), int(port), type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        return socket.create_server((str(found[0]), int(port)), family=family, backlog=1024)
+    except OSError as error:
+        raise PortInUse(
+            f"cannot show pages at {address}: {error.strerror}; is the address right, and no other program using it?"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What encrypts the connections, as PEM files."""
+
+    chain: Path
+    key: Path
+
+    def encryption(self) -> SSLContext:
+        """Return what encrypts with it.
+
+        Raises:
+            OSError: if the files cannot be read, or do not belong together.
+        """
+        context = SSLContext(PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.chain, self.key)
+        return context
+
+
+def url_of(address: str, bound: socket.socket, certificate: Certificate | None = None) -> str:
+    """Return where a browser finds the pages."""
+    scheme = "http" if certificate is None else "https"
+    return f"{scheme}://{address.rpartition(':')[0]}:{bound.getsockname()[1]}/"
+
+
+def config_of(application: ASGIApp, certificate: Certificate | None = None, proxy: str = "") -> uvicorn.Config:
+    """Return how an application is served; `proxy` is as in `Site`."""
+    return uvicorn.Config(
+        application,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(proxy),
+        forwarded_allow_ips=proxy,
+        ws="none",
+        backlog=MAX_NEW,
+        lifespan="on",
+        # Uvicorn would encrypt before anything of ours knows of the connection: who says nothing then has a place for a minute,
+        # with a third of a megabyte, as often as he likes.
+        http=partial(Connection, Crowd(proxy), None if certificate is None else certificate.encryption()),  # type: ignore[arg-type]  # it is called, no more
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(STOP_SECONDS),
+    )
+
+
+def serve_pages(
+    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None = None, niceness: int = 0
+) -> None:
+    """Serve until this process is told to stop, by SIGINT or SIGTERM; `niceness` is as for `application`."""
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)
+    allow_files()
+    asyncio.run(uvicorn.Server(config_of(application(home, site, niceness), certificate, site.proxy)).serve([bound]))
+
+
+@contextmanager
+def pages_beside(home: Home, site: Site, address: str, certificate: Certificate | None) -> Iterator[str]:
+    """Serve the pages meanwhile, in processes of their own; yield their address.
+
+    Enter it before anything that takes all processes below this one for leftovers.
+
+    Raises:
+        PortInUse: if that is not possible.
+    """
+    with listening(address, site.tables if site.has_tables else 0) as bound:
+        keepers = _Keepers(home, site, bound, certificate)
+        try:
+            keepers.begin()
+            yield url_of(address, bound, certificate)
+        finally:
+            keepers.end()
+
+
+class _Keepers:
+    """The keeper of the pages, and those that take its place when somebody kills it."""
+
+    def __init__(self, home: Home, site: Site, bound: socket.socket, certificate: Certificate | None) -> None:
+        self._arguments = (home, site, bound, certificate, journal.form_of_this_process())
+        self._context = multiprocessing.get_context("spawn")
+        self._is_over = threading.Event()
+        self._starting = threading.Lock()
+        self._keeper: BaseProcess | None = None
+        self._thread = threading.Thread(target=self._watch, name="pages", daemon=True)
+
+    def begin(self) -> None:
+        """Start a keeper."""
+        with undisturbed():
+            self._start()
+            self._thread.start()
+
+    def end(self) -> None:
+        """Let the keeper end, and all below it; none takes its place."""
+        self._is_over.set()
+        with self._starting:
+            keeper = self._keeper
+        if keeper is not None:
+            _end(keeper, STOP_SECONDS + 2 * END_SECONDS)
+
+    def _start(self) -> None:
+        """Start a keeper.
+
+        Raises:
+            OSError: if the machine has no room for one.
+        """
+        keeper = self._context.Process(target=_keep, args=self._arguments, name="pages")
+        with self._starting:
+            if self._is_over.is_set():
+                return
+            with own_starting() as started:  # whoever clears away what agents have left spares it
+                keeper.start()
+                started(keeper.pid)
+            self._keeper = keeper
+
+    def _watch(self) -> None:
+        """Put another keeper in the place of one that was killed. Browsers wait for it meanwhile."""
+        signal.pthread_sigmask(
+            signal.SIG_BLOCK, STOPPING
+        )  # as the processes that are started here, until they are workers
+        seconds = AGAIN_SECONDS
+        while (keeper := self._keeper) is not None:
+            began = time.monotonic()
+            wait([keeper.sentinel])
+            if self._is_over.is_set():
+                return
+            keeper.join()
+            own_ended(keeper.pid)
+            lived = time.monotonic() - began
+            seconds = AGAIN_SECONDS if lived >= MOST_AGAIN_SECONDS else seconds
+            note(
+                "pages_died",
+                logging.ERROR,
+                status=keeper.exitcode,
+                text=f"the keeper of the pages was killed; another one begins in {seconds:g} s",
+            )
+            while not self._is_over.wait(seconds):
+                seconds = min(2 * seconds, MOST_AGAIN_SECONDS)
+                if self._starts(seconds):
+                    break
+
+    def _starts(self, seconds: float) -> bool:
+        """Start a keeper; return whether that was possible. If not, it is tried again after so many seconds."""
+        try:
+            self._start()
+        except OSError as error:
+            note(
+                "pages_died",
+                logging.ERROR,
+                text=f"no keeper of the pages can be started: {in_words(error)}; it is tried again in {seconds:g} s",
+            )
+            return False
+        return True
+
+
+def _keep(
+    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None, form: journal.Form | None
+) -> None:
+    """Serve the pages in a process below this one, again and again."""
+    become_worker()
+    if form is not None:
+        journal.begin(form)
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit())
+    context = multiprocessing.get_context("spawn")
+    while True:
+        process = context.Process(target=_serve, args=(home, site, bound, certificate, form), name="pages")
+        try:
+            with undisturbed():
+                process.start()
+            process.join()
+        finally:
+            _end(process, STOP_SECONDS + END_SECONDS)
+        kill_children(())  # what was below them, such as tables, has become ours
+        note("pages_died", logging.ERROR, status=process.exitcode, text="the pages have died, and begin anew")
+        time.sleep(AGAIN_SECONDS)
+
+
+def _serve(
+    home: Home, site: Site, bound: socket.socket, certificate: Certificate | None, form: journal.Form | None
+) -> None:
+    become_worker()
+    if form is not None:
+        journal.begin(form)
+    os.umask(0o077)
+    sweep_uploads(home)
+    serve_pages(home, site, bound, certificate, NICENESS)
+
+
+def _end(process: BaseProcess, seconds: float) -> None:
+    """Let a process end, and all below it; kill it if it has not done so in time."""
+    if process.pid is None:
+        return
+    process.terminate()
+    process.join(seconds)
+    if process.is_alive():
+        kill_below(process.pid)
+    process.join()

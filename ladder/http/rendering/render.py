@@ -1,0 +1,82 @@
+"""From a page's values to HTML. Everything is escaped; text of strangers is made visible first."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
+
+from ladder.http.rendering.assets import assets
+from ladder.http.rendering.links import link
+from ladder.http.rendering.told import change, percent
+from ladder.http.requests.asked import Asked, Page
+from referee.registry import games
+from referee.terminal import visible
+from referee.version import installed_version
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("ladder.http"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    made.filters["seen"] = visible
+    made.filters["day"] = lambda iso: iso[:10]
+    made.filters["minute"] = lambda iso: iso[:16].replace("T", " ")
+    made.filters["counted"] = lambda number, one, more="": f"{number:,} {one if number == 1 else more or one + 's'}"
+    made.filters["percent"] = percent
+    made.filters["change"] = change
+    made.filters["clock"] = _clock
+    made.filters["lasting"] = _lasting
+    made.globals.update(to=_to, asset=_asset, title_of=title_of, dogana=installed_version())
+    return made
+
+
+@pass_context
+def _to(context: Context, path: str, fragment: str = "", **query: object) -> str:
+    asked: Asked = context["asked"]
+    named = {name: "" if value is None else str(value) for name, value in query.items()}
+    return link(asked.path, path, is_static=asked.site.is_static, fragment=fragment, query=named)
+
+
+@pass_context
+def _asset(context: Context, name: str) -> str:
+    return link(context["asked"].path, assets()[name].path)
+
+
+def _lasting(milliseconds: float) -> str:
+    """Return how long something took, as short as it can be said."""
+    if milliseconds < 1:
+        return "under 1 ms"
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def _clock(seconds: float) -> str:
+    """Write what is left on a clock: `1:05`, and from an hour on `1:00:05`."""
+    minutes, left = divmod(int(seconds), 60)
+    return f"{minutes}:{left:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{left:02}"
+
+
+def title_of(game: str) -> str:
+    """Return what people call a game. A ladder may have played games that are not installed any more."""
+    known = games().get(game)
+    return game if known is None else known.title
+
+
+def rendered(page: Page, asked: Asked) -> str:
+    """Return the HTML of a page."""
+    values: dict[str, Any] = {
+        "asked": asked,
+        "site": asked.site,
+        "author": asked.asker.author,
+        "lacks_room": not asked.site.is_static and asked.desk.lacks_room(),
+        **page.values,
+    }
+    return _environment().get_template(page.template).render(values)

@@ -1,0 +1,116 @@
+"""What a page is asked for, and what it answers. Neither knows HTTP, so the pages can be written to files as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ladder.operation.errors import LadderError
+from ladder.questions.asker import Asker
+from ladder.questions.desk import Desk
+from ladder.tables.hall import TABLES
+from ladder.tables.hosts import Walls
+
+
+class BadQuestion(LadderError):
+    """The address says something that cannot be; the text names what it may be."""
+
+
+class TooSlow(LadderError):
+    """The rest of a request did not come in time."""
+
+
+class Gone(LadderError):
+    """Who asks has gone; nobody reads an answer."""
+
+
+class NoPage(LadderError):
+    """There is no such page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What all pages of a ladder have in common."""
+
+    takes_bots: bool = False
+    """Whether authors can log in and submit here."""
+    has_tables: bool = False
+    """Whether people can play here."""
+    tables: int = TABLES
+    """How many matches people may play at a time."""
+    tables_per_address: int | None = None
+    """How many of them from one address; None for all."""
+    walls: Walls | None = None
+    """What surrounds bots of authors at tables; None if people play against house bots alone."""
+    is_static: bool = False
+    """Whether the pages are files: nothing can be asked of them, and nothing changes."""
+    address: str = ""
+    """Where commands reach the ladder, as in `--server`; empty if they do not."""
+    public_url: str = ""
+    """Where the pages are for the world, without a slash at the end; empty if nobody has said."""
+    proxy: str = ""
+    """The address of a proxy before the pages, whose word is taken for who asks, and by TLS or not; empty without one."""
+    host_names: frozenset[str] = frozenset()
+    """The names with dots by which browsers may ask, besides that of `public_url`; `*` for any (`hosts.py`)."""
+    cors_origins: frozenset[str] = frozenset()
+    """The other sites whose pages may read what programs can ask, such as https://charts.example; `*` for any."""
+    matches: frozenset[str] | None = None
+    """The matches that have a page; None for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a page is asked for."""
+
+    desk: Desk
+    """The desk of the ladder, for the one who looks."""
+    asker: Asker
+    """Who looks."""
+    site: Site
+    path: str = ""
+    """The path of the page, without slashes at its ends: `games/yunnan`."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the path names: `{"game": "yunnan"}`."""
+    query: Mapping[str, str] = field(default_factory=dict)
+    """What stands behind the question mark."""
+
+    def number(self, name: str, default: int, most: int) -> int:
+        """Return a number of the query, from 1.
+
+        Raises:
+            BadQuestion: if it is none, or too large.
+        """
+        text = self.query.get(name, "")
+        if not text:
+            return default
+        if not (text.isascii() and text.isdigit() and len(text) <= 9 and 1 <= int(text) <= most):
+            raise BadQuestion(f"{name} is a number from 1 to {most}")
+        return int(text)
+
+    def choice(self, name: str, choices: Mapping[str, object]) -> str:
+        """Return a word of the query, one of several; the first if it names none.
+
+        Raises:
+            BadQuestion: if it is another word.
+        """
+        word = self.query.get(name, "") or next(iter(choices))
+        if word not in choices:
+            raise BadQuestion(f"{name} is one of: {', '.join(choices)}")
+        return word
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What a page answers."""
+
+    template: str
+    """The file in `templates/`."""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """What the template shows."""
+    status: int = 200
+    """The HTTP status."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+PageFunction = Callable[[Asked], Page]

@@ -1,0 +1,150 @@
+"""What browsers send by forms: a few fields, or a file in between, which is handed on piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl
+
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect, Request
+
+from ladder.http.requests.asked import BadQuestion, Gone, TooSlow
+from referee.errors import DoganaError
+
+MAX_FORM_BYTES = 16 * 1024
+"""The longest form without a file; of one with a file, all but the file."""
+MAX_FIELDS = 100
+FORM_SECONDS = 10.0
+"""How long a form without a file may take to come."""
+DRAIN_SECONDS = 60.0
+"""How long the rest of a form is read that was refused."""
+_NO_FORM = "that is not what the form sends"
+
+
+async def read_fields(request: Request) -> dict[str, str]:
+    """Read a form without a file; of a field that comes twice, the last counts.
+
+    Raises:
+        BadQuestion: if it is none, or too long.
+        TooSlow: if it does not come in time.
+        Gone: if the connection is lost meanwhile.
+    """
+    data = b""
+    try:
+        async with asyncio.timeout(FORM_SECONDS):
+            async for chunk in request.stream():
+                data += chunk
+                if len(data) > MAX_FORM_BYTES:
+                    raise BadQuestion("that is more than the form has room for")
+    except TimeoutError:
+        raise TooSlow(f"the form did not arrive within {FORM_SECONDS:g} s; send it again") from None
+    except ClientDisconnect:
+        raise Gone("the connection was lost") from None
+    try:
+        return dict(parse_qsl(data.decode("ascii"), keep_blank_values=True, max_num_fields=MAX_FIELDS))
+    except ValueError:
+        raise BadQuestion(_NO_FORM) from None
+
+
+@dataclass(slots=True)
+class Part:
+    """A field of a form with a file, as far as it has come.
+
+    Attributes:
+        name: what the form calls it.
+        file: how the browser's file is called; None for a field that is no file.
+        data: what has come since it was last looked at.
+    """
+
+    name: str = ""
+    file: str | None = None
+    data: bytearray = field(default_factory=bytearray)
+
+
+class Multipart:
+    """Takes a form with a file apart (RFC 7578)."""
+
+    def __init__(self, content_type: str) -> None:
+        """Prepare to read a form.
+
+        Raises:
+            BadQuestion: if it is none that can have a file.
+        """
+        kind, options = parse_options_header(content_type)
+        boundary = options.get(b"boundary", b"")
+        if kind != b"multipart/form-data" or not boundary:
+            raise BadQuestion(_NO_FORM)
+        self._parts: list[Part] = []
+        self._heads = 0
+        self._header = [bytearray(), bytearray()]
+        self._is_over = False
+        try:
+            self._parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": self._begin,
+                    "on_part_data": lambda data, start, end: self._parts[-1].data.extend(data[start:end]),
+                    "on_header_field": lambda data, start, end: self._header[0].extend(data[start:end]),
+                    "on_header_value": lambda data, start, end: self._header[1].extend(data[start:end]),
+                    "on_header_end": self._end_header,
+                    "on_end": self._end,
+                },
+                max_header_count=8,
+                max_header_size=2048,
+            )
+        except FormParserError:
+            raise BadQuestion(_NO_FORM) from None
+
+    def take(self, data: bytes) -> Iterator[Part]:
+        """Take the next bytes of the form; yield the parts that they belong to, with what has come of them.
+
+        Raises:
+            BadQuestion: if that is no form.
+        """
+        try:
+            self._parser.write(data)
+        except FormParserError:
+            raise BadQuestion(_NO_FORM) from None
+        for part in self._parts:
+            yield part
+            part.data.clear()
+        del self._parts[:-1]
+
+    def finish(self) -> None:
+        """Check that all of the form has come.
+
+        Raises:
+            BadQuestion: if something is missing.
+        """
+        if not self._is_over:
+            raise BadQuestion("the form did not arrive as it was sent; send it again")
+
+    def _begin(self) -> None:
+        self._heads += 1
+        if self._heads > MAX_FIELDS:
+            raise BadQuestion(_NO_FORM)
+        self._parts.append(Part())
+
+    def _end_header(self) -> None:
+        name, value = (bytes(text) for text in self._header)
+        self._header = [bytearray(), bytearray()]
+        if name.lower() == b"content-disposition":
+            _, options = parse_options_header(value)
+            self._parts[-1].name = options.get(b"name", b"").decode(errors="replace")
+            if b"filename" in options:
+                self._parts[-1].file = options[b"filename"].decode(errors="replace")
+
+    def _end(self) -> None:
+        self._is_over = True
+
+
+async def drained(stream: AsyncIterator[bytes]) -> None:
+    """Read the rest of a request and forget it: browsers show an answer only when they have sent all."""
+    with contextlib.suppress(DoganaError, TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for _ in stream:
+                pass

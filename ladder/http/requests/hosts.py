@@ -1,0 +1,103 @@
+"""By which names pages may be asked. Another site whose name leads here (DNS rebinding) would else read them in a visitor's browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from ipaddress import ip_address
+from socket import gethostname
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from ladder.http.requests.asked import Site
+from ladder.operation.errors import LadderError
+
+ANY = "*"
+"""Among the names: whatever a browser calls us."""
+_NAME = re.compile(r"[^\s/:@?#*\[\]]+")
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[^\s/:@?#*\[\]A-Z]+|\[[0-9a-f:.]+\])(?::[0-9]+)?")
+_URL = re.compile(r"https?://(?:[^\s/:@?#\[\]]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?(?:/[^\s?#]*)?", re.IGNORECASE)
+
+
+class WrongHost(LadderError):
+    """The pages are asked by a name that may be anybody's."""
+
+
+def names_of(addresses: Iterable[str], others: Iterable[str]) -> frozenset[str]:
+    """Return the names by which pages are known that listen here.
+
+    Args:
+        addresses: where they listen, as `HOST:PORT`.
+        others: what the organiser has named besides.
+
+    Raises:
+        LadderError: if one of these is no name.
+    """
+    others = list(others)
+    for name in others:
+        if name != ANY and not _NAME.fullmatch(name) and not _is_address(name):
+            raise LadderError(
+                f"--host-name {name}: this is no name; write it without a scheme, a port or a path, such as"
+                " ladder.example.org"
+            )
+    own = gethostname()
+    hosts = (address.rpartition(":")[0] for address in addresses)
+    return frozenset(map(_plain, (own, f"{own}.local", *hosts, *others)))
+
+
+def origins_of(origins: Iterable[str]) -> frozenset[str]:
+    """Return the other sites whose pages may read what programs can ask.
+
+    Raises:
+        LadderError: if one of them is written as no browser writes it.
+    """
+    origins = frozenset(origins)
+    for origin in origins - {ANY, "null"}:
+        if not _ORIGIN.fullmatch(origin):
+            raise LadderError(
+                f"--cors-origin {origin}: no browser names a site like this; write its scheme, name and port alone, in"
+                " lower case and without a slash at the end, such as https://charts.example"
+            )
+    return origins
+
+
+def public_url_of(url: str) -> str:
+    """Return where the pages are for the world, without a slash at the end.
+
+    Raises:
+        LadderError: if that is no URL.
+    """
+    if url and not _URL.fullmatch(url):
+        raise LadderError(
+            f"--public-url {url}: this is no address of pages; write it with its scheme, such as"
+            " https://ladder.example.org"
+        )
+    return url.rstrip("/")
+
+
+def check_host(site: Site, request: Request) -> None:
+    """Check that a browser means us: by an address, by a name without a dot, which nobody can own, or by one that we know.
+
+    Raises:
+        WrongHost: if it may mean another site.
+    """
+    host = request.headers.get("host", "")
+    name = host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+    name = _plain(name)
+    known = {*site.host_names, _plain(urlsplit(site.public_url).hostname or "")}
+    if "." not in name or name.endswith(".localhost") or _is_address(name) or not known.isdisjoint((name, ANY)):
+        return
+    raise WrongHost("nobody has said that this ladder has that name; its organiser can: --host-name NAME")
+
+
+def _plain(name: str) -> str:
+    return name.lower().removesuffix(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True

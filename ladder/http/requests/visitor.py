@@ -1,0 +1,60 @@
+"""Who looks at the pages: a browser with the cookie of an author, or anybody."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+
+from ladder.http.requests.asked import Site
+from ladder.http.requests.limits import address_of
+from ladder.intake.tokens import Tokens
+from ladder.operation.errors import Forbidden, TooMuch, Unauthenticated
+from ladder.questions.asker import ANYBODY, Asker
+
+COOKIE = "dogana"
+"""The name of the cookie that holds an author's token."""
+ENCRYPTED_COOKIE = "__Host-dogana"
+"""The same where the pages are encrypted: browsers take it from this very host alone, and send it by TLS alone."""
+
+
+def is_encrypted(site: Site, request: Request) -> bool:
+    """Tell whether a browser reaches the pages by TLS: here, or at a proxy before them."""
+    return request.scope["scheme"] == "https" or site.public_url.startswith("https:")
+
+
+def cookie_of(site: Site, request: Request) -> str:
+    """Return the name of the cookie that holds an author's token."""
+    return ENCRYPTED_COOKIE if is_encrypted(site, request) else COOKIE
+
+
+def visitor(tokens: Tokens, site: Site, request: Request) -> Asker:
+    """Return who asks; somebody whose token is worth nothing any more is anybody, and so is who has shown too many such tokens."""
+    token = request.cookies.get(cookie_of(site, request), "")
+    if not token:
+        return ANYBODY
+    try:
+        return Asker(tokens.author_of(token, address_of(request)))
+    except (Unauthenticated, TooMuch):
+        return ANYBODY
+
+
+def check_same_origin(site: Site, request: Request) -> None:
+    """Check that a form was sent by one of our own pages, as browsers tell it (Fetch Metadata, or else the origin).
+
+    Raises:
+        Forbidden: if it was sent from elsewhere.
+    """
+    fetched = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin")
+    if fetched is not None:
+        is_ours = fetched in ("same-origin", "none")
+    elif origin is None:
+        is_ours = True
+    else:
+        scheme, _, host = origin.partition("://")
+        is_ours = host in (request.headers.get("host"), urlsplit(site.public_url).netloc) and bool(host)
+        if is_encrypted(site, request):  # what came unencrypted may be from whoever stands between
+            is_ours = is_ours and scheme == "https"
+    if not is_ours:
+        raise Forbidden("this form was sent from another site; open the page here, and send it again")

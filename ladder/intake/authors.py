@@ -1,0 +1,209 @@
+"""Authors and their tokens, and who has changed what.
+
+A token is `dgn_ID_SECRET`. The ladder keeps its id and the SHA-256 of the whole: the secret has 190 bits of chance, so a slow hash
+would add nothing. It is shown once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import string
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from ladder.facts.budgets import Budgets
+from ladder.facts.entries import now
+from ladder.intake.submission import check_author
+from ladder.model.match import HOUSE
+from ladder.model.names import ORGANISER_NAME, looks_like
+from ladder.operation.errors import LadderError, NotFound, Unauthenticated
+
+DEFAULT_DAYS = 90
+_ALPHABET = string.ascii_letters + string.digits
+_TOKEN = re.compile(r"dgn_([0-9a-f]{8})_[A-Za-z0-9]{32}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What is known of a token; times are in ISO 8601, UTC."""
+
+    id: str
+    author: str
+    created_at: str
+    expires_at: str
+    used_at: str
+    """The day on which it was last shown; empty if it never was."""
+    is_revoked: bool
+
+    @property
+    def status(self) -> str:
+        """Whether it can be used, in a word."""
+        return "revoked" if self.is_revoked else "expired" if self.expires_at <= _now() else "valid"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """A change that somebody has made."""
+
+    number: int
+    at: str
+    who: str
+    did: str
+    about: str
+
+
+class Authors(Budgets):
+    """The authors of a ladder."""
+
+    def add(self, author: str, days: int = DEFAULT_DAYS) -> str:
+        """Add an author; return a token.
+
+        Raises:
+            LadderError: if the name is not allowed, or there is such an author, or one for whom this one could be taken.
+        """
+        check_author(author)
+        with self.writing():
+            for name in self.names():
+                if name.lower() == author.lower():
+                    raise LadderError(
+                        f"there is an author {name} already; for another token: dogana ladder author token {name}"
+                    )
+            if other := looks_like(author, self.names()):
+                raise LadderError(f"{author} could be taken for the author {other}; choose another name")
+            self._write("insert into authors (name, created_at) values (?, ?)", [author, _now()])
+            self.note_act(ORGANISER_NAME, "author add", author)
+            return self._new_token(author, days)
+
+    def new_token(self, author: str, days: int = DEFAULT_DAYS) -> str:
+        """Give an author a further token; return it.
+
+        Raises:
+            NotFound: if there is no such author.
+        """
+        with self.writing():
+            self._check_known(author)
+            self.note_act(ORGANISER_NAME, "author token", author)
+            return self._new_token(author, days)
+
+    def _new_token(self, author: str, days: int) -> str:
+        name = secrets.token_hex(4)
+        token = f"dgn_{name}_{''.join(secrets.choice(_ALPHABET) for _ in range(32))}"
+        expires = (datetime.now(UTC) + timedelta(days=days)).isoformat(timespec="seconds")
+        self._write(
+            "insert into tokens (id, author, sha256, created_at, expires_at) values (?, ?, ?, ?, ?)",
+            [name, author, hash_of(token), _now(), expires],
+        )
+        return token
+
+    def revoke(self, what: str) -> int:
+        """Revoke a token by its id, or all tokens of an author; return how many were valid.
+
+        Raises:
+            NotFound: if there is no such token or author.
+        """
+        with self.writing():
+            found = [token for token in self.tokens() if what in (token.id, token.author)]
+            if not found:
+                self._check_known(what)
+            valid = [token for token in found if token.status == "valid"]
+            self._write_each("update tokens set revoked_at = ? where id = ?", ([_now(), token.id] for token in valid))
+            self.note_act(ORGANISER_NAME, "author revoke", what)
+            return len(valid)
+
+    def set_budget(self, author: str, matches: int | None) -> None:
+        """Note how many matches a day an author may have from now on; None to let them have their share.
+
+        Raises:
+            NotFound: if nobody of that name was added, or has submitted a bot.
+            LadderError: if it is the author of the house bots.
+        """
+        if author == HOUSE:
+            raise LadderError("house bots are on every ladder, as anchors: they have no budget")
+        with self.writing():
+            self._check_takes_part(author)
+            self._write("insert into budgets (author, matches, at) values (?, ?, ?)", [author, matches, now()])
+            self.note_act(ORGANISER_NAME, "author budget", f"{author}: {'none' if matches is None else matches}")
+
+    def set_quota(self, author: str, size: int | None) -> None:
+        """Note how many bytes the files of an author may have from now on; None for no limit.
+
+        Raises:
+            NotFound: if nobody of that name was added, or has submitted a bot.
+        """
+        with self.writing():
+            self._check_takes_part(author)
+            self._write("insert into quotas (author, bytes, at) values (?, ?, ?)", [author, size, now()])
+            self.note_act(ORGANISER_NAME, "author quota", f"{author}: {'none' if size is None else size}")
+
+    def _check_takes_part(self, author: str) -> None:
+        if not self._rows("select 1 from authors where name = ?1 union select 1 from bots where author = ?1", [author]):
+            raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
+
+    def names(self) -> list[str]:
+        """Return all authors, the oldest first."""
+        return [row["name"] for row in self._rows("select name from authors order by rowid")]
+
+    def _check_known(self, author: str) -> None:
+        if author not in self.names():
+            raise NotFound(f"there is no author {author!r}; see dogana ladder author list")
+
+    def tokens(self) -> list[Token]:
+        """Return what is known of all tokens, the oldest first."""
+        return [
+            Token(
+                id=row["id"],
+                author=row["author"],
+                created_at=row["created_at"],
+                expires_at=row["expires_at"],
+                used_at=row["used_on"] or "",
+                is_revoked=row["revoked_at"] is not None,
+            )
+            for row in self._rows("select * from tokens order by rowid")
+        ]
+
+    def author_of(self, token: str) -> str:
+        """Return whose token it is.
+
+        Raises:
+            Unauthenticated: if it is nobody's, revoked, or has expired. Of one that nobody has, nothing else is told.
+        """
+        match = _TOKEN.fullmatch(token)
+        rows = self._rows("select * from tokens where id = ?", [match[1]]) if match else []
+        if not rows or not hmac.compare_digest(rows[0]["sha256"], hash_of(token)):
+            raise Unauthenticated("the token is unknown; log in with the one that the organiser gave you: dogana login")
+        [row] = rows
+        if row["revoked_at"] is not None:
+            raise Unauthenticated("the token was revoked; ask the organiser for another one")
+        if row["expires_at"] <= _now():
+            raise Unauthenticated(f"the token expired on {row['expires_at'][:10]}; ask the organiser for another one")
+        today = _now()[:10]
+        if row["used_on"] != today:  # once a day, so that asking hardly ever writes, and never waits for who does
+            self._write_if_free("update tokens set used_on = ? where id = ?", [today, row["id"]])
+        return str(row["author"])
+
+    def hashes_of_valid_tokens(self) -> frozenset[str]:
+        """Return what is kept of all tokens that are worth something now."""
+        rows = self._rows("select sha256 from tokens where revoked_at is null and expires_at > ?", [_now()])
+        return frozenset(row["sha256"] for row in rows)
+
+    def acts(self, limit: int) -> list[Act]:
+        """Return the last changes that somebody has made, newest first."""
+        rows = self._rows("select id as number, at, who, did, about from acts order by id desc limit ?", [limit])
+        return [Act(**row) for row in rows]
+
+    def acts_since(self, number: int) -> list[Act]:
+        """Return the changes that somebody has made after the one of that number, the oldest first."""
+        rows = self._rows("select id as number, at, who, did, about from acts where id > ? order by id", [number])
+        return [Act(**row) for row in rows]
+
+
+def hash_of(token: str) -> str:
+    """Return what a ladder keeps of a token."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,87 @@
+"""Bots at home, which run on their authors' machines: what an author offers, and which version of a bot that is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import AT_HOME_PREFIX, Version
+from ladder.operation.home import Home
+from referee.bots.errors import BadBot
+from referee.registry import find
+
+MAX_MATCHES_AT_HOME = 8
+"""How many matches a bot at home can play at a time."""
+_CONTENT = re.compile(r"[A-Za-z0-9._+-]{1,64}", re.ASCII)
+
+
+def _check(offer: pb.Offer) -> None:
+    """Check what an author says of a bot.
+
+    Raises:
+        BadBot: if it cannot be.
+        DoganaError: if it plays a game that there is not.
+    """
+    if not _CONTENT.fullmatch(offer.content):
+        raise BadBot(
+            "what a version is called must be 1 to 64 letters, digits, dots, dashes, underscores and plus signs"
+        )
+    if not 1 <= offer.matches <= MAX_MATCHES_AT_HOME:
+        raise BadBot(f"a bot at home plays 1 to {MAX_MATCHES_AT_HOME} matches at a time, not {offer.matches}")
+    if not offer.games or len(offer.games) > len(set(offer.games)):
+        raise BadBot("a bot must play a game, and name each once")
+    for game in offer.games:
+        find(game)
+
+
+def offered(store: Store, author: str, offer: pb.Offer) -> tuple[Version, bool]:
+    """Take in what is offered; return the version, and whether it is new.
+
+    Raises:
+        BadBot: if the offer contradicts itself, or a newer version of the bot plays in its place.
+        DoganaError: if there is no such game.
+        LadderError: if the bot belongs to another author.
+    """
+    _check(offer)
+    with store.writing():
+        content = f"{AT_HOME_PREFIX}{offer.content}"
+        version, is_new = store.add_version(offer.bot, author, content, [], [find(name).name for name in offer.games])
+        newest = max(one.number for one in store.versions([version.id]).values())
+        if newest != version.number:
+            raise BadBot(f"{version.label} was replaced by v{newest}; offer other files, or another --tag")
+        if is_new:
+            store.note_act(author, "connect", version.label)
+        return version, is_new
+
+
+def is_known(store: Store, offer: pb.Offer) -> bool:
+    """Tell whether a version that is offered has been offered before."""
+    content = f"{AT_HOME_PREFIX}{offer.content}"
+    return any((one.bot, one.content_hash) == (offer.bot, content) for one in store.versions().values())
+
+
+def connect(home: Home, version: Version, matches: int, since: str) -> None:
+    """Note that a bot is connected, how many matches it plays at a time, and since when."""
+    with Store(home.database, create=False) as store:
+        store.connect(version.id, matches, since)
+
+
+def leave_ladder(home: Home, version: Version) -> None:
+    """Note that a bot only finishes the blocks in which it is."""
+    with Store(home.database, create=False) as store:
+        store.leave(version.id)
+
+
+def is_in_match(home: Home, version: Version, plays: Callable[[Condition], bool]) -> bool:
+    """Tell whether a bot is in a match that is still to be played, under a condition that is played now."""
+    with Store(home.database, create=False) as store:
+        return any(version.id in store.playing(one) for one in store.conditions().values() if plays(one))
+
+
+def disconnect(home: Home, version: Version, since: str) -> None:
+    """Note that a bot is not connected any more by the connection that came then; a newer one stays."""
+    with Store(home.database, create=False) as store:
+        store.disconnect(version.id, since)

@@ -1,0 +1,218 @@
+"""Take in what people submit: its files become a version, which belongs to a bot of an author."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+from ladder.archive.key import ladder_key
+from ladder.archive.quotas import check_quota
+from ladder.archive.retention import remove_version
+from ladder.facts.standings import at_rest
+from ladder.facts.store import Store
+from ladder.model.match import HOUSE, Version
+from ladder.model.names import ORGANISER_NAME, looks_like, without_version
+from ladder.operation.errors import CannotPlay, LadderError, NoRoom
+from ladder.operation.home import Home
+from ladder.operation.room import check_room
+from referee.bots.errors import DiskFull
+from referee.bots.files import Artefact, check_path, hash_of, make_read_only, take_in
+from referee.registry import house_bots
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
+
+
+def submit(
+    home: Home, path: Path, name: str, author: str, who: str = ORGANISER_NAME, *, at_tables: bool = False
+) -> tuple[Version, bool]:
+    """Take in a bot, and make the ladder if it is not there yet; return its version, and whether it is new.
+
+    Args:
+        home: the ladder.
+        path: the program, folder or archive.
+        name: the bot's.
+        author: the bot's.
+        who: who submits it, for the list of changes.
+        at_tables: whether people may play against the bot at tables from now on; else that stays as it is.
+
+    Raises:
+        BadBot: if it cannot be taken in; a ladder that was made for it is removed again.
+        LadderError: if a name is not allowed or belongs to another author, or the folder cannot be a ladder.
+        NoRoom: if its disk is full; nothing is left of the bot then.
+    """
+    check_names(name, author)
+    check_path(path)
+    existed = home.folder.exists()
+    home.make()
+    try:
+        check_room(home.folder)
+        return _take_in_and_enter(home, path, name, author, who, at_tables=at_tables)
+    except BaseException:
+        if not existed:  # leave no empty ladder; what somebody else has submitted meanwhile stays
+            for folder in (home.versions, home.folder):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+        raise
+
+
+def _take_in_and_enter(
+    home: Home, path: Path, name: str, author: str, who: str, *, at_tables: bool
+) -> tuple[Version, bool]:
+    while True:
+        artefact = take_in_for(home.versions, path, home.runtimes())
+        with home.versions_alone():
+            if not (home.versions / artefact.content_hash).exists():  # a pruning has removed what was there
+                continue
+            stays = artefact.was_there
+            try:
+                with Store(home.database, create=True) as store:
+                    is_known = store.has_content(artefact.content_hash)
+                    stays = is_known and (artefact.was_there or _may_play(store, artefact.content_hash))
+                    ladder_key(home, store)
+                    if not (artefact.was_there and is_known):
+                        check_quota(home, store, author, artefact.content_hash)
+                    return _enter(store, artefact, name, author, who, at_tables=at_tables)
+            except BaseException:
+                if not stays:
+                    remove_version(home, artefact.content_hash)
+                raise
+
+
+def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefact:
+    """Take in the files of a bot, as `take_in` does, on the disk of a ladder.
+
+    Raises:
+        BadBot: as `take_in`.
+        NoRoom: if the disk is full.
+    """
+    try:
+        return take_in(path, versions, runtimes)
+    except DiskFull as error:
+        raise NoRoom(str(error)) from error
+
+
+def _may_play(store: Store, content_hash: str) -> bool:
+    """Tell whether a version with these files may play: then no pruning would remove them."""
+    resting = at_rest(store)
+    return any(one.content_hash == content_hash and one.id not in resting for one in store.versions().values())
+
+
+def _enter(
+    store: Store, artefact: Artefact, name: str, author: str, who: str, *, at_tables: bool
+) -> tuple[Version, bool]:
+    """Note a version whose files were taken in."""
+    with store.writing():
+        version, is_new = store.add_version(
+            name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
+        )
+        if is_new:
+            store.note_act(who, "submit", version.label)
+        if at_tables:
+            allow_at_tables(store, name, who, allowed=True)
+    return version, is_new
+
+
+def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
+    """Note whether people may play against a bot at tables, and who says so, unless it is so already."""
+    with store.writing():
+        if (bot in store.at_tables()) != allowed:
+            store.consent(bot, given=allowed)
+            store.note_act(who, "at-tables", f"{bot}: {'yes' if allowed else 'no'}")
+
+
+def check_names(bot: str, author: str) -> None:
+    """Check the names of a submitted bot and of its author.
+
+    Raises:
+        LadderError: if one has characters that are not allowed, or could be mistaken for a house bot or their author, or that
+            of the bot for a version.
+    """
+    _check_name(bot, "a bot's name")
+    if not without_version(bot):
+        raise LadderError(f"a bot cannot be called {bot}, which reads like the version of another; choose another name")
+    check_author(author)
+
+
+def check_author(author: str) -> None:
+    """Check the name of an author.
+
+    Raises:
+        LadderError: as `check_names`.
+    """
+    _check_name(author, "an author's name")
+
+
+def _check_name(name: str, what: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise LadderError(f"{what} must be 1 to 40 letters, digits, dots, dashes and underscores, not {name!r}")
+    taken = sorted({HOUSE, ORGANISER_NAME, *house_bots()})
+    if other := looks_like(name, taken):
+        like = "" if name.lower() == other else f", and {name} could be taken for {other}"
+        raise LadderError(f"the names of house bots and of their author ({', '.join(taken)}) are reserved{like}")
+
+
+class Inspector:
+    """Checks that the files of versions are still those that were submitted.
+
+    A folder is read only if something about its files has changed since it was last read: names, modes, sizes, or the
+    times that the file system keeps, of which the last (`ctime`) cannot be set by a program.
+    """
+
+    def __init__(self, versions: Path) -> None:
+        """`versions` is the folder of all versions."""
+        self._versions = versions
+        self._known: dict[str, _Fingerprint] = {}
+
+    def check(self, version: Version) -> None:
+        """Check that a version can be played.
+
+        Raises:
+            CannotPlay: if its files are not those that were submitted.
+        """
+        if version.is_house or version.is_at_home:
+            return
+        folder = self._versions / version.content_hash
+        try:
+            seen = _fingerprint(folder)
+            if self._known.get(version.content_hash) == seen:
+                return
+            if hash_of(folder) == version.content_hash:
+                self._known[version.content_hash] = seen
+                return
+            what = f"are not those that were submitted (in {folder})"
+        except FileNotFoundError:
+            what = f"are gone from {folder}"
+        except OSError as error:
+            what = f"cannot be read (in {folder}): {error.strerror}"
+        raise CannotPlay(f"the files of {version.label} {what}; submit the same again to restore them")
+
+
+_Fingerprint = list[tuple[str, int, int, int, int, int]]
+
+
+def _fingerprint(folder: Path) -> _Fingerprint:
+    """Return name, inode, mode, size and times of a folder and of everything in it; links are not followed."""
+    found = [_noted(str(folder), folder.lstat())]
+    waiting = [str(folder)]
+    while waiting:
+        with os.scandir(waiting.pop()) as entries:  # pathlib takes four times as long, before every match
+            for entry in entries:
+                found.append(_noted(entry.path, entry.stat(follow_symlinks=False)))
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+    return sorted(found)
+
+
+def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:
+    return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def open_to_boxes(versions: Path) -> None:
+    """Let bots that are other users read their files, which earlier releases kept for the ladder's user alone."""
+    for folder in versions.glob("[0-9a-f]*"):
+        if stat.S_IMODE(folder.stat().st_mode) == 0o500:
+            make_read_only(folder)

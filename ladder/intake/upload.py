@@ -1,0 +1,113 @@
+"""A bot that arrives over the network, piece by piece."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Self
+
+from dogana.v1 import ladder_pb2 as pb
+from ladder.operation.home import Home
+from ladder.operation.room import check_room
+from referee.bots.errors import BadBot
+from referee.bots.files import MAX_BYTES, TAKING_IN, make_writable
+from referee.files import private_folder
+from referee.sandbox.system import is_alive
+
+PIECE_SECONDS = 30.0
+"""How long the next piece of an upload may take to come."""
+UPLOAD_SECONDS = 600.0
+"""How long all pieces of an upload may take to come; clients wait no longer."""
+_RECEIVING = ".receiving-"
+"""How the names of the folders begin in which files arrive; then comes the id of the process."""
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,99}", re.ASCII)
+
+
+class Upload:
+    """A file that comes in pieces, in a folder that ends with it; use it as a context manager."""
+
+    def __init__(self, home: Home, submission: pb.Submission, submit: Callable[[Path], pb.SubmitAnswer]) -> None:
+        """Check what is announced; `submit` is called with the whole file.
+
+        Raises:
+            BadBot: if it is too large, or its name is that of no file.
+            NoRoom: if the disk is full.
+        """
+        if submission.size > MAX_BYTES:
+            raise BadBot(f"{submission.file} has {submission.size} bytes; at most {MAX_BYTES} are accepted")
+        if not _FILE_NAME.fullmatch(submission.file):
+            raise BadBot("the name of a submitted file is 1 to 100 letters, digits, dots, dashes and underscores")
+        self._submission = submission
+        self._submit = submit
+        self._hash = hashlib.sha256()
+        self._size = 0
+        home.make()
+        check_room(home.folder, 2 * submission.size)  # as it comes, and taken in
+        private_folder(home.versions)
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_RECEIVING}{os.getpid()}-", dir=home.versions)
+        self._path = Path(self._folder.name) / submission.file
+        self._file = self._path.open("xb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._folder, suppress(OSError):  # on a full disk, what is still to be written cannot be
+            self._file.close()
+
+    def write(self, data: bytes) -> None:
+        """Take the next bytes.
+
+        Raises:
+            BadBot: if they are more than was announced.
+        """
+        self._size += len(data)
+        if self._size > self._submission.size:
+            raise BadBot(f"{self._submission.file} was announced with {self._submission.size} bytes, but more came")
+        self._hash.update(data)
+        self._file.write(data)
+
+    def finish(self) -> pb.SubmitAnswer:
+        """Take in the bot, now that all of it is there.
+
+        Raises:
+            BadBot: if it is not the file that was announced, or cannot be taken in.
+            LadderError: as `ladder.questions.desk.Desk.submit`.
+        """
+        self._file.close()
+        if self._size != self._submission.size or self._hash.hexdigest() != self._submission.sha256:
+            raise BadBot(f"{self._submission.file} did not arrive as it was sent; send it again")
+        return self.take_in(executable=self._submission.executable)
+
+    def take_in(self, *, executable: bool) -> pb.SubmitAnswer:
+        """Take in the bot, now that all of it is there, as somebody knows for whom no size and hash were announced.
+
+        Args:
+            executable: whether the file is a program that can be run as it is.
+
+        Raises:
+            BadBot: if it cannot be taken in.
+            LadderError: as `ladder.questions.desk.Desk.submit`.
+        """
+        self._file.close()
+        self._path.chmod(0o700 if executable else 0o600)
+        try:
+            return self._submit(self._path)
+        except BadBot as error:  # whose folder is nobody's business elsewhere
+            raise BadBot(str(error).replace(f"{self._folder.name}/", "")) from error
+
+
+def sweep_uploads(home: Home) -> None:
+    """Remove what processes that were killed have left of bots that they were receiving or taking in."""
+    for beginning in (_RECEIVING, TAKING_IN):
+        for folder in home.versions.glob(f"{beginning}*"):
+            owner = folder.name.removeprefix(beginning).partition("-")[0]
+            if not (owner.isdigit() and is_alive(int(owner))):
+                make_writable(folder)
+                shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Bots, conditions, matches and ratings, and who plays next. Pure: no file, clock or database."""

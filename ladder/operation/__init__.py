@@ -1,0 +1,1 @@
+"""What keeps a ladder in operation: its folder and disk, journal, signals, rate limits, errors."""

@@ -1,0 +1,50 @@
+"""Threads for what cannot be waited for in the event loop: files, and the database."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar, TypeVarTuple, Unpack
+
+from ladder.operation.errors import TooMuch
+
+WAIT_SECONDS = 10.0
+"""How long a call waits for a thread."""
+Answer = TypeVar("Answer")
+Arguments = TypeVarTuple("Arguments")
+
+
+class Threads:
+    """Some threads for one kind of work, so that what it waits for keeps no other kind waiting."""
+
+    def __init__(self, count: int) -> None:
+        """Provide `count` threads."""
+        self._free = asyncio.Semaphore(count)
+        self._executor = ThreadPoolExecutor(count)
+
+    async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
+        """Let a thread work, and wait for its end, also if the call is cancelled: what it has opened can be closed then.
+
+        Raises:
+            TooMuch: if no thread is free in time.
+        """
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._free.acquire()
+        except TimeoutError:
+            raise TooMuch("the ladder has too much to do; come back in a minute") from None
+        running = asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
+        running.add_done_callback(lambda _: self._free.release())
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            while not running.done():
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.wait([running])
+            raise
+
+    def close(self) -> None:
+        """Take no more work."""
+        self._executor.shutdown(wait=False)

@@ -1,0 +1,1 @@
+"""Matches happen: a run with its workers, its queue, and newcomers."""

@@ -1,0 +1,125 @@
+"""Schedule blocks: the queue is kept in step with the ladder, a block is drawn from it (`schedule.py`), and added."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+
+from ladder.facts.budgets import NEXT_DAY
+from ladder.facts.standings import candidates, queue
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import Match, Version
+from ladder.model.schedule import Block, Queue, rotations
+from ladder.operation.errors import TooFew
+
+
+class Blocks:
+    """The blocks of one condition.
+
+    Its queue is read when it is first needed, and again after others have written to the ladder. In between only the versions
+    whose matches have ended are looked at again, so a block costs as much on a large ladder as on a small one.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        condition: Condition,
+        seat_counts: Sequence[int],
+        *,
+        same_author: bool = False,
+        guests: bool = False,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            store: the ladder.
+            condition: what is played.
+            seat_counts: the numbers of seats that it may have.
+            same_author: whether two bots of one author may meet.
+            guests: whether bots at home are guests.
+        """
+        self._guests = guests
+        self._store = store
+        self._condition = condition
+        self._seat_counts = seat_counts
+        self._same_author = same_author
+        self._queue: Queue | None = None
+        self._changes_of_others = 0
+        self._out_of_budget: set[str] = set()
+        self._touched: set[int] = set()
+
+    def touch(self, versions: Collection[int]) -> None:
+        """Look at versions again before the next block: a match of theirs has ended."""
+        self._touched.update(versions)
+
+    def forget(self) -> None:
+        """Read the queue again before the next block."""
+        self._queue = None
+
+    def add(self, schedule_seed: int, is_playable: Callable[[Version], bool] = lambda version: True) -> list[Match]:
+        """Draw who plays next, and add the block; return its matches.
+
+        Args:
+            schedule_seed: decides who meets whom, and is kept with the block, so that this can be drawn again.
+            is_playable: whether a version can be played now; it is asked for those that were drawn.
+
+        Raises:
+            TooFew: if too few versions can be scheduled.
+        """
+        kept = self._in_step()
+        while True:
+            chance = random.Random(schedule_seed)  # noqa: S311 who meets whom is no secret
+            playing, met = self._store.playing(self._condition), partial(self._store.meetings, self._condition)
+            block = kept.draw(self._seat_counts, playing, chance, met)
+            if block is None:
+                self.forget()
+                waiting = ", ".join(sorted(self._out_of_budget))
+                raise TooFew(
+                    f"{len(kept)} bots can play {self._condition.game} here, too few for a match of"
+                    f" {min(self._seat_counts)} seats without two of one author; submit another, or say --same-author"
+                    + (f" (out of their budget until {NEXT_DAY}: {waiting})" if waiting else "")
+                )
+            versions = self._store.versions(block.versions)
+            broken = [version for version in block.versions if not is_playable(versions[version])]
+            if not broken:
+                return self._add(kept, block, schedule_seed)
+            for version in broken:
+                kept.leave_out(version)
+            self._touched.update(block.versions)
+
+    def _add(self, kept: Queue, block: Block, schedule_seed: int) -> list[Match]:
+        tables = {secrets.token_hex(8): seats for seats in rotations(block.versions)}
+        matches = self._store.add_block(
+            self._condition,
+            secrets.randbits(62),
+            tables,
+            schedule_seed,
+            block.round,
+            block.due,
+            guests=self._guests,
+        )
+        number = matches[0].block
+        assert number is not None  # noqa: S101 matches of a block have one
+        kept.note(block, number)
+        return matches
+
+    def _in_step(self) -> Queue:
+        """Return the queue as it is now."""
+        with self._store.reading():
+            changes, out_of_budget = self._store.changes_of_others(), self._store.out_of_budget()
+            known = changes, out_of_budget  # which change also by the clock, at midnight
+            if self._queue is None or known != (self._changes_of_others, self._out_of_budget):
+                self._queue = queue(self._store, self._condition, same_author=self._same_author)
+            elif self._touched:
+                bots = self._store.versions(self._touched)
+                for version in bots:
+                    self._queue.remove(version)
+                for candidate in candidates(self._store, self._condition, bots):
+                    if candidate.author not in out_of_budget:
+                        self._queue.put(candidate)
+            self._changes_of_others, self._out_of_budget = known
+            self._touched.clear()
+        return self._queue

@@ -1,0 +1,155 @@
+"""A pool whose workers are on the machines of a cluster: it has the face of `ladder.play.pool.Pool`, and believes what it has verified."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
+
+from ladder.model.match import JOIN_SECONDS, Match
+from ladder.operation.home import Home
+from ladder.play.cluster_slot import LadderSlot, Order, Reply, pack
+from ladder.play.pool import End, Finished, Void, max_seconds
+from referee.files import private_folder, write_private
+from referee.live.matches.cluster import MAX_LOST, Crew, Done, Job, Machine, joined, share
+from referee.match.clock import TimeControl
+from referee.records.record import RecordError
+from referee.records.verify import Verified, verify
+from referee.registry import find, shipped_board
+from referee.sandbox.limits import Limits
+from referee.version import installed_version
+
+_PACKED_AT_A_TIME = 32
+"""So many versions are kept ready for machines that do not have them; others are packed again."""
+_LOG = re.compile(r"seat[0-9]{1,2}\.log|usage\.json|position\.json", re.ASCII)
+
+
+@contextmanager
+def ladder_crew(
+    address: str,
+    home: Home,
+    workers: int | None,
+    limits: Limits | None,
+    join_seconds: float,
+    tell: Callable[[str], None],
+) -> Iterator[Crew[Match]]:
+    """Have slots for matches of a ladder on a cluster meanwhile.
+
+    Args:
+        address: where the cluster is; see `referee.live.matches.cluster.joined`.
+        home: the ladder.
+        workers: how many matches are played at a time; None for one for each processor of the cluster.
+        limits: what bots may use; None to let them run with the rights of whoever has started the cluster.
+        join_seconds: how long agents may take to join.
+        tell: called with what should be known of a machine, in words.
+
+    Raises:
+        ClusterError: if that is not possible.
+    """
+    order = Order(installed_version(), limits, tuple(home.runtimes()), join_seconds)
+    with joined(address, workers), Crew[Match](LadderSlot, (order,), workers, tell) as crew:
+        yield crew
+
+
+class ClusterPool:
+    """Slots on other machines that play the matches of a ladder; use it as a context manager."""
+
+    def __init__(self, home: Home, crew: Crew[Match], join_seconds: float = JOIN_SECONDS) -> None:
+        """Prepare.
+
+        Args:
+            home: the ladder whose matches they play.
+            crew: the slots.
+            join_seconds: how long agents may take to join.
+        """
+        self._home = home
+        self._join_seconds = join_seconds
+        self._crew = crew
+        self._packed = lru_cache(_PACKED_AT_A_TIME)(lambda content: share(pack(home.versions / content)))
+
+    def __enter__(self) -> ClusterPool:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End what is still being played: the next run has the same crew, and plays those matches itself."""
+        self._crew.forget()
+
+    def play_alone(self, match: Match) -> End:
+        """Play a match while no other is played, on a new worker, when nothing is left of any agent that the ladder has started."""
+        self._crew.rest()
+        [(_, end)] = self.play([match])
+        return end
+
+    def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
+        """Play matches, and yield each with its end as soon as it has one; see `Pool.play`.
+
+        Raises:
+            LadderError: if no machine plays any more.
+        """
+        for done in self._crew.play(None if match is None else self._job(match) for match in matches):
+            yield done.what, self._settle(done)
+
+    def _job(self, match: Match) -> Job[Match]:
+        contents = {version.content_hash for version in match.seats if not version.is_house}
+        files = {content: self._packed(content) for content in contents}
+        return Job(match, (match, files), self._join_seconds + max_seconds(match))
+
+    def _settle(self, done: Done[Match]) -> End:
+        """Write down what a machine has sent, once it has proved to be the record of this match; return the end of the match."""
+        match, reply = done.what, done.answer
+        if reply is None:
+            return Void(f"it was lost on other machines {MAX_LOST} times")  # which says nothing about the bots in it
+        if not isinstance(reply, Reply) or not isinstance(reply.end, Finished | Void):
+            return self._disbelieve(match, done.machine, "its answer is none")
+        if isinstance(reply.end, Void):
+            self._keep_logs(match, reply.files)
+            return reply.end
+        path = self._home.record(match.match_id)
+        try:
+            found = verify(path, find, match.seed, data=reply.record)
+        except RecordError as error:
+            return self._disbelieve(match, done.machine, f"its record does not verify: {error}")
+        if problem := _is_another(match, found):
+            return self._disbelieve(match, done.machine, f"its record has {problem}")
+        if found.last_hash != reply.end.record_hash:
+            return self._disbelieve(match, done.machine, "its record is not the one that it says")
+        private_folder(path.parent)
+        write_private(path, reply.record)
+        self._keep_logs(match, reply.files)
+        self._crew.note_lag(done.machine, lagged=found.result.lagged)
+        return Finished(found.result, found.last_hash, reply.end.telemetry)
+
+    def _disbelieve(self, match: Match, machine: Machine, problem: str) -> Void:
+        """Give a machine nothing more, because of what it says of a match."""
+        self._crew.refuse(machine, f"of match {match.match_id}, {problem}")
+        return Void(problem)
+
+    def _keep_logs(self, match: Match, files: Mapping[str, bytes]) -> None:
+        """Keep what bots wrote and used."""
+        folder = self._home.logs(match.match_id)
+        for name, content in files.items():
+            if _LOG.fullmatch(name):
+                for one in (self._home.all_logs, folder.parent, folder):
+                    private_folder(one)
+                write_private(folder / name, content)
+
+
+def _is_another(match: Match, found: Verified) -> str:
+    """Return what a record has that a match has not; empty if it is of this match."""
+    game = find(match.condition.game)
+    setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
+    plan = found.plan
+    for what, has, wanted in (
+        ("the match", plan.match_id, match.match_id),
+        ("the game", plan.game.name, game.name),
+        ("the bots", list(plan.bots), match.labels),
+        ("the clock", str(plan.control), str(TimeControl.parse(match.condition.clock))),
+        ("the options", dict(plan.setup.options), dict(setup.options)),
+        ("the board", plan.setup.board_data, setup.board_data),
+        ("the position", plan.position, None),
+    ):
+        if has != wanted:
+            return f"{what} of another one"
+    return ""

@@ -1,0 +1,157 @@
+"""A slot of a ladder on another machine: what a match needs comes there, and what came of it goes back.
+
+It has a ladder's folder of its own, without facts, and an ordinary pool of one worker: what protects a ladder from bots that
+hang, fork and kill protects it, too. Versions lie in that folder by their content, and all slots of a machine share it.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ladder.intake.submission import take_in_for
+from ladder.model.match import Match, Version
+from ladder.operation.errors import NoRoom
+from ladder.operation.home import Home
+from ladder.operation.room import is_for_want_of_room
+from ladder.play.pool import End, Finished, Pool, Void
+from referee.bots.errors import BadBot, NoProgram
+from referee.errors import DoganaError
+from referee.files import private_folder
+from referee.live.matches.cluster import Unfit, forget_main
+from referee.live.seats.scratch import Scratch
+from referee.sandbox.limits import Limits
+from referee.sandbox.walls import build
+from referee.version import installed_version
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What all slots of a run have in common."""
+
+    dogana: str
+    """The version that each machine must have."""
+    limits: Limits | None
+    """What bots may use; None to let them run unconfined."""
+    runtimes: tuple[Path, ...]
+    """The runtimes of the ladder; a machine must have them in the same folders."""
+    join_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of a match."""
+
+    end: End
+    record: bytes = b""
+    """The record; empty unless the match was finished."""
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    """What bots wrote and used, as it is in the logs of the match, by name."""
+
+
+class LadderSlot:
+    """A slot; see `referee.live.matches.cluster.Slot`."""
+
+    def __init__(self, order: Order) -> None:
+        """Prepare."""
+        self._order = order
+
+    def begin(self) -> list[str] | Unfit:
+        """Build the walls, and get ready to play; return what they lack."""
+        order, here = self._order, installed_version()
+        if here != order.dogana:
+            return Unfit(f"it has dogana {here}, and the ladder {order.dogana}; install the same there")
+        import ray
+
+        job = ray.get_runtime_context()
+        try:
+            self._scratch = Scratch(f"{job.get_node_id()}-{job.get_job_id()}")
+            self._home = Home(self._scratch.folder)
+            private_folder(self._home.records)
+            runtimes = self._home.folder / "runtimes"
+            private_folder(runtimes)
+            for runtime in order.runtimes:
+                with suppress(FileExistsError):
+                    (runtimes / runtime.name).symlink_to(runtime)
+            sandbox = None if order.limits is None else build(order.limits, order.runtimes)
+            forget_main()
+            self._pool = Pool(self._home, 1, None, order.join_seconds, sandbox)
+            self._pool.__enter__()
+        except DoganaError as error:
+            return Unfit(str(error))
+        except OSError as error:
+            return Unfit(f"cannot write {error.filename}: {error.strerror}")
+        return [] if sandbox is None else sandbox.losses()
+
+    def play(self, match: Match, files: Mapping[str, Any]) -> Reply | Unfit:
+        """Play a match.
+
+        Args:
+            match: the match.
+            files: the files of its versions, packed, by their content: references, of which those are asked for that are not here.
+        """
+        record, logs = self._home.record(match.match_id), self._home.logs(match.match_id)
+        try:
+            for version in match.seats:
+                if version.content_hash in files and not (self._home.versions / version.content_hash).is_dir():
+                    problem = self._fetch(version, files[version.content_hash])
+                    if problem is not None:
+                        return problem
+            [(_, end)] = self._pool.play([match])
+            return Reply(
+                end,
+                record.read_bytes() if isinstance(end, Finished) else b"",
+                {file.name: file.read_bytes() for file in logs.iterdir()} if logs.is_dir() else {},
+            )
+        except (NoRoom, OSError) as error:
+            if not is_for_want_of_room(error):
+                raise
+            return Unfit(f"its disk is full: {error}")  # the match was not played: another machine plays it
+        finally:
+            record.unlink(missing_ok=True)
+            shutil.rmtree(logs, ignore_errors=True)
+
+    def _fetch(self, version: Version, reference: Any) -> Reply | Unfit | None:
+        """Ask for the files of a version; return what is wrong with them or with this machine."""
+        import ray
+
+        with tempfile.NamedTemporaryFile(dir=self._home.folder, suffix=".tar") as packed:
+            try:
+                packed.write(ray.get(reference))
+                packed.flush()
+                found = take_in_for(self._home.versions, Path(packed.name), self._order.runtimes).content_hash
+            except NoProgram as error:
+                return Unfit(f"it cannot start {version.label}: {str(error).removeprefix(packed.name).lstrip(': ')}")
+            except BadBot as error:
+                what = str(error).replace(packed.name, version.label)
+                return Unfit(what) if isinstance(error.__cause__, OSError) else Reply(Void(what))
+            except OSError as error:
+                return Unfit(f"{version.label} cannot be kept there: {error.strerror}")
+        if found != version.content_hash:
+            return Reply(Void(f"the files of {version.label} have changed on their way"))
+        return None
+
+    def rest(self) -> None:
+        """End the worker, and what is left of bots."""
+        self._pool.clear()
+
+    def close(self) -> None:
+        """End the worker, and remove the folder if this is the last slot of the machine."""
+        self._pool.__exit__()
+        self._scratch.leave()
+
+
+def pack(folder: Path) -> bytes:
+    """Return the files of a version as an archive."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for path in sorted(folder.iterdir()):
+            archive.add(path, path.name)
+    return packed.getvalue()

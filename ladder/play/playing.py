@@ -1,0 +1,64 @@
+"""The matches that are being played at this moment, and where each can be watched: a small file for each, while it lasts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from referee.files import private_folder, read_file, unfinished
+
+_MAX_BYTES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """A match that is being played.
+
+    Attributes:
+        match_id: the match.
+        address: where the referee of its worker is.
+        started_at: when its agents were started, in ISO 8601, UTC.
+    """
+
+    match_id: str
+    address: str
+    started_at: str
+
+
+@contextmanager
+def announced(home: Home, match: Match, address: str) -> Iterator[None]:
+    """Let a match of a block be found meanwhile. One that qualifies a version, or tries it, is not for spectators."""
+    if match.block is None:
+        yield
+        return
+    private_folder(home.playing)
+    file = home.playing / match.match_id
+    part = unfinished(file)
+    part.write_text(json.dumps({"address": address, "started_at": datetime.now(UTC).isoformat(timespec="seconds")}))
+    part.replace(file)
+    try:
+        yield
+    finally:
+        file.unlink(missing_ok=True)
+
+
+def playing(home: Home) -> list[Playing]:
+    """Return the matches that are being played, the one that began first coming first."""
+    found = []
+    for file in home.playing.iterdir() if home.playing.is_dir() else ():
+        try:
+            found.append(Playing(file.name, **json.loads(read_file(file, _MAX_BYTES))))
+        except (OSError, ValueError, TypeError):  # it has ended at this moment, or is not complete
+            continue
+    return sorted(found, key=lambda one: (one.started_at, one.match_id))
+
+
+def sweep(home: Home) -> None:
+    """Forget the matches of workers that were killed; nothing is being played."""
+    for file in home.playing.iterdir() if home.playing.is_dir() else ():
+        file.unlink(missing_ok=True)

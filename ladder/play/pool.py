@@ -1,0 +1,482 @@
+"""A pool of worker processes that play matches.
+
+Each worker plays one match at a time on a referee of its own. It ends when the ladder's process does (its pipe closes, and
+`become_worker`), and takes its agents with it. A worker that dies, shows no sign of life, or takes longer than
+the clock of its match allows is killed with everything below it and replaced; its match is void. What agents have put out of
+reach of a worker that has died becomes a child of the ladder's process, which kills it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ctypes
+import json
+import math
+import multiprocessing
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+
+from ladder.facts.schema import MAX_VOIDS
+from ladder.model.match import JOIN_SECONDS, Match, Version
+from ladder.operation import journal
+from ladder.operation.errors import NoRoom
+from ladder.operation.home import Home
+from ladder.operation.room import is_for_want_of_room
+from ladder.play.playing import announced
+from referee.bots.manifest import environment
+from referee.files import private_folder, write_private
+from referee.live.matches.driver import MatchVoid
+from referee.live.matches.play import Command, House, Player, Remote, play_match
+from referee.live.matches.server import RefereeServer
+from referee.live.matches.worker import become_worker, undisturbed
+from referee.live.seats.orphans import kill_below, kill_children
+from referee.live.seats.telemetry import Series
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.match.result import Result
+from referee.records.record import RecordError
+from referee.records.verify import verify
+from referee.registry import find, house_bots, shipped_board
+from referee.sandbox.box import Sandbox
+from referee.sandbox.socket_folder import check_room_for_sockets
+from referee.sandbox.system import children, set_adopting
+
+MAX_DECISIONS = 1_000
+"""No seat is asked more often in one match: five times as often as in the longest matches that were measured."""
+EXTRA_SECONDS = 60.0
+"""What a match may take besides starting agents and the time on its clocks: the referee's own work, ending agents."""
+_STOP_SECONDS = 2.0
+"""How long idle workers may take to end, all together; a server needs half a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the pool waits for a worker.
+
+    Time is counted in ticks that the pool itself has seen, so that suspending everything at once harms no worker.
+    """
+
+    tick_seconds: float = 1.0
+    """Workers show a sign of life this often, and the pool looks for it as often."""
+    silent_ticks: int = 60
+    """A worker that shows none for this long is killed."""
+    start_ticks: int = 120
+    """The same for one that is still starting."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A match that was played; its record verifies."""
+
+    result: Result
+    record_hash: str
+    """The hash of the last line of its record."""
+    telemetry: Mapping[int, Mapping[str, Series]] = field(default_factory=dict)
+    """What bots said of their thinking, by seat and key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Void:
+    """A match that the referee could not play to its end; it has no result."""
+
+    reason: str
+    worker_died: bool = False
+    """Whether its worker died or was killed, which no match does by the rules."""
+    no_room: bool = False
+    """Whether something could not be written because a disk is full."""
+
+
+End = Finished | Void
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """A seat that waits for a bot at home."""
+
+    match: Match
+    seat: int
+    token: str
+    """What the bot shows."""
+    address: str
+    """Where the referee of the match is, on this machine."""
+    join_seconds: float
+    """How long it waits."""
+
+
+class Pool:
+    """Worker processes; use it as a context manager.
+
+    Meanwhile no other code of this process may start processes: they would be killed as leftovers of agents.
+    """
+
+    def __init__(
+        self,
+        home: Home,
+        workers: int,
+        patience: Patience | None = None,
+        join_seconds: float = JOIN_SECONDS,
+        sandbox: Sandbox | None = None,
+        invite: Callable[[Invitation], None] | None = None,
+    ) -> None:
+        """Prepare; a worker starts when there is a match for it.
+
+        Args:
+            home: the ladder whose matches they play.
+            workers: how many there may be.
+            patience: how long to wait for one that is silent.
+            join_seconds: how long agents may take to join.
+            sandbox: what confines submitted bots; None to let them run with the rights of this process.
+            invite: called when a seat waits for a bot at home; None if such bots cannot be reached.
+        """
+        self._home = home
+        self._invite = invite
+        self._join_seconds = join_seconds
+        self._sandbox = sandbox
+        self._patience = patience or Patience()
+        self._context = multiprocessing.get_context("spawn")
+        self._most = workers
+        self._workers: list[_Worker] = []
+        resource_tracker.ensure_running()  # a process that `multiprocessing` would start with the first worker
+        self._others = children()
+
+    def __enter__(self) -> Pool:
+        """Begin.
+
+        Raises:
+            PathTooLong: if workers could make no sockets.
+        """
+        check_room_for_sockets()
+        set_adopting(adopting=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
+        set_adopting(adopting=False)
+
+    def clear(self) -> None:
+        """End all workers, and whatever is left of any agent below this process."""
+        workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.close()
+        deadline = time.monotonic() + _STOP_SECONDS
+        for worker in workers:
+            worker.end(deadline)
+        self._kill_leftovers()
+
+    def _kill_leftovers(self) -> None:
+        """Kill what agents have put out of reach of workers that have died."""
+        kill_children([*self._others, *(worker.process.pid for worker in self._workers)])
+
+    def _idle(self) -> _Worker:
+        """Return a worker that plays nothing; start one if there is none."""
+        for worker in self._workers:
+            if worker.match is None:
+                return worker
+        self._workers.append(_Worker(self._context, self._home, self._patience, self._join_seconds, self._sandbox))
+        return self._workers[-1]
+
+    def play_alone(self, match: Match) -> End:
+        """Play a match while no other is played, on a new worker, when nothing is left of any agent that the ladder has started.
+
+        Then nobody but its own seats is there who could do it harm. Call it only when no other match is being played.
+        """
+        self.clear()
+        [(_, end)] = self.play([match])
+        return end
+
+    def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, End]]:
+        """Play matches, and yield each with its end as soon as it has one. The next is taken when a worker is free.
+
+        None among them says that nothing can be played for the moment; it is asked again after a tick, or when a match has ended.
+
+        Raises:
+            NoRoom: if a match is void because a disk is full. That is no attempt, and what else is being played has no end, either.
+        """
+        source = iter(matches)
+        next_tick = time.monotonic() + self._patience.tick_seconds
+        while True:
+            while len(busy := self._busy()) < self._most and (match := next(source, None)) is not None:
+                self._idle().give(match)
+            if not busy:
+                return
+            signs = [sign for worker in busy for sign in (worker.pipe, worker.process.sentinel)]
+            ready = wait(signs, max(0.0, next_tick - time.monotonic()))
+            for worker in busy:
+                if worker.pipe in ready or worker.process.sentinel in ready:
+                    told = worker.told()
+                    if not isinstance(told, Invitation):
+                        yield self._take(worker, told)
+                    elif self._invite is not None:
+                        self._invite(told)
+            if time.monotonic() >= next_tick:
+                next_tick = time.monotonic() + self._patience.tick_seconds
+                for worker in busy:
+                    reason = worker.tick() if worker.match is not None else ""
+                    if reason:
+                        yield self._take(worker, Void(reason, worker_died=True))
+
+    def _busy(self) -> list[_Worker]:
+        return [worker for worker in self._workers if worker.match is not None]
+
+    def _take(self, worker: _Worker, end: End) -> tuple[Match, End]:
+        """Free a worker of its match; do away with it if it died."""
+        match = worker.match
+        assert match is not None  # noqa: S101 it was busy
+        worker.match = None
+        if isinstance(end, Void) and end.worker_died:
+            worker.kill()
+            self._workers.remove(worker)
+            self._kill_leftovers()
+            if self._sandbox is not None:
+                self._sandbox.groups.sweep()
+            self._home.sweep_records(match.match_id)
+            (self._home.playing / match.match_id).unlink(missing_ok=True)
+        if isinstance(end, Void) and end.no_room:
+            raise NoRoom(end.reason)
+        return match, end
+
+
+class _Worker:
+    """One process, and the match that it plays.
+
+    Attributes:
+        process: the process.
+        pipe: our end of the pipe to it.
+        match: what it plays; None if it is idle.
+    """
+
+    def __init__(
+        self,
+        context: multiprocessing.context.SpawnContext,
+        home: Home,
+        patience: Patience,
+        join_seconds: float,
+        sandbox: Sandbox | None,
+    ) -> None:
+        self._patience = patience
+        self._join_seconds = join_seconds
+        self._beats = context.RawValue(ctypes.c_ulong, 0)
+        self.pipe, theirs = context.Pipe()
+        self.process: SpawnProcess = context.Process(
+            target=_work,
+            args=(
+                theirs,
+                home,
+                self._beats,
+                patience.tick_seconds,
+                join_seconds,
+                sandbox,
+                journal.form_of_this_process(),
+            ),
+            daemon=True,
+        )
+        with undisturbed():
+            self.process.start()
+        theirs.close()
+        self.match: Match | None = None
+        self._seen = 0
+        self._silent = 0
+        self._ticks = 0
+        self._max_ticks = 0
+
+    def give(self, match: Match) -> None:
+        """Let it play a match. If it is dead already, `told` will tell."""
+        self.match = match
+        self._silent = self._ticks = 0
+        self._max_ticks = math.ceil((self._join_seconds + max_seconds(match)) / self._patience.tick_seconds)
+        self._out_of_memory = _out_of_memory_kills()
+        try:
+            self.pipe.send(match)
+        except OSError:
+            self.process.join(1)
+
+    def tick(self) -> str:
+        """Look for a sign of life; return why it must be killed, or nothing."""
+        self._ticks += 1
+        if self._beats.value == self._seen:
+            self._silent += 1
+        else:
+            self._seen, self._silent = self._beats.value, 0
+        if self._silent >= (self._patience.silent_ticks if self._seen else self._patience.start_ticks):
+            return f"the worker showed no sign of life for {self._silent * self._patience.tick_seconds:g} s"
+        if self._ticks >= self._max_ticks:
+            return f"the match took {self._ticks * self._patience.tick_seconds:g} s, more than its clock allows"
+        return ""
+
+    def told(self) -> End | Invitation:
+        """Return the end of its match, or how it died before it had one; or else a seat that waits for its bot."""
+        with contextlib.suppress(EOFError, OSError):
+            if self.pipe.poll():
+                told: End | Invitation = self.pipe.recv()
+                return told
+        self.process.join(1)
+        code = self.process.exitcode
+        how = (
+            "ended" if code is None else f"was killed by {_signal(-code)}" if code < 0 else f"ended with status {code}"
+        )
+        memory = "; the machine ran out of memory meanwhile" if _out_of_memory_kills() != self._out_of_memory else ""
+        return Void(f"the worker {how}{memory}", worker_died=True)
+
+    def kill(self) -> None:
+        """Kill the process and everything below it, stopped or not."""
+        self.pipe.close()
+        if self.process.is_alive() and self.process.pid is not None:
+            kill_below(self.process.pid)
+        self.process.join()
+
+    def close(self) -> None:
+        """Let the process end, and with it its agents; see `end`."""
+        self.pipe.close()
+
+    def end(self, deadline: float) -> None:
+        """Wait until it has ended; kill it if it has not by then (`time.monotonic`), or at once if it plays a match."""
+        if self.match is None:
+            self.process.join(max(0.0, deadline - time.monotonic()))
+        if self.process.is_alive():
+            self.kill()
+
+
+def max_seconds(match: Match) -> float:
+    """Return how long a match may take from when all have joined: the time of all seats, one after the other, and some more."""
+    control = TimeControl.parse(match.condition.clock)
+    return len(match.seats) * (control.bank + MAX_DECISIONS * control.increment) + EXTRA_SECONDS
+
+
+def _signal(number: int) -> str:
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+def _out_of_memory_kills() -> str:
+    """Return how many processes Linux has killed for want of memory; empty if it does not say."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        return found[1] if found else ""
+    return ""
+
+
+# --- in the worker ----------------------------------------------------------------------------------
+
+
+def _work(
+    pipe: Connection,
+    home: Home,
+    beats: ctypes.c_ulong,
+    beat_seconds: float,
+    join_seconds: float,
+    sandbox: Sandbox | None,
+    form: journal.Form | None,
+) -> None:
+    become_worker()
+    if form is not None:
+        journal.begin(form)
+    os.umask(0o077)
+    asyncio.run(_play_matches(pipe, home, beats, beat_seconds, join_seconds, sandbox))
+
+
+async def _play_matches(
+    pipe: Connection,
+    home: Home,
+    beats: ctypes.c_ulong,
+    beat_seconds: float,
+    join_seconds: float,
+    sandbox: Sandbox | None,
+) -> None:
+    beating = asyncio.create_task(_beat(beats, beat_seconds))
+    async with RefereeServer() as server:
+        while True:
+            try:
+                match: Match = pipe.recv()
+            except (EOFError, OSError):
+                break
+            try:
+                end = await _play(match, home, server, join_seconds, sandbox, pipe)
+            except Exception as error:  # whatever it is: the ladder must hear of it, and this worker goes on
+                end = Void(f"{type(error).__name__}: {error}", no_room=is_for_want_of_room(error))
+            try:
+                pipe.send(end)
+            except OSError:
+                break
+    beating.cancel()
+
+
+async def _beat(beats: ctypes.c_ulong, seconds: float) -> None:
+    """Show that the event loop turns."""
+    while True:
+        beats.value += 1
+        await asyncio.sleep(seconds)
+
+
+async def _play(
+    match: Match,
+    home: Home,
+    server: RefereeServer,
+    join_seconds: float,
+    sandbox: Sandbox | None,
+    pipe: Connection,
+) -> End:
+    game = find(match.condition.game)
+    plan = MatchPlan(
+        game=game,
+        setup=game.setup(len(match.seats), match.condition.options, shipped_board(game)),
+        match_id=match.match_id,
+        seed=match.seed,
+        bots=match.labels,
+        control=TimeControl.parse(match.condition.clock),
+        reveals_seed=False,  # that would tell a bot what else is drawn from it, or that this is no match of a block
+    )
+    # The draws of a match without a block are nobody else's: the runtimes that it reads stay in memory for the next.
+    sandbox = None if sandbox is None else replace(sandbox, forgets=match.block is not None)
+    players = [_player(version, home, join_seconds, sandbox) for version in match.seats]
+    path = home.record(match.match_id)
+    private_folder(path.parent)
+    try:
+        with announced(home, match, server.local_address):
+            report = await play_match(
+                plan,
+                players,
+                server=server,
+                record=path,
+                announce=lambda seat, token: pipe.send(
+                    Invitation(match, seat, token, server.local_address, join_seconds)
+                ),
+                position_file=home.logs(match.match_id) / "position.json",
+                starved_is_void=match.voids
+                < MAX_VOIDS - 1,  # at its last attempt, a start that fails counts in any case
+            )
+        record = verify(path, find, match.seed)
+    except MatchVoid as error:
+        return Void(str(error), no_room=is_for_want_of_room(error))
+    except RecordError as error:
+        return Void(f"the record does not verify: {error}")
+    if record.last_hash != report.record_hash:
+        return Void("the record was replaced by another one before it could be verified")
+    if report.logs:
+        folder = home.logs(match.match_id)
+        for one in (home.all_logs, folder.parent, folder):
+            private_folder(one)
+        for seat, text in report.logs.items():
+            write_private(folder / f"seat{seat}.log", text.encode(errors="replace"))
+        used = {seat: asdict(usage) for seat, usage in report.usages.items()}
+        if used:
+            write_private(home.usage(match.match_id), json.dumps(used).encode())
+    return Finished(report.result, report.record_hash, report.telemetry)
+
+
+def _player(version: Version, home: Home, join_seconds: float, sandbox: Sandbox | None) -> Player:
+    if version.is_house:
+        return House(house_bots()[version.bot])
+    if version.is_at_home:
+        return Remote(join_seconds)
+    folder = home.versions / version.content_hash
+    return Command(version.run, environment(home.runtimes()), folder, join_seconds, sandbox)

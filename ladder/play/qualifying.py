@@ -1,0 +1,82 @@
+"""How a new version qualifies: a match against `random`, once more alone if it went wrong beside others."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+
+from ladder.archive.sealing import seal_match
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.standings import scheduled
+from ladder.facts.store import Store
+from ladder.model.condition import Condition
+from ladder.model.match import HOUSE, Match, Version
+from ladder.operation.errors import SealBroken
+from ladder.operation.home import QUALIFY, Home
+from ladder.operation.progress import Remark
+from ladder.play.cluster_pool import ClusterPool
+from ladder.play.pool import End, Finished, Pool, Void
+from referee.match.result import Outcome
+
+
+def partner_of(store: Store, condition: Condition) -> Version:
+    """Return the bot against which versions qualify."""
+    return next(
+        version for version in scheduled(store, condition) if version.author == HOUSE and version.bot == "random"
+    )
+
+
+def qualify_alone(home: Home, store: Store, pool: Pool | ClusterPool, failed: Match) -> Remark:
+    """Let a version try once more to qualify while nothing else is being played; this decides."""
+    version, *partners = failed.seats
+    for _ in range(MAX_VOIDS):
+        match = qualifying(version, partners[0], failed.condition, len(failed.seats))
+        end = pool.play_alone(match)
+        if not (isinstance(end, Void) and end.worker_died):
+            break
+    return settle_qualification(home, store, match, end)
+
+
+def qualifying(version: Version, partner: Version, condition: Condition, seats: int) -> Match:
+    """Return a match in which a version can qualify."""
+    return Match(
+        match_id=f"{QUALIFY}{version.id}-{secrets.token_hex(8)}",
+        block=None,
+        condition=condition,
+        seats=(version, *[partner] * (seats - 1)),
+        seed=secrets.randbits(62),
+    )
+
+
+def not_this_time(version: Version, condition: Condition, reason: str) -> Remark:
+    """Return what is said of a version that neither qualified nor failed."""
+    fields = {"bot": version.label, "author": version.author, "game": condition.game, "reason": reason}
+    text = f"{version.label} could not be qualified this time: {reason}"
+    return Remark(text, "qualification_void", logging.WARNING, fields)
+
+
+def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Remark:
+    """Note whether a version got through its qualification; return what is to be said."""
+    version, hint = match.seats[0], ""
+    if isinstance(end, Void) and not end.worker_died:
+        return not_this_time(version, match.condition, end.reason)
+    reason = why_not(end)
+    if isinstance(end, Finished):
+        hint = f" (its log: {home.logs(match.match_id) / 'seat0.log'})" if reason else ""
+        try:
+            seal_match(home, match.match_id, match.seed, end.record_hash)
+        except SealBroken as error:
+            hint += f"; {error}"
+    store.qualify(version.id, match.condition, passed=not reason, reason=reason)
+    text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
+    fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
+    event = "not_qualified" if reason else "qualified"
+    return Remark(f"{version.label} {text}{hint}", event, fields={**fields, "reason": reason})
+
+
+def why_not(end: End) -> str:
+    """Return why a version does not qualify; empty if it does."""
+    if isinstance(end, Void):
+        return f"its worker died {MAX_VOIDS} times: {end.reason}" if end.worker_died else end.reason
+    seat = end.result.seats[0]
+    return "" if seat.outcome is Outcome.PLAYED else f"{seat.outcome.value}: {seat.detail}"

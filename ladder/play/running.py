@@ -1,0 +1,572 @@
+"""Run a ladder: take the lock, let new versions qualify, play matches, and count them.
+
+No two matches of one block are played at the same time: they share their luck, and a bot in one could tell it to a bot in the other.
+So each worker takes a match of a block of its own, and blocks are scheduled until all workers have one. Between blocks newcomers
+qualify, a few at a time, so that neither waits for all of the others.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import secrets
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from ladder.archive.key import ladder_key
+from ladder.archive.packs import Packer
+from ladder.archive.sealing import seal_block, seal_blocks, seal_match
+from ladder.facts.register import Connection
+from ladder.facts.schema import MAX_VOIDS
+from ladder.facts.standings import KILLS_WORKERS, scheduled, to_qualify
+from ladder.facts.store import Store
+from ladder.intake.submission import Inspector, open_to_boxes
+from ladder.model.condition import Agreed, Condition
+from ladder.model.match import HOUSE, HOUSE_PREFIX, JOIN_SECONDS, Match, Version
+from ladder.model.rating import rate
+from ladder.model.trial import Trial
+from ladder.operation.errors import CannotPlay, LadderError, SealBroken, TooFew
+from ladder.operation.home import Home
+from ladder.operation.journal import note
+from ladder.operation.progress import NOTHING, Progress, Remark
+from ladder.operation.room import Room, check_room
+from ladder.play.blocks import Blocks
+from ladder.play.cluster_pool import ClusterPool
+from ladder.play.playing import sweep
+from ladder.play.pool import End, Finished, Invitation, Pool, Void
+from ladder.play.qualifying import not_this_time, partner_of, qualify_alone, qualifying, settle_qualification, why_not
+from referee.files import private_folder
+from referee.live.matches.cluster import Crew
+from referee.match.clock import TimeControl
+from referee.match.result import MAX_LAG_SHARE, Outcome, Result
+from referee.registry import find, games, house_bots
+from referee.sandbox.box import Sandbox
+from referee.version import installed_version
+
+AWAY_SECONDS = 600.0
+"""How long a match waits for a bot at home that is not connected; then it is played without it, and counts."""
+IDLE_SECONDS = 1.0
+"""How often a run that goes on until it is stopped looks for something to play."""
+TRY_AGAIN_SECONDS = 900.0
+"""When such a run lets a version try again to qualify whose match was void, or whose files were not there."""
+MAX_NEWCOMERS = 4
+"""How many newcomers may try to qualify between two blocks: about as many matches as a block has."""
+MAX_GIVEN_UP = 10
+"""A run in which this many matches are given up for no known reason ends: something is wrong with this machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunPlan:
+    """What a run is to do."""
+
+    games: Sequence[Agreed]
+    """Each block is of the one that has had the fewest matches in this run."""
+    matches: int | None
+    """The least number of matches to be played; None to play until somebody stops the run."""
+    workers: int
+    """How many are played at a time."""
+    clock: TimeControl
+    """The time control of each seat."""
+    join_seconds: float = JOIN_SECONDS
+    """How long agents may take to join."""
+    same_author: bool = False
+    """Whether two bots of one author may meet."""
+    sandbox: Sandbox | None = None
+    """What confines submitted bots; None to let them run with the rights of this process."""
+    guests: bool = True
+    """Whether bots at home are guests: then matches with them do not rate bots that somebody has submitted."""
+    invite: Callable[[Invitation], None] | None = None
+    """How bots at home are called to a match; None if they cannot be reached: what they are in is left for later."""
+    crew: Crew[Match] | None = None
+    """Where matches are played on other machines; None to play all on this one."""
+
+
+def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
+    """Finish what an earlier run under the same conditions has left, then play matches in whole blocks, and rate them.
+
+    Raises:
+        LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
+        NoRoom: if the disk is full. What is not over then is taken up by the next run, and no attempt at it counts.
+    """
+    with home.only_run():
+        store.disconnect()  # a server that was killed may have left that bots at home are connected
+        yield from run_locked(home, store, plan)
+
+
+def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
+    """Do the same for one who holds the lock of the ladder's runs."""
+    check_room(home.folder)
+    private_folder(home.records)
+    home.sweep_records()
+    home.gather_qualifications()
+    ladder_key(home, store)
+    sweep(home)
+    if plan.sandbox is not None:
+        open_to_boxes(home.versions)
+    for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+        yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
+    chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
+    for other, count in store.open_matches().items():
+        if other not in chosen:
+            text = f"{count} matches of another run are left; they need {other.arguments}"
+            yield Progress(Remark(text, level=logging.WARNING), 0, 0)
+    with _pool(home, plan) as pool:
+        for condition in chosen:
+            enter_house_bots(store, condition)
+        yield from _Play(home, store, pool, chosen, plan).play()
+
+
+def _pool(home: Home, plan: RunPlan) -> Pool | ClusterPool:
+    if plan.crew is not None:
+        return ClusterPool(home, plan.crew, plan.join_seconds)
+    return Pool(home, plan.workers, None, plan.join_seconds, plan.sandbox, plan.invite)
+
+
+def enter_house_bots(store: Store, condition: Condition) -> None:
+    """Add the house bots that play a game; they need not qualify."""
+    game = find(condition.game)
+    for name, bot in house_bots().items():
+        if bot.plays(game):
+            content = f"{HOUSE_PREFIX}{name}:{installed_version()}"
+            playable = [other.name for other in games().values() if bot.plays(other)]
+            version, _ = store.add_version(name, HOUSE, content, [], playable, "Python")
+            if version.id not in store.qualifications(condition):
+                store.qualify(version.id, condition, passed=True, reason="house bot")
+
+
+class _Play:
+    """The matches of one run."""
+
+    def __init__(
+        self,
+        home: Home,
+        store: Store,
+        pool: Pool | ClusterPool,
+        chosen: Mapping[Condition, Sequence[int]],
+        plan: RunPlan,
+    ) -> None:
+        self._home = home
+        self._store = store
+        self._pool = pool
+        self._chosen = chosen
+        self._plan = plan
+        self._inspector = Inspector(home.versions)
+        self._packer = Packer(home, store)
+        self._blocks = {
+            condition: Blocks(store, condition, seat_counts, same_author=plan.same_author, guests=plan.guests)
+            for condition, seat_counts in chosen.items()
+        }
+        self._scheduled: deque[Match] = deque()
+        """Not handed out yet."""
+        self._again: deque[Match] = deque()
+        """Void, and to be played again."""
+        self._causes: deque[Match] = deque()
+        """Given up because their workers died; trials follow as soon as nothing else is being played."""
+        self._tries_again: dict[tuple[int, int], float] = {}
+        """When each newcomer under a condition may play to qualify once more, by `time.monotonic`; infinite while it does so."""
+        self._doubtful: deque[Match] = deque()
+        """Versions did not qualify in these, beside other matches; they try again as soon as nothing else is being played."""
+        self._remarks: list[Remark] = []
+        """What is to be said with the next progress."""
+        self._playing: dict[str, Match] = {}
+        """What is being played, by the id of the match."""
+        self._connected: Mapping[int, Connection] = {}
+        """The bots at home that were connected when something was scheduled last, and how many places of each were needed then."""
+        self._needed = Counter[int]()
+        self._away_since: dict[int, float] = {}
+        """Since when bots at home have been away whose matches wait for them, by `time.monotonic`."""
+        self._began: dict[str, float] = {}
+        """When each match that is being played was handed out, by `time.monotonic`."""
+        self._newcomers_of_run = (
+            None
+            if plan.matches is None
+            else {(version.id, condition.id) for condition in chosen for version in to_qualify(store, condition)}
+        )
+        """Who is to qualify, and where: who was there when the run began, and is not done; None for a run without an end, for all."""
+        self._tried = store.newcomers_since_the_last_block()
+        """How many newcomers have had their turn since the last block was scheduled, be it in an earlier run."""
+        self._planned = dict.fromkeys(chosen, 0)
+        self._counted = 0
+        self._lagged = 0
+        self._given_up = 0
+        self._room = Room(home.folder, waits=plan.matches is None)
+
+    def play(self) -> Iterator[Progress]:
+        """Play until enough matches are over, and all blocks whole; or until somebody stops the run."""
+        unfinished = [match for condition in self._chosen for match in self._store.unfinished(condition)]
+        kept = [match for match in unfinished if self._plan.invite is not None or not match.at_home]
+        if len(kept) < len(unfinished):
+            left = len(unfinished) - len(kept)
+            yield Progress(Remark(f"{left} matches with bots at home are left until the ladder is served"), 0, 0)
+        self._add(kept)
+        if self._scheduled:
+            yield Progress(Remark(f"finishing {len(self._scheduled)} matches of an earlier run"), 0, 0)
+        while True:
+            for match, end in self._pool.play(self._next()):
+                self._settle(match, end)
+                yield from self._progress()
+            yield from self._progress()
+            if not self._room.is_there():
+                time.sleep(IDLE_SECONDS)
+                continue
+            if self._doubtful:
+                yield from self._try_alone()
+            elif self._causes:
+                yield from self._hold_trials()
+            elif self._plan.matches is None or self._again or self._scheduled:  # these wait for bots at home
+                time.sleep(IDLE_SECONDS)
+            else:
+                break
+        if self._lagged:
+            self._say(
+                f"in {self._lagged} of {self._counted} matches the referee was late for more than"
+                f" {MAX_LAG_SHARE:.0%} of the time: this machine is too busy, or has too many workers"
+            )
+            yield from self._progress()
+
+    def _progress(self) -> Iterator[Progress]:
+        remarks, self._remarks = self._remarks or [NOTHING], []
+        for remark in remarks:
+            yield Progress(remark, self._counted, max(self._plan.matches or 0, sum(self._planned.values())))
+
+    def _say(self, text: str) -> None:
+        """Say with the next progress what is not as it should be."""
+        self._remarks.append(Remark(text, level=logging.WARNING))
+
+    def _tell(self, event: str, match: Match, level: int = logging.INFO, text: str = "", **fields: object) -> None:
+        """Tell with the next progress what has happened to a match."""
+        known = {"match": match.match_id, "game": match.condition.game, "bots": match.labels}
+        self._remarks.append(Remark(text, event, level, {**known, **fields}))
+
+    def _add(self, matches: Sequence[Match]) -> None:
+        self._scheduled.extend(matches)
+        for match in matches:
+            self._planned[match.condition] += 1
+
+    def _next(self) -> Iterator[Match | None]:
+        """Yield what is to be played: what was void first; schedule more when nothing can begin. Stop before a trial.
+
+        Yield None as long as all that is left waits: for another match of its block, for newcomers, for bots at home, or for room.
+        """
+        while not (self._causes or self._doubtful):
+            if not self._room.is_there():
+                yield None
+                continue
+            match = self._take()
+            if match is None:
+                self._fill()
+                match = self._take()
+            if match is None:
+                if not (self._again or self._scheduled or self._playing):
+                    return
+                yield None
+                continue
+            try:
+                self._check(match)
+            except CannotPlay as error:
+                if match.block is None:
+                    self._remarks.append(not_this_time(match.seats[0], match.condition, str(error)))
+                    self._let_try_later(match)
+                    continue
+                self._store.give_up(match, str(error))
+                text = f"match {match.match_id} is given up: {error}"
+                self._tell("match_given_up", match, logging.ERROR, text, reason=str(error))
+                self._end(match)
+            else:
+                self._playing[match.match_id] = match
+                self._began[match.match_id] = time.monotonic()
+                # At once: the next progress comes when a match is over.
+                note("match_begun", match=match.match_id, game=match.condition.game, bots=match.labels)
+                yield match
+
+    def _take(self) -> Match | None:
+        """Take out the first match that can begin now."""
+        connected = self._store.connected()
+        called = Counter(version.id for match in self._playing.values() for version in match.at_home)
+        blocks = {match.block for match in self._playing.values()} - {None}
+        for waiting in (self._again, self._scheduled):
+            for match in waiting:
+                if self._can_begin(match, connected, called) and match.block not in blocks:
+                    waiting.remove(match)
+                    return match
+        return None
+
+    def _can_begin(self, match: Match, connected: Mapping[int, Connection], called: Mapping[int, int]) -> bool:
+        """Tell whether the bots at home in a match are there, or have been away for too long."""
+        can_begin, now = True, time.monotonic()
+        for version in match.at_home:  # look at all of them: the times of those that are away run together
+            if version.id in connected:
+                self._away_since.pop(version.id, None)
+                can_begin &= called[version.id] < connected[version.id].matches
+            else:
+                can_begin &= now - self._away_since.setdefault(version.id, now) >= AWAY_SECONDS
+        return can_begin
+
+    def _fill(self) -> None:
+        """Add newcomers who are to qualify, or, when enough of them have had their turn, a block, unless enough was played."""
+        self._connected = self._store.connected()
+        unfinished = (*self._playing.values(), *self._again, *self._scheduled)
+        self._needed = Counter(  # one place for each block, of which one match is played at a time
+            version
+            for version, _ in {(one.id, match.block or match.match_id) for match in unfinished for one in match.at_home}
+        )
+        if self._let_try(MAX_NEWCOMERS - self._tried) or self._waits_for_newcomers():
+            return
+        if not self._add_block():
+            self._let_try(MAX_NEWCOMERS)  # nothing else can be played
+
+    def _waits_for_newcomers(self) -> bool:
+        """Tell whether the first block of a run waits for newcomers that qualify at this moment, so that it can be theirs."""
+        is_first = self._plan.matches is not None and not any(self._planned.values())
+        return is_first and any(match.block is None for match in self._playing.values())
+
+    def _let_try(self, most: int) -> bool:
+        """Add newcomers who are to qualify, so many at most; return whether there was one."""
+        newcomers = list(islice(self._newcomers(), max(0, most)))
+        self._scheduled.extend(newcomers)
+        self._tried += len(newcomers)
+        return bool(newcomers)
+
+    def _add_block(self) -> bool:
+        """Schedule a block, unless enough was played, or there is nobody worth it; return whether that was so.
+
+        Raises:
+            TooFew: if a run that is to play so many matches has too few bots for any, and waits for none to qualify.
+        """
+        if self._plan.matches is None:
+            conditions = [one for one in self._chosen if self._is_worth_playing(one)]
+        elif sum(self._planned.values()) < self._plan.matches:
+            conditions = [one for one in self._chosen if not self._has_newcomers(one) or self._is_worth_playing(one)]
+        else:
+            return False
+        if not conditions:
+            return False
+        condition = min(conditions, key=lambda condition: self._planned[condition])
+        try:
+            self._add(self._blocks[condition].add(secrets.randbits(62), self._is_playable))
+        except TooFew:  # others may come
+            if self._plan.matches is None or self._has_newcomers(condition):
+                return False
+            raise
+        self._tried = 0
+        return True
+
+    def _has_newcomers(self, condition: Condition) -> bool:
+        """Tell whether a version is to qualify, or does so already."""
+        now = time.monotonic()
+        return any(
+            not now < self._tries_again.get((version.id, condition.id), 0.0) < math.inf
+            for version in self._to_qualify(condition)
+        )
+
+    def _to_qualify(self, condition: Condition) -> list[Version]:
+        """Return the versions that this run lets qualify."""
+        known = self._newcomers_of_run
+        if known is not None and not known:
+            return []
+        return [
+            version
+            for version in to_qualify(self._store, condition)
+            if (known is None or (version.id, condition.id) in known)
+            and (self._plan.invite is not None or not version.is_at_home)
+        ]
+
+    def _newcomers(self) -> Iterator[Match]:
+        """Yield a match for each version that is to qualify, and does not do so already."""
+        for condition, seat_counts in self._chosen.items():
+            for version in self._to_qualify(condition):
+                key = version.id, condition.id
+                if self._tries_again.get(key, 0.0) <= time.monotonic():
+                    self._tries_again[key] = math.inf
+                    yield qualifying(version, partner_of(self._store, condition), condition, min(seat_counts))
+
+    def _is_worth_playing(self, condition: Condition) -> bool:
+        """Tell whether there is a bot that somebody has submitted, and that could play now."""
+        resting = {HOUSE, *self._store.out_of_budget()}
+        return any(
+            version.author not in resting and self._has_time(version) for version in scheduled(self._store, condition)
+        )
+
+    def _has_time(self, version: Version) -> bool:
+        """Return whether a version can be in a further block: one at home must have places that its other blocks do not need."""
+        if not version.is_at_home:
+            return True
+        connection = self._connected.get(version.id)
+        return connection is not None and self._needed[version.id] < connection.matches
+
+    def _is_playable(self, version: Version) -> bool:
+        """Return whether a version can be played: its files are those that were submitted, or that is said; it is not busy at home."""
+        if not self._has_time(version):
+            return False
+        try:
+            self._inspector.check(version)
+        except CannotPlay as error:
+            self._say(str(error))
+            return False
+        return True
+
+    def _check(self, match: Match) -> None:
+        """Check that a match that was scheduled can still be played.
+
+        Raises:
+            CannotPlay: if it cannot.
+        """
+        guilty = self._store.guilty()
+        for version in match.seats:
+            if version.id in guilty:
+                raise CannotPlay(f"{version.label} is suspended: {KILLS_WORKERS}")
+            self._inspector.check(version)
+
+    def _settle(self, match: Match, end: End) -> None:
+        """Count a match, or note that it was void."""
+        del self._playing[match.match_id]
+        seconds = time.monotonic() - self._began.pop(match.match_id)
+        if match.block is None:
+            self._settle_newcomer(match, end)
+            return
+        if isinstance(end, Finished):
+            with self._store.writing():
+                if count(self._store, match, end.result, end.record_hash):
+                    self._counted += 1
+                    self._store.note_telemetry(match, end.telemetry)
+            self._lagged += end.result.lagged
+            out = [
+                f"{seat.bot}: {seat.outcome.value}" for seat in end.result.seats if seat.outcome is not Outcome.PLAYED
+            ]
+            self._tell("match_ended", match, seconds=seconds, out=out, late=end.result.lagged or None)
+            self._end(match)
+            return
+        times = self._store.void(match, end.reason)
+        if times < MAX_VOIDS:
+            self._again.append(replace(match, voids=times))
+            text = f"match {match.match_id} is void and is played again: {end.reason}"
+            self._tell("match_void", match, logging.WARNING, text, attempt=times, seconds=seconds, reason=end.reason)
+            return
+        text = f"match {match.match_id} was void {times} times and is given up: {end.reason}"
+        self._tell("match_given_up", match, logging.ERROR, text, seconds=seconds, reason=end.reason)
+        self._end(match)
+        if end.worker_died:
+            self._causes.append(match)
+        else:
+            self._give_up(text)
+
+    def _let_try_later(self, match: Match) -> None:
+        """Let a version that neither qualified nor failed in a match try again after a while."""
+        self._tries_again[match.seats[0].id, match.condition.id] = time.monotonic() + TRY_AGAIN_SECONDS
+
+    def _note_tried(self, match: Match) -> None:
+        """Note that it was decided in a match whether a version qualifies."""
+        key = match.seats[0].id, match.condition.id
+        self._tries_again.pop(key, None)
+        self._blocks[match.condition].forget()  # who is scheduled there has changed, and by nobody else
+        if self._newcomers_of_run is not None:
+            self._newcomers_of_run.discard(key)
+
+    def _settle_newcomer(self, match: Match, end: End) -> None:
+        self._let_try_later(match)
+        if match.at_home and isinstance(end, Void):  # it has done nothing on this machine by which a worker could die
+            self._remarks.append(not_this_time(match.seats[0], match.condition, end.reason))
+        elif match.at_home and isinstance(end, Finished) and end.result.seats[0].outcome is Outcome.START:
+            self._remarks.append(not_this_time(match.seats[0], match.condition, "it did not come"))
+        elif why_not(end) and not match.at_home:  # nobody here can harm one at home
+            self._doubtful.append(match)
+        else:
+            self._note_tried(match)
+            self._remarks.append(settle_qualification(self._home, self._store, match, end))
+
+    def _try_alone(self) -> Iterator[Progress]:
+        """Let versions that did not qualify beside others try again. Nothing else is being played."""
+        while self._doubtful:
+            match = self._doubtful.popleft()
+            self._remarks.append(qualify_alone(self._home, self._store, self._pool, match))
+            yield from self._progress()
+            self._let_try_later(match)
+            if match.seats[0].id in self._store.qualifications(match.condition):
+                self._note_tried(match)
+
+    def _end(self, match: Match) -> None:
+        """Let a match be over, and reveal the seed of its block if it was the last one."""
+        self._blocks[match.condition].touch(match.versions)
+        if match.block is not None and self._store.is_over(match.block):
+            problems = seal_block(self._home, self._store, match.block)
+            if not problems:
+                self._packer.add(match.block)
+            self._remarks += [Remark(problem, level=logging.ERROR) for problem in problems]
+
+    def _give_up(self, text: str) -> None:
+        """Count a match that was given up for no known reason.
+
+        Raises:
+            LadderError: if it is one too many.
+        """
+        self._given_up += 1
+        if self._given_up >= MAX_GIVEN_UP:
+            raise LadderError(f"{self._given_up} matches were given up; look at this machine. The last: {text}")
+
+    def _hold_trials(self) -> Iterator[Progress]:
+        """Hold the trials of the versions in matches that were given up because their workers died. Nothing else is being played.
+
+        Raises:
+            LadderError: if the machine is at fault.
+        """
+        tried: list[Version] = []
+        while self._causes:
+            cause = self._causes.popleft()
+            house = [version for version in scheduled(self._store, cause.condition) if version.author == HOUSE]
+            ratings = self._store.ratings(cause.condition)
+            best = max(house, key=lambda version: ratings[version.id].low if version.id in ratings else -math.inf)
+            trial = Trial(cause, best, tried)
+            if tried and not trial.suspects:
+                continue
+            tried += trial.suspects
+            names = ", ".join(version.label for version in trial.suspects)
+            self._say(f"workers died: trying {names} against house bots" if names else "workers died")
+            yield from self._progress()
+            yield from self._hold(trial)
+
+    def _hold(self, trial: Trial) -> Iterator[Progress]:
+        for match in trial.matches():
+            end = self._pool.play_alone(match)
+            if isinstance(end, Finished):
+                try:
+                    seal_match(self._home, match.match_id, match.seed, end.record_hash)
+                except SealBroken as error:
+                    self._say(str(error))
+            trial.settle(worker_died=isinstance(end, Void) and end.worker_died)
+            if trial.machine_is_at_fault:
+                raise LadderError("workers die even in matches between house bots; look at this machine (memory, disk)")
+            yield from self._progress()
+        for version in trial.suspects:
+            self._store.note_trial(trial.cause.match_id, version.id, guilty=version in trial.guilty)
+        for blocks in self._blocks.values():
+            blocks.forget()
+        for version in trial.guilty:
+            fields = {"bot": version.label, "author": version.author, "reason": KILLS_WORKERS}
+            text = f"{version.label} is suspended: {KILLS_WORKERS}"
+            self._remarks.append(Remark(text, "suspended", logging.WARNING, fields))
+        if not trial.guilty:
+            self._give_up(
+                f"workers died over match {trial.cause.match_id}, but over no match in which its bots were tried"
+            )
+        yield from self._progress()
+
+
+def count(store: Store, match: Match, result: Result, record_hash: str) -> bool:
+    """Make a match count, in one transaction; return False if it counts already.
+
+    The versions in it are rated, unless the same was played before between them in these seats: that is no new evidence.
+    """
+    with store.writing():
+        if store.is_counted(match):
+            return False
+        ratings = None
+        if not store.was_played(match, result.digest):
+            parents = {version.id: version.parent for version in store.versions(match.versions).values()}
+            ranks = [seat.rank for seat in result.seats]
+            rated = match.rated([seat.outcome for seat in result.seats])
+            ratings = rate(store.ratings(match.condition, parents), match.versions, ranks, parents, rated)
+        store.count(match, result, record_hash, ratings)
+        return True

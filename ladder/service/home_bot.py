@@ -1,0 +1,119 @@
+"""A bot where it is: what it is, how it is started there, and how it plays one match."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dogana.v1 import ladder_pb2, referee_pb2
+from ladder.service.relay import Relay
+from referee.bots.files import taken_in, where_it_is
+from referee.bots.manifest import own_environment
+from referee.files import in_words, write_private
+from referee.live.matches.play import EXIT_SECONDS
+from referee.live.seats.command import GRACE_SECONDS, AgentProcess, CannotStart
+from referee.live.seats.last_words import last_words
+from referee.terminal import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Bot:
+    """A bot on this machine."""
+
+    run: tuple[str, ...]
+    """The command that starts it."""
+    folder: Path
+    """Where it runs."""
+    games: tuple[str, ...]
+    content: str
+    """What distinguishes this version from others."""
+
+
+def look_at(path: Path, content: str) -> Bot:
+    """Return what is at a path; nothing is copied, and nothing run.
+
+    Args:
+        path: a program or a folder, as for `dogana ladder submit`.
+        content: what distinguishes this version; empty for the SHA-256 over its files.
+
+    Raises:
+        BadBot: if it is no bot.
+    """
+    manifest, folder = where_it_is(path)
+    if not content:
+        with taken_in(path, programs=own_environment()["PATH"]) as (_, artefact):
+            content = artefact.content_hash
+    return Bot(manifest.run, folder, manifest.games, content)
+
+
+async def play_match(
+    bot: Bot, invitation: ladder_pb2.Invitation, play: Callable[[], Any], logs: Path | None, say: Callable[[str], None]
+) -> None:
+    """Let a bot play a match to which it is invited; say how it went.
+
+    Args:
+        bot: the bot.
+        invitation: the match.
+        play: opens a stream of bytes to the ladder.
+        logs: the folder for what it writes; None to show only the last lines if it fails.
+        say: takes a line.
+    """
+    others = [label for seat, label in enumerate(invitation.bots) if seat != invitation.seat]
+    about = f"match {visible(invitation.match, 40)}"
+    say(
+        f"{about}: {visible(invitation.game, 40)}, seat {invitation.seat} of {len(invitation.bots)},"
+        f" against {visible(', '.join(others), 200)}"
+    )
+    async with Relay(play) as relay:
+        try:
+            process = await AgentProcess.start(bot.run, _environment(relay.address, invitation.token), bot.folder)
+        except CannotStart as error:
+            say(f"{about}: {error}")
+            return
+        ended = ""
+        try:
+            ended = await _until_end(process, relay, invitation.join_seconds)
+        finally:
+            await process.stop(GRACE_SECONDS if relay.over is not None else 0)
+            if logs is not None:
+                try:
+                    write_private(logs / f"{invitation.match}.log", process.log.text().encode())
+                except OSError as error:  # how the match went is told all the same
+                    say(f"{about}: what the bot wrote is not kept: {in_words(error)}")
+        if relay.over is not None:
+            say(f"{about}: {_told(relay.over, invitation)}")
+            return
+        last = last_words(process.log.text())
+        why = visible(relay.refusal or ended, 300)
+        say(f"{about}: {why}" + (f"; the last the bot wrote: {visible(last, 400)}" if last else ""))
+
+
+def _environment(address: str, token: str) -> Mapping[str, str]:
+    kept = {name: value for name, value in own_environment().items() if name != "DOGANA_CA"}
+    return {**kept, "DOGANA_ADDRESS": address, "DOGANA_TOKEN": token}
+
+
+async def _until_end(process: AgentProcess, relay: Relay, join_seconds: float) -> str:
+    """Wait until the match is over or the bot has ended; return how the bot ended, or why it is ended."""
+    ended = asyncio.ensure_future(process.ended())
+    loop = asyncio.get_running_loop()
+    join_by = loop.time() + join_seconds
+    try:
+        while not (ended.done() or relay.over is not None or relay.refusal):
+            if not relay.has_joined and loop.time() > join_by:
+                return f"the bot did not join within {join_seconds:g} s"
+            await asyncio.wait([ended], timeout=EXIT_SECONDS)
+        return f"the bot {ended.result()}" if ended.done() else ""
+    finally:
+        ended.cancel()
+
+
+def _told(over: referee_pb2.GameOver, invitation: ladder_pb2.Invitation) -> str:
+    """Return how a match went for the bot, in words."""
+    ours: Sequence[referee_pb2.SeatResult] = [one for one in over.seats if one.seat == invitation.seat]
+    if not ours:
+        return "it is over"
+    return f"place {ours[0].rank} of {len(over.seats)}, score {ours[0].score}"

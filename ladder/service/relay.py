@@ -1,0 +1,169 @@
+"""The stream of one bot at home: from a socket on this machine to the ladder, and back.
+
+The bot sees a referee on its own machine. What lies between is dealt with here: a connection that is lost is made again, and what
+came twice or not at all is put right. Each answer tells how long the bot has thought, so that the ladder can tell the way from it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import grpc
+from google.protobuf.message import DecodeError
+
+from dogana.v1 import referee_pb2 as pb
+from ladder.operation.lost_calls import LONGEST_PAUSE, LOST, pass_on_cancellation, pauses
+from ladder.operation.meter import RETRY_AFTER
+from referee.live.doors.call import Call
+from referee.live.doors.door import Door
+
+_SECONDS = re.compile(r"[0-9]{1,6}", re.ASCII)
+Stream = Any
+"""A call of Play at the ladder."""
+
+
+def told_to_wait(code: grpc.StatusCode, metadata: Iterable[tuple[str, str | bytes]] | None) -> float | None:
+    """Return after how many seconds a ladder wants us back that has refused a call for a limit; None if it does not say.
+
+    Args:
+        code: how the call ended.
+        metadata: what came with that.
+    """
+    if code is not grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return None
+    told = next((str(value) for name, value in metadata or () if name == RETRY_AFTER), "")
+    return float(told) if _SECONDS.fullmatch(told) else None
+
+
+class Relay:
+    """A socket on this machine for one bot, and the way from there to its seat. Use it as an asynchronous context manager.
+
+    Attributes:
+        address: where the bot joins, as in DOGANA_ADDRESS.
+        has_joined: whether the bot has come to this socket; the ladder welcomes it when all others are there, too.
+        over: the end of the match; None as long as it is not known.
+        refusal: why the stream to the ladder has ended without an end of the match; empty if it has not.
+    """
+
+    def __init__(self, play: Callable[[], Stream]) -> None:
+        """`play` opens a stream of bytes to the ladder."""
+        self._play = play
+        self._door = Door()
+        self._up: Stream | None = None
+        self._open = 0
+        """The number of the decision that was put to the bot last."""
+        self._asked_at = 0.0
+        self._answer: bytes | None = None
+        """What the bot has answered to it."""
+        self._pauses = pauses()
+        self.address = f"unix:{self._door.socket}"
+        self.has_joined = False
+        self._is_welcome = False
+        self.over: pb.GameOver | None = None
+        self.refusal = ""
+
+    async def __aenter__(self) -> Relay:
+        """Let the bot come in."""
+        self._door.serve(self._serve)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End the stream."""
+        await self._door.close()
+
+    async def _serve(self, call: Call) -> None:
+        """Serve the bot's stream."""
+        join = await call.read()
+        if join is None:
+            return
+        self.has_joined = True
+        reading = asyncio.ensure_future(self._read(call))
+        playing = asyncio.ensure_future(self._carry(join, call))
+        try:
+            await asyncio.wait([reading, playing], return_when=asyncio.FIRST_COMPLETED)
+            if playing.done():
+                playing.result()
+            elif self.over is None:
+                self.refusal = "the bot ended its stream before the match was over"
+        finally:
+            for task in (reading, playing):
+                task.cancel()
+            await asyncio.gather(reading, playing, return_exceptions=True)
+            if self._up is not None:
+                self._up.cancel()
+        if self.refusal:
+            await call.abort(grpc.StatusCode.ABORTED, self.refusal)
+
+    async def _carry(self, join: bytes, call: Call) -> None:
+        """Carry what the ladder says to the bot, to the end of the match; come back whenever the connection is lost."""
+        while True:
+            wait: float | None = None
+            up = self._up = self._play()
+            try:
+                await up.write(join)
+                async for data in up:
+                    await self._hand_down(data, call, up)
+                if self.over is None:
+                    self.refusal = "the ladder ended the match without its result"
+                return
+            except grpc.aio.AioRpcError as error:
+                pass_on_cancellation()
+                wait = told_to_wait(error.code(), error.trailing_metadata())
+                if error.code() not in LOST and wait is None:
+                    self.refusal = error.details() or error.code().name
+                    return
+            except DecodeError:
+                self.refusal = "the ladder sent what is no message of the protocol"
+                return
+            finally:
+                self._up = None
+                up.cancel()
+            await asyncio.sleep(max(next(self._pauses), min(wait or 0.0, LONGEST_PAUSE)))
+
+    async def _hand_down(self, data: bytes, call: Call, up: Stream) -> None:
+        message = pb.RefereeMessage.FromString(data)
+        self._pauses = pauses()
+        match message.WhichOneof("message"):
+            case "welcome":
+                if self._is_welcome:
+                    return
+                self._is_welcome = True
+            case "decide" if message.decide.decision == self._open:  # once more, after the connection was lost
+                if self._answer is not None:
+                    await up.write(self._answer)
+                return
+            case "decide":
+                self._ask(message.decide.decision)
+            case "rejected" if message.rejected.reason != pb.Rejected.REASON_STALE:
+                self._ask(message.rejected.decision)
+            case "game_over":
+                self.over = message.game_over
+        await call.write(data)
+
+    def _ask(self, number: int) -> None:
+        self._open, self._answer = number, None
+        self._asked_at = asyncio.get_running_loop().time()
+
+    async def _read(self, call: Call) -> None:
+        """Carry what the bot says to the ladder, until it ends its stream."""
+        while (data := await call.read()) is not None:
+            data = self._with_thought(data)
+            if self._up is not None:
+                with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # lost: see `_hand_down`
+                    await self._up.write(data)
+
+    def _with_thought(self, data: bytes) -> bytes:
+        """Return an answer with how long it took, and remember it; anything else as it is, for the ladder to judge."""
+        try:
+            message = pb.AgentMessage.FromString(data)
+        except DecodeError:
+            return data
+        if message.WhichOneof("message") != "choose" or message.choose.decision != self._open:
+            return data
+        message.choose.thought_ms = (asyncio.get_running_loop().time() - self._asked_at) * 1000
+        self._answer = message.SerializeToString()
+        return self._answer
