@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
@@ -173,6 +174,19 @@ def test_the_ladder_has_few_floors() -> None:
     for room in ROOMS["ladder"]:
         floor[room] = 1 + max((floor[other] for other in below[room]), default=0)
     assert max(floor.values()) <= MOST_FLOORS, floor
+
+
+def test_the_picture_of_the_architecture_has_each_room_in_its_place() -> None:
+    picture = (ROOT / "docs" / "architecture.md").read_text().split("```")[1]
+    at = {house: picture.index(f"| {house} ") for house in ("ladder", "referee")}
+    ladder, referee = picture[at["ladder"] : at["referee"]], picture[at["referee"] :]
+    assert re.findall(r"^  \|   (\w+)/ ", ladder, re.MULTILINE) == [
+        room for room in reversed(ROOMS["ladder"]) if room != "__main__"
+    ]
+    drawn = re.findall(r"(?:^  \|   |, )(\w+)(?:/ |\.py)", referee, re.MULTILINE)
+    assert drawn == list(reversed(ROOMS["referee"]))
+    live = re.findall(r"(\w+)/(?: over|  +\|$)", referee, re.MULTILINE)
+    assert live == list(reversed(ROOMS["referee/live"]))
 
 
 def test_the_sdk_needs_nothing_but_the_messages() -> None:
