@@ -151,7 +151,7 @@ def test_a_long_series_begins_at_once() -> None:
         stderr=subprocess.DEVNULL,
     ) as series:
         assert series.stdout is not None
-        ready, _, _ = select.select([series.stdout], [], [], 20)
+        ready, _, _ = select.select([series.stdout], [], [], patient(20))
         series.kill()
     assert ready
 
