@@ -26,6 +26,13 @@ OTHER_WORDS = {
     "view": "replay",
 }
 """What people type who look for a command that is called otherwise, and that command."""
+EXACTLY = {
+    "list": ["games"],
+    "ladder list": ["ladder bots", "ladder matches"],
+    "version": ["--version"],
+    "ladder version": ["--version"],
+}
+"""The same for whole command lines whose last word is like that of another command."""
 _EXAMPLES = re.compile(r"^Examples?:$", re.MULTILINE)
 _WORD = re.compile(r"""(?:--?[a-z-]+\s(?!-))?(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 """A word of a command; an option and what may be its value are not parted."""
@@ -191,6 +198,9 @@ class Group(_Page, TyperGroup):
 def _meant(word: str, ctx: Any) -> list[str]:
     """Return the commands that somebody may have meant, as they are typed; those of the group at hand first."""
     root = ctx.find_root()
+    _, *groups = ctx.command_path.split()
+    if paths := EXACTLY.get(" ".join([*groups, word.lower()])):
+        return [f"{root.info_name} {path}" for path in paths]
     known: dict[str, list[str]] = {}
     for path in _paths(root.command):
         known.setdefault(path.split()[-1], []).append(f"{root.info_name} {path}")
