@@ -85,6 +85,8 @@ _COLUMNS: dict[str, Callable[[pb.Standing], str]] = {
     "out": lambda one: str(one.out),
 }
 """The columns of a table, and what each says of a standing."""
+_OF_SEVERAL = {Status.NEW.value: "wait for their first match", Status.UNTRIED.value: "wait to qualify"}
+"""What is said of several versions, where it is not what is said of one."""
 _DISPENSABLE = ("different", "mu", "sigma", "out", "author")
 """The columns that a narrow terminal does without, the first of them first."""
 
@@ -119,8 +121,12 @@ def _print(where: Where, title: str, standings: Sequence[pb.Standing]) -> None:
             notes.setdefault("at home, on the machine of its author", []).append(label)
     every = where.command("bots", *(["--game", standings[0].game] if standings else []))
     for why, bots in list(notes.items())[:MAX_NOTES]:
+        why = why if len(bots) == 1 else _OF_SEVERAL.get(why, why)
         more = f" and {len(bots) - MAX_NAMED} more (`{every}`)" if len(bots) > MAX_NAMED else ""
         out.print(f"{', '.join(bots[:MAX_NAMED])}{more}: {why}", soft_wrap=True)
+    if failed := next((one for one in standings if one.status == Status.FAILED.value), None):
+        label = f"{failed.bot} v{failed.version}"
+        out.print(f"why, for its author and the organiser: {where.command('show', label)}", soft_wrap=True)
     if rest := sum(map(len, list(notes.values())[MAX_NOTES:])):
         out.print(f"and {rest} more are not scheduled: `{every}`", soft_wrap=True)
     out.print()
