@@ -15,6 +15,7 @@ import typer
 from ladder.commands.lazy import lazy
 from referee.commands.output import out
 from referee.errors import DoganaError
+from referee.files import in_words
 from referee.terminal import Remarks
 from referee.version import installed_version
 
@@ -139,7 +140,7 @@ def main() -> None:
         if error.filename is None and error.errno in _CANNOT_WRITE:  # all files have names
             _drop_output()
             error.filename = "standard output"
-        _fail(f"{error.filename or 'cannot go on'}: {error.strerror or error}")
+        _fail(in_words(error) if error.filename else f"cannot go on: {error.strerror or error}")
 
 
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)

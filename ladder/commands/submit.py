@@ -21,6 +21,8 @@ from referee.commands.output import err, out, print_json, target
 
 MAX_NAME = 40
 """How many characters a name has at most."""
+BUILD_FOLDERS = ("target", "release", "debug", "build", "bin", "dist", "out", "Release", "Debug")
+"""The usual folders in which compilers put programs."""
 
 
 def submit(
@@ -34,7 +36,11 @@ def submit(
     ],
     name: Annotated[
         str | None,
-        typer.Option(help="The bot's name.", metavar="NAME", show_default="that of the file or folder, made to fit"),
+        typer.Option(
+            help="The bot's name.",
+            metavar="NAME",
+            show_default="that of the file or folder, made to fit; of PROJECT/target/release/bot, that of the project",
+        ),
     ] = None,
     author: Annotated[
         str | None,
@@ -105,10 +111,14 @@ def submit(
 def name_of(path: Path) -> str:
     """Return a name for a bot that is at a path: its own, without what tells the kind of file.
 
+    A program that is called `bot` in a folder of a compiler, as in target/release, has the name of the project.
+
     Raises:
         LadderError: if nothing of it can be in a name.
     """
     whole = path.resolve().name if path.name in ("", "..") else path.name
+    if path.stem == "bot" and path.absolute().parent.name in BUILD_FOLDERS:
+        whole = next((above.name for above in path.absolute().parents if above.name not in BUILD_FOLDERS), "") or whole
     ending = next((end for end in (*ARCHIVES, ".py", ".js", ".jar") if whole.lower().endswith(end)), "")
     fitting = fitted(whole[: len(whole) - len(ending)])
     if not fitting:

@@ -39,7 +39,7 @@ from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_trav
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
-from referee.files import check_free, check_regular, unused, write_file
+from referee.files import check_free, check_regular, make_folder, unused, write_file
 from referee.game import Game, Seat, Setup
 from referee.live.matches import luggage
 from referee.live.matches.cluster_series import Party, play_on_cluster
@@ -246,7 +246,7 @@ def play(
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
     _prepare_records(record, several=count > 1, force=force)
     if logs is not None:
-        logs.mkdir(parents=True, exist_ok=True)
+        make_folder(logs)
     series = Series(
         game=chosen.name,
         options=dict(setup.options),
@@ -483,7 +483,7 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
     if several and target.exists() and not target.is_dir():
         raise PlayError(f"{target} is a file; several records need a folder")
     if several:
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
     elif not target.parent.is_dir():
         raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
     elif not target.is_dir():

@@ -17,6 +17,7 @@ PLAY = ("play", "cargo_noir", "greedy", "random")
 def here(dogana: Dogana, tmp_path: Path) -> Dogana:
     """A folder with a bot, and one with a project that a compiler has filled."""
     (tmp_path / "mybot.py").write_text(BOT)
+    (tmp_path / "empty").mkdir()
     source = tmp_path / "project" / "src" / "main.rs"
     source.parent.mkdir(parents=True)
     source.write_text("fn main() {}\n")
@@ -46,6 +47,11 @@ def test_limits_that_no_machine_has_are_refused(
         (("play", "cargo_noir", "./mybo.py", "greedy"), 1, "did you mean ./mybot.py?"),
         (("play", "cargo_noir", "project/src/main.rs", "greedy"), 1, "build it (cargo build --release), and give the program"),
         (("play", "--resume", "mybot.py"), 1, "mybot.py is a file, and a series has a folder of records"),
+        ((*PLAY, "--logs", "mybot.py"), 1, "mybot.py: is a file; name a folder"),
+        ((*PLAY, "--logs", "/dev/null"), 1, "/dev/null: is a file; name a folder"),
+        ((*PLAY, "--logs", "/proc/x"), 1, "/proc/x: there is no such file or folder, nor can it be made"),
+        (("ladder", "submit", "mybot.py", "--home", "mybot.py"), 1, "mybot.py is a file; the home of a ladder is a folder"),
+        (("play", "cargo_noir", "empty", "greedy"), 1, "empty is an empty folder; put the files of the bot there"),
         (("rules", "yunnan", "Y99"), 1, "has no rule 'Y99'"),
     ],
     ids=lambda one: " ".join(map(str, one)) if isinstance(one, tuple) else None,

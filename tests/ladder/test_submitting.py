@@ -57,6 +57,11 @@ def test_a_bot_is_called_like_its_file_and_its_author_like_the_user(dogana: Doga
         ("x" * 60 + ".js", "x" * 40),
         ("evil\x1b[2J\u202e.py", "evil-2J"),
         ("böt", "b-t"),
+        ("project/target/release/bot", "project"),
+        ("project/target/bot.jar", "project"),
+        ("project/target/release/other", "other"),
+        ("project/bot", "bot"),
+        ("/target/bot", "bot"),
     ],
 )
 def test_a_name_is_made_to_fit(path: str, name: str) -> None:
