@@ -180,8 +180,9 @@ def write_private(path: Path, data: bytes) -> None:
     """Write a file that only this user can read, complete and on the disk before it takes its name.
 
     Raises:
-        OSError: if that fails, with the name; an earlier file of that name is left as it was.
+        OSError: if that fails, with the name; an earlier file of that name is left as it was, and so is a device or a pipe.
     """
+    check_regular(path)  # or root would replace /dev/null by a file
     part = unfinished(path)
     try:
         with open_private(part) as file:

@@ -12,6 +12,7 @@ import typer
 
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.intake.submission import check_names
 from ladder.operation.errors import LadderError
 from ladder.questions.document import document
 from referee.bots.errors import BadBot
@@ -78,6 +79,8 @@ def submit(
     by = author
     if by is None:
         by = login_name() if where.server is None else ""
+    if where.server is None and (name is not None or author is not None):
+        check_names(bot, by)
     with where.desk() as desk:
         try:
             found = desk.submit(path, bot, by, at_tables=at_tables)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -21,11 +21,10 @@ from ladder.archive.key import ladder_key
 from ladder.archive.packs import NoRecord, find_record
 from ladder.archive.retention import KEPT, by_retention
 from ladder.facts.chronicle import Chronicle, Said
-from ladder.facts.standings import Standing, Status, places, requalify, retire, standings
+from ladder.facts.standings import places, requalify, retire, standings
 from ladder.intake.offer import is_known, offered
 from ladder.intake.submission import allow_at_tables, check_names, submit
 from ladder.intake.upload import Upload
-from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.operation.errors import Forbidden, LadderError, NotFound
 from ladder.operation.home import Home
@@ -37,7 +36,6 @@ from ladder.questions.choosing import check_hosted, conditions_asked_for, is_cal
 from ladder.questions.comparing import compare, crosstable
 from ladder.questions.news import Newspaper
 from ladder.questions.waiting import waiting
-from referee.match.result import Outcome
 from referee.records.signature import PublicKey
 from referee.registry import find, games
 from referee.version import installed_version
@@ -160,8 +158,13 @@ class Desk:
         with self._chronicle() as chronicle, chronicle.reading():
             versions = chronicle.find_versions(request.bot)
             submitted = chronicle.submitted_at([version.id for version in versions])
+            owns = self._owns(versions)
             found = [
-                (condition, one, placed.get(one.version.id))
+                (
+                    condition,
+                    answers.with_last_words(self._home, condition, one) if owns else one,
+                    placed.get(one.version.id),
+                )
                 for condition in chronicle.conditions().values()
                 for placed in (places(chronicle, condition),)
                 for one in standings(chronicle, condition, [version.id for version in versions])
@@ -178,32 +181,18 @@ class Desk:
                         submitted_at=submitted[version.id],
                         games=version.games,
                         language=version.language,
-                        standings=[
-                            answers.standing_message(condition, self._with_last_words(condition, one), place)
-                            for condition, one, place in found
-                            if one.version == version
-                        ],
+                        standings=[answers.standing_message(*row) for row in found if row[1].version == version],
                     )
                     for version in versions
                 ],
                 fared=[
-                    answers.fared_message(
-                        self._home, chronicle, condition, one, place, with_telemetry=self._owns(versions)
-                    )
+                    answers.fared_message(self._home, chronicle, condition, one, place, with_telemetry=owns)
                     for condition, one, place in found
                     if one.version == newest and one.tally.matches
                 ],
                 is_own=bool(self._asker.author) and newest.author == self._asker.author,
                 at_tables=newest.bot in chronicle.at_tables(),
             )
-
-    def _with_last_words(self, condition: Condition, one: Standing) -> Standing:
-        """Return a standing that says, to those who may read its log, with which words a version has failed to qualify."""
-        has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
-        if not has_ended or not self._owns([one.version]):
-            return one
-        said = traces.last_said(self._home, one.version, condition)
-        return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
 
     def queue(self, request: pb.QueueRequest) -> pb.QueueAnswer:
         """Return who plays next and why, for each condition under which something was run.

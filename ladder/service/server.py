@@ -567,12 +567,7 @@ class LadderServer(LadderServicer):
             raise NotFound(f"match {wanted} is not being played" if wanted else "no match is being played")
         if len(found) > 1:
             ids = ", ".join(one.match_id for one in found[:MAX_MATCHES_NAMED])
-            more = (
-                f" and {len(found) - MAX_MATCHES_NAMED} more (dogana ladder playing)"
-                if len(found) > MAX_MATCHES_NAMED
-                else ""
-            )
-            raise NotFound(f"several matches are being played, so name one of them: {ids}{more}")
+            raise NotFound(f"several matches are being played, such as {ids}; `dogana ladder playing` lists all")
         [one] = found
         return one.address, referee_pb2.WatchRequest(match_id=one.match_id, labels=request.labels).SerializeToString()
 

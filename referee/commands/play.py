@@ -211,6 +211,10 @@ def play(
         runtime = runtime or (None if plan.runtime is None else list(map(Path, plan.runtime)))
         logs = logs or (None if plan.logs is None else Path(plan.logs))
     if resume and plan is None:
+        if record is None and game is not None and Path(game).is_dir():
+            raise PlayError(
+                f"give the folder of a series with --record if you name seats, too: --record {game} --resume"
+            )
         _check_can_resume(record, seats, seed, games, rotate=rotate)
     if game is None or not seats:
         raise typer.BadParameter(

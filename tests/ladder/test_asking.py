@@ -229,6 +229,15 @@ def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
     assert "--bot needs --as SEAT" in dogana(*short, "--bot", "bot.py", status=1).stderr
 
 
+def test_what_is_wrong_with_a_replay_is_said_of_the_match_and_not_of_a_temporary_file(
+    shown: Callable[..., str], told: Home
+) -> None:
+    match = all_matches(told)[0].match_id
+    said = shown("replay", match, "--at", 99_999, status=1)
+    assert said.startswith(f"dogana: {match}.jsonl")
+    assert "not 99999" in said
+
+
 def test_both_ways_to_replay_have_the_same_options() -> None:
     options = inspect.signature(replay).parameters.keys() - {"file"}
     assert inspect.signature(ladder_replay).parameters.keys() == options | {"match", "home", "server"}

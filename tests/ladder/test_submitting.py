@@ -105,6 +105,15 @@ def test_a_name_that_is_not_free_says_how_to_choose_another(dogana: Dogana, tmp_
     assert said == "dogana: bot mybot belongs to somebody, not to me; choose another name\n"
 
 
+@pytest.mark.parametrize("option", [("--name", "a b"), ("--author", "a b"), ("--name", ""), ("--author", "")])
+def test_a_name_that_was_given_and_is_wrong_is_not_answered_with_the_other(
+    dogana: Dogana, tmp_path: Path, option: tuple[str, str]
+) -> None:
+    said = submit(dogana, tmp_path, "mybot.py", *option, status=1)
+    assert f"name must be 1 to 40 letters, digits, dots, dashes and underscores, not '{option[1]}'" in said
+    assert "give --" not in said
+
+
 # --- top ----------------------------------------------------------------------------------------------------
 
 
