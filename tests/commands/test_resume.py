@@ -150,6 +150,31 @@ def test_a_new_series_does_not_take_the_place_of_one_that_is_not_complete(
     dogana(*PLAY, *QUICK, "--games", 2, "--record", "my matches")  # what the line offers
 
 
+def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, tmp_path: Path) -> None:
+    words = (*PLAY, *QUICK, "--record", "matches", "--games")
+    dogana(*words, 2, "--seed", 5)
+    plan = (tmp_path / "matches" / NAME).read_text()
+    refused = dogana(*words, 3, status=1).stderr
+    assert "matches has a finished series of cargo_noir (--games 2, seed 5)" in refused
+    assert (
+        "`dogana play --resume matches --games NUMBER`, use another folder, or remove matches/.series.json" in refused
+    )
+    assert (tmp_path / "matches" / NAME).read_text() == plan
+    assert len(records(tmp_path / "matches")) == 2
+    longer = dogana("play", "--resume", "matches", "--games", 3)  # what the line offers
+    assert "played already" not in longer.stderr
+    assert "3 matches" in longer.stdout
+
+
+def test_a_finished_series_that_is_resumed_says_that_nothing_was_played(dogana: Dogana, tmp_path: Path) -> None:
+    dogana(*PLAY, *QUICK, "--games", 2, "--record", "matches")
+    again = dogana("play", "--resume", "matches")
+    assert "all 2 matches had been played already, and none was played now" in again.stderr
+    assert "mean rank" in again.stdout
+    records(tmp_path / "matches")[0].unlink()
+    assert "played already" not in dogana("play", "--resume", "matches").stderr
+
+
 def test_a_series_whose_bots_do_not_start_leaves_no_plan(dogana: Dogana, tmp_path: Path) -> None:
     dogana("play", "cargo_noir", "cmd:false", "random", "--games", 2, "--record", "matches", status=1)
     assert not list((tmp_path / "matches").iterdir())

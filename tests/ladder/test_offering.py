@@ -332,7 +332,9 @@ def test_how_a_match_went_is_told_also_if_what_the_bot_wrote_cannot_be_kept(tmp_
             await play_match(bot, invitation(), play, tmp_path / "a folder that is gone", said.append)
 
     asyncio.run(go())
-    assert any("what the bot wrote is not kept: " in line and "No such file or directory" in line for line in said)
+    assert any(
+        "what the bot wrote is not kept: " in line and "there is no such file or folder" in line for line in said
+    )
     assert said[-1] == "match abc: the bot exited with status 3"
 
 
