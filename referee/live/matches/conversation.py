@@ -19,7 +19,7 @@ from referee.live.seats.command import AgentProcess
 from referee.sandbox.socket_folder import sweep
 
 _MAX_UNREAD = 256
-"""How many messages of an agent may wait to be read here; an agent that sends more has to wait."""
+"""How many messages of an agent may wait to be read here; what it sends beyond them is dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
 """How long messages may still come in after the end of the process that sent them."""
@@ -44,7 +44,9 @@ class Conversation:
         self.streams = 0
         self.first_seconds = 0.0
         self.transcript: deque[tuple[str, bytes | str]] = deque(maxlen=_TRANSCRIPT_MESSAGES)
-        self._inbox: asyncio.Queue[bytes | None] = asyncio.Queue(_MAX_UNREAD)
+        self._inbox: deque[bytes | None] = deque()
+        """What has come; None is the end of the stream."""
+        self._news: asyncio.Future[None] | None = None
         self._call: Call | None = None
         self._status: asyncio.Future[tuple[grpc.StatusCode, str]] = asyncio.get_running_loop().create_future()
         self._door = Door()
@@ -62,6 +64,7 @@ class Conversation:
         self._began = time.monotonic()
         self.process = await start_process(self.player, self._door.socket, self.token)
         self._exited = asyncio.ensure_future(self.process.ended())
+        self._exited.add_done_callback(self._wake)
 
     async def close(self) -> None:
         """End the agent, and the stream if it is open."""
@@ -83,18 +86,33 @@ class Conversation:
         if self._call is not None:
             await call.abort(grpc.StatusCode.UNAUTHENTICATED, "the token was used up")
         self._call = call
-        reading = asyncio.create_task(self._read(call))
+        stop_listening = call.listen(self._receive)
         try:
             code, text = await self._status
         finally:
-            reading.cancel()
+            stop_listening()
+            self._receive(None)
         if code is not grpc.StatusCode.OK:
             await call.abort(code, text)
 
-    async def _read(self, call: Call) -> None:
-        while (data := await call.read()) is not None:
-            await self._inbox.put(data)
-        await self._inbox.put(None)
+    def _receive(self, data: bytes | None) -> None:
+        if len(self._inbox) < _MAX_UNREAD:
+            self._inbox.append(data)
+        self._wake()
+
+    def _wake(self, *_: object) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until something has come, or the agent has ended, or the time is over."""
+        loop = asyncio.get_running_loop()
+        self._news = loop.create_future()
+        timer = loop.call_later(seconds, self._wake)
+        try:
+            await self._news
+        finally:
+            timer.cancel()
 
     async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
         """Send messages, or bytes that are no message of this protocol; the agent may be gone."""
@@ -112,19 +130,14 @@ class Conversation:
 
     async def hear(self, seconds: float) -> bytes | None:
         """Wait for the next message; return None if none comes in time, or the agent has closed its stream, or ended."""
-        getting = asyncio.ensure_future(self._inbox.get())
-        try:
-            await asyncio.wait([getting, self._exited], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if not getting.done():
-                await asyncio.wait([getting], timeout=_LAST_WORDS_SECONDS if self._exited.done() else 0)
-        finally:
-            getting.cancel()
-        if not getting.done():
+        if not self._inbox and not self._exited.done():
+            await self._wait(seconds)
+        if not self._inbox and self._exited.done():
+            await self._wait(_LAST_WORDS_SECONDS)
+        if not self._inbox or self._inbox[0] is None:  # the end of the stream stays
             return None
-        data = getting.result()
-        if data is None:
-            self._inbox.put_nowait(None)  # the end of the stream stays
-            return None
+        data = self._inbox.popleft()
+        assert data is not None  # noqa: S101 see above
         self.first_seconds = self.first_seconds or time.monotonic() - self._began
         self.transcript.append(("bot", data))
         return data
@@ -132,7 +145,7 @@ class Conversation:
     @property
     def has_closed(self) -> bool:
         """Whether the agent has closed its stream, if `hear` has returned None."""
-        return not self._inbox.empty()
+        return bool(self._inbox)
 
     async def exit(self, seconds: float) -> str:
         """Wait for the end of the agent; return it in words, empty if it does not come in time."""
