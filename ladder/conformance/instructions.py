@@ -1,4 +1,4 @@
-"""What scripts are made of: what the referee says, what a right bot does then, and what each wrong answer is called."""
+"""The instructions of scripts: messages of the referee, the right answers to them, and the names of wrong ones."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Change = Callable[[pb.RefereeMessage], None]
 def instruction(
     function: Callable[Concatenate[Rehearsal, P], Awaitable[str | None]],
 ) -> Callable[P, Instruction]:
-    """Let scripts give all arguments but the rehearsal."""
+    """Turn a function into one that scripts call with all arguments but the rehearsal."""
 
     def prepare(*arguments: P.args, **options: P.kwargs) -> Instruction:
         return lambda rehearsal: function(rehearsal, *arguments, **options)
@@ -57,10 +57,10 @@ async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wro
     """Expect something of the bot.
 
     Args:
-        rehearsal: what is looked at.
-        holds: whether it is as expected.
-        wrong: what a bot did that is not so, with attributes of the rehearsal `r` in braces.
-        flaw: whether the exercise can go on with such a bot.
+        rehearsal: the exercise so far.
+        holds: the expectation.
+        wrong: the text of the failure, with attributes of the rehearsal `r` in braces.
+        flaw: whether the exercise can go on after a failure.
     """
     if not holds(rehearsal):
         raise (Flaw if flaw else Failed)(wrong.format(r=rehearsal))
@@ -124,7 +124,7 @@ async def start_slowly(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
-    """Begin at a place that is hard on a bot: a name of `Places`, and in which unit it is counted, to be said."""
+    """Begin at a hard place: a name of `Places`, and the unit of its count if the verdict is to have it."""
     place = rehearsal.place(name)
     rehearsal.table = Table(place.plan, place)
     return f"{place.count} {unit}, {place.plan.setup.seats} seats" if unit else ""
@@ -136,12 +136,12 @@ async def on_clock(rehearsal: Rehearsal, control: TimeControl) -> None:
     rehearsal.table = rehearsal.table_for(control)
 
 
-# --- what the referee says -------------------------------------------------------------------------------------
+# --- messages of the referee -----------------------------------------------------------------------------------
 
 
 @instruction
 async def say(rehearsal: Rehearsal, *messages: pb.RefereeMessage | bytes) -> None:
-    """Say what is the same at every table."""
+    """Send messages that are the same at every table."""
     await rehearsal.say(*messages)
 
 
@@ -214,7 +214,7 @@ async def announce_deadline(rehearsal: Rehearsal) -> None:
     await rehearsal.say(pb.RefereeMessage(new_deadline=deadline))
 
 
-# --- what the bot answers --------------------------------------------------------------------------------------
+# --- answers of the bot ----------------------------------------------------------------------------------------
 
 
 async def hear_choose(rehearsal: Rehearsal, wanted: str = "answering its first decision") -> None:
@@ -279,7 +279,7 @@ async def begin(rehearsal: Rehearsal) -> None:
 
 
 async def late_answer(rehearsal: Rehearsal) -> None:
-    """Expect nothing but an answer to a decision that was just withdrawn, if it was sent before."""
+    """Expect nothing, or the answer to the decision that was just withdrawn: it may have been on its way."""
     message = await rehearsal.glance(rehearsal.course.patience.quiet)
     if message is None:
         return
@@ -311,7 +311,7 @@ async def _nothing(rehearsal: Rehearsal, seconds: float) -> None:
 
 @instruction
 async def without_fault(rehearsal: Rehearsal, *instructions: Instruction, otherwise: str = "") -> str:
-    """Say what comes of instructions: whatever it is, it is neither right nor wrong."""
+    """Follow instructions, and only inform of a failure."""
     said = otherwise
     try:
         for instruction in instructions:
@@ -321,11 +321,11 @@ async def without_fault(rehearsal: Rehearsal, *instructions: Instruction, otherw
     return said
 
 
-# --- answers that are looked at --------------------------------------------------------------------------------
+# --- longer scripts ---------------------------------------------------------------------------------------------
 
 
 async def has_chosen_otherwise(rehearsal: Rehearsal) -> None:
-    """Look whether all answers to one decision are the same: no fault, for legal actions only are never refused."""
+    """Inform of a bot that repeats a refused answer. It is no fault: a match never refuses a legal action."""
     first = [actions[0] for actions in rehearsal.given]
     if len(set(first)) == 1:
         raise Info(f"it chose the same {len(first)} times, among {len(rehearsal.table.actions)} legal actions")
@@ -364,7 +364,7 @@ async def drop_the_rest(rehearsal: Rehearsal) -> None:
 
 
 async def answers_in_time(rehearsal: Rehearsal) -> str:
-    """Expect one answer of some within its time."""
+    """Expect the fastest of some answers to come within its time."""
     table = rehearsal.table
     taken: list[float] = []
     while len(taken) < _TRIES and table.go_on():
@@ -426,7 +426,7 @@ async def terminate(rehearsal: Rehearsal) -> str:
     return f"it {ended} after {time.monotonic() - sent:.1f} s" if ended else "it runs on"
 
 
-# --- what can be seen from outside -----------------------------------------------------------------------------
+# --- its processes and output ----------------------------------------------------------------------------------
 
 
 def _processes(rehearsal: Rehearsal) -> list[int]:

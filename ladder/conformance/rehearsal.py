@@ -1,4 +1,4 @@
-"""What a script works with: the steps and their verdicts, the conversation with the bot, and the table that it is at."""
+"""Steps, verdicts, and the state of an exercise: the conversation with the bot, and its table."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class When(Enum):
 
 
 Instruction = Callable[["Rehearsal"], Awaitable[str | None]]
-"""Does one thing of a script; returns what is said of the step, if anything.
+"""One instruction of a script; returns a text for the verdict, if it has one.
 
 Raises:
     Judged: if the step is over with it.

@@ -1,6 +1,6 @@
-"""Every step of conformance as data: what it expects, how it is tried, and what to do about a bot that fails it.
+"""Every step of conformance as data: the expectation, the advice for a bot that fails, and the script that tries it.
 
-A script is read from left to right: what the referee says, and what the bot must answer (`instructions.py`).
+A script is read from left to right: messages of the referee, and the answers expected of the bot (`instructions.py`).
 `docs/check.md` lists the steps.
 """
 

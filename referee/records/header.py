@@ -1,4 +1,4 @@
-"""The header of a record: what was fixed before its match."""
+"""The header of a record: the plan of its match."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.registry import UnknownGame
 
 
 def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[str], Game]) -> MatchPlan:
-    """Read what was fixed before a match.
+    """Read the plan of a match.
 
     Args:
         data: the line of type header.

@@ -1,4 +1,4 @@
-"""What a record may say of its seats: who decides when, what a decision is charged, and when a seat is out.
+"""The rules for the seats of a record: who may decide, how much a decision is charged, and when a seat is out.
 
 This repeats rules of `referee/match/machine.py` on purpose: a fault there is found here.
 """

@@ -18,7 +18,7 @@ from referee.live.matches.play import Command, start_process
 from referee.live.seats.command import AgentProcess
 from referee.sandbox.socket_folder import sweep
 
-_MAX_UNREAD = 256
+MAX_UNREAD = 256
 """How many messages of an agent may wait to be read here; what it sends beyond them is dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
@@ -96,7 +96,7 @@ class Conversation:
             await call.abort(code, text)
 
     def _receive(self, data: bytes | None) -> None:
-        if len(self._inbox) < _MAX_UNREAD:
+        if len(self._inbox) < MAX_UNREAD:
             self._inbox.append(data)
         self._wake()
 
