@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ladder.conformance.rehearsal import CLOCK, Course, Flaw, Judged, Outcome, Rehearsal, Step, Verdict, When
@@ -49,28 +49,33 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
             for step in exercise.steps:
                 report(Verdict(step, Outcome.SKIPPED, "the bot has to join and answer first"))
         return
+    groups = {when: [one for one in exercises if one.when is when] for when in When}
+    try:
+        await _hold_beside_each_other(groups, course, report)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from errors
+    for exercise in groups[When.LAST]:
+        await _hold(exercise, course, report)
+
+
+async def _hold_beside_each_other(
+    groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
+) -> None:
+    """Hold exercises side by side, and then those that must be alone; some wait meanwhile."""
     slots = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def hold_in_a_slot(exercise: Exercise) -> None:
         async with slots:
             await _hold(exercise, course, report)
 
-    def held(when: When) -> list[Exercise]:
-        return [exercise for exercise in exercises if exercise.when is when]
-
-    try:
-        async with asyncio.TaskGroup() as group:
-            for exercise in held(When.WAITING):
-                group.create_task(_hold(exercise, course, report))
-            tasks = [group.create_task(hold_in_a_slot(exercise)) for exercise in held(When.SIDE_BY_SIDE)]
-            if tasks:
-                await asyncio.wait(tasks)
-            for exercise in held(When.ALONE):
-                await _hold(exercise, course, report)
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from errors
-    for exercise in held(When.LAST):
-        await _hold(exercise, course, report)
+    async with asyncio.TaskGroup() as group:
+        for exercise in groups[When.WAITING]:
+            group.create_task(_hold(exercise, course, report))
+        tasks = [group.create_task(hold_in_a_slot(exercise)) for exercise in groups[When.SIDE_BY_SIDE]]
+        if tasks:
+            await asyncio.wait(tasks)
+        for exercise in groups[When.ALONE]:
+            await _hold(exercise, course, report)
 
 
 def exercises_for(games: Sequence[Game]) -> list[Exercise]:
