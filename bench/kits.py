@@ -16,24 +16,23 @@ import tarfile
 import tempfile
 import time
 import tomllib
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-import grpc
-
 from bench.matches import ROOT
 from dogana.v1 import referee_pb2 as pb
 from referee.commands.new import BUILDS, write_kit
-from referee.live.doors.call import Call
-from referee.live.doors.door import Door
+from referee.live.matches.conversation import conversation
+from referee.live.matches.play import Command
 
 PAGE = ROOT / "docs" / "kits.md"
 ROUND_TRIPS = 1000
 """How many questions the round trip is the median of; as many go before, so that every runtime is warm."""
+
+WAIT_SECONDS = 60.0
+"""How long a bot may take to join, to answer or to exit."""
 
 
 class Kit(NamedTuple):
@@ -150,47 +149,6 @@ def archive(language: str, folder: Path, target: Path) -> Path:
     return target
 
 
-class Talk:
-    """A stream with one agent, for a script that plays the referee."""
-
-    def __init__(self, call: Call) -> None:
-        self._call = call
-
-    async def hear(self) -> pb.AgentMessage:
-        """Return the next message of the agent.
-
-        Raises:
-            EOFError: if there is none.
-        """
-        data = await self._call.read()
-        if data is None:
-            raise EOFError
-        return pb.AgentMessage.FromString(data)
-
-    async def say(self, message: pb.RefereeMessage | bytes) -> None:
-        """Send a message, or bytes that may be none."""
-        await self._call.write(message if isinstance(message, bytes) else message.SerializeToString())
-
-    async def refuse(self, code: grpc.StatusCode, reason: str) -> None:
-        """End the stream with an error."""
-        await self._call.abort(code, reason)
-
-
-@asynccontextmanager
-async def scripted(script: Callable[[Talk], Awaitable[None]]) -> AsyncIterator[str]:
-    """Serve agents by a script instead of a referee; gives the address."""
-    door = Door()
-
-    async def serve(call: Call) -> None:
-        await script(Talk(call))
-
-    door.serve(serve)
-    try:
-        yield f"unix:{door.socket}"
-    finally:
-        await door.close(0)
-
-
 def question(number: int, count: int = 10) -> pb.RefereeMessage:
     """Ask for a decision in a game that no bot knows."""
     decide = pb.Decide(decision=number, action_count=count, clock=pb.Clock(bank_ms=60_000, budget_ms=10_000))
@@ -248,30 +206,22 @@ async def _play(folder: Path) -> tuple[float, float, int, int]:
     """Return the seconds to the first answer, the median round trip, the most memory and the tasks of a bot."""
     answered: list[float] = []
     trips: list[float] = []
-    seen: list[dict[str, str]] = []
-    process: asyncio.subprocess.Process | None = None
-
-    async def script(talk: Talk) -> None:
-        await talk.hear()
+    begin = time.monotonic()
+    async with conversation(Command(command(folder), environment(), folder)) as talk:
+        await talk.hear(WAIT_SECONDS)
         await talk.say(WELCOME)
         for number in range(1, 2 * ROUND_TRIPS + 1):
-            asked = time.monotonic()
+            sent = time.monotonic()
             await talk.say(question(number))
-            await talk.hear()
+            assert await talk.hear(WAIT_SECONDS), talk.process.log.text()
             answered.append(time.monotonic())
-            trips.append(answered[-1] - asked)
-        assert process is not None
-        status = Path(f"/proc/{process.pid}/status").read_text()
-        seen.append({line.partition(":")[0]: line.partition(":")[2] for line in status.splitlines()})
+            trips.append(answered[-1] - sent)
+        text = Path(f"/proc/{talk.process.agent}/status").read_text()
+        status = {line.partition(":")[0]: line.partition(":")[2] for line in text.splitlines()}
         await talk.say(OVER)
-
-    async with scripted(script) as address:
-        begin = time.monotonic()
-        process = await start(folder, address)
-        output, _ = await process.communicate()
-    assert process.returncode == 0, output.decode()
-    memory = int(seen[0]["VmHWM"].split()[0]) * 1024
-    return answered[0] - begin, median(trips[ROUND_TRIPS:]), memory, int(seen[0]["Threads"])
+        assert await talk.exit(WAIT_SECONDS) == "exited with status 0", talk.process.log.text()
+    memory = int(status["VmHWM"].split()[0]) * 1024
+    return answered[0] - begin, median(trips[ROUND_TRIPS:]), memory, int(status["Threads"])
 
 
 def page(figures: dict[str, Figures], skipped: dict[str, str]) -> str:

@@ -20,12 +20,12 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from bench.kits import OVER, WELCOME, Talk, question
+from bench.kits import OVER, WAIT_SECONDS, WELCOME, question
 from bench.matches import CHECKOUT, ENVIRONMENT, IMPORTS
 from bench.report import Report
-from referee.live.doors.call import Call
-from referee.live.doors.door import Door
-from referee.live.seats.command import GRACE_SECONDS, AgentProcess
+from referee.live.matches.conversation import conversation
+from referee.live.matches.play import Command
+from referee.live.seats.command import GRACE_SECONDS
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
 from referee.sandbox.walls import build, run
@@ -54,30 +54,14 @@ def cpu_of_children() -> float:
 
 async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Path) -> tuple[float, float]:
     """Let an agent answer one question; return the seconds until the answer has come, and its processor time."""
-    answered = 0.0
-
-    async def script(call: Call) -> None:
-        nonlocal answered
-        talk = Talk(call)
-        await talk.hear()
-        await talk.say(WELCOME)
-        await talk.say(question(1))
-        await talk.hear()
+    before, began = cpu_of_children(), time.perf_counter()
+    async with conversation(Command(argv, ENVIRONMENT, folder, sandbox=sandbox)) as talk:
+        await talk.hear(WAIT_SECONDS)
+        await talk.say(WELCOME, question(1))
+        assert await talk.hear(WAIT_SECONDS), talk.process.log.text()
         answered = time.perf_counter()
         await talk.say(OVER)
-
-    before, began = cpu_of_children(), time.perf_counter()
-    door = Door()
-    door.serve(script)
-    door.socket.chmod(0o666)
-    if sandbox is None:
-        address = {"DOGANA_ADDRESS": f"unix:{door.socket}", "DOGANA_TOKEN": "token"}
-        process = await AgentProcess.start(argv, {**ENVIRONMENT, **address}, folder)
-    else:
-        process = await AgentProcess.start_in(sandbox.box(argv, folder, door.socket, "token"))
-    await process.stop(GRACE_SECONDS)
-    await door.close()
-    assert answered, process.log.text()
+        await talk.process.stop(GRACE_SECONDS)
     return answered - began, cpu_of_children() - before
 
 

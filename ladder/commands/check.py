@@ -15,11 +15,10 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
-from ladder.conformance.conversation import Bot, Patience
 from ladder.conformance.exercises import run
-from ladder.conformance.judging import Course
 from ladder.conformance.package import take
-from ladder.conformance.steps import Outcome, Step, Verdict, steps_for
+from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Outcome, Patience, Step, Verdict
+from ladder.conformance.scripts import steps_for
 from referee.bots.errors import BadBot
 from referee.bots.files import Artefact, check_path, make_writable
 from referee.bots.manifest import environment
@@ -27,6 +26,7 @@ from referee.commands.isolation import build_walls
 from referee.commands.options import CpusOption, MemoryOption, RuntimeOption, TasksOption, read_limits
 from referee.commands.output import err, out, print_json, styled, target
 from referee.game import Game
+from referee.live.matches.play import Command
 from referee.registry import find, games
 from referee.sandbox.box import Sandbox
 from referee.sandbox.system import IS_LINUX, LEAVE_OUT
@@ -161,8 +161,8 @@ def _try(
         told.skip_the_rest("the bot cannot be taken in")
         return None
     artefact, folder = taken
-    course = Course(Bot(folder, artefact.run, sandbox, environment(runtimes)), tried, Patience(), scratch)
-    asyncio.run(run(course, told.note))
+    bot = Command(artefact.run, environment(runtimes), folder, JOIN_SECONDS, sandbox)
+    asyncio.run(run(Course(bot, tried, Patience(), scratch), told.note))
     return artefact
 
 

@@ -1,16 +1,31 @@
-"""Run exercises: the first alone, then as many side by side as there are processors; those that measure time alone."""
+"""Hold exercises: the first alone, then as many side by side as there are processors; those that measure time alone."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
-from ladder.conformance import answering, compatibility, ending, matches, starting
-from ladder.conformance.judging import Course, Exercise, held
-from ladder.conformance.steps import Step, Verdict, steps_for
+from ladder.conformance.rehearsal import CLOCK, Course, Flaw, Judged, Outcome, Rehearsal, Step, Verdict, When
+from ladder.conformance.scripts import STEPS, TOGETHER, variants
 from ladder.conformance.table import places
 from referee.game import Game
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """Steps that are tried one after another, each with what the ones before have led to."""
+
+    steps: Sequence[Step]
+    game: Game
+    seats: int
+
+    @property
+    def when(self) -> When:
+        """When it is held."""
+        return self.steps[0].when
 
 
 async def run(course: Course, report: Callable[[Verdict], None], wanted: Collection[str] | None = None) -> None:
@@ -24,61 +39,76 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
     Raises:
         DoganaError: if the referee, or the sandbox, cannot do its part.
     """
-    steps = {step.name: step for step in steps_for(course.games)}
-    chosen = [
-        one for one in exercises_for(list(course.games)) if wanted is None or any(name in wanted for name in one.judges)
-    ]
+    exercises = exercises_for(course.games)
     for game in course.games:
-        places(game, course.control)  # searched now, while nothing is timed
-    if wanted is None:
-        first = chosen.pop(0)
-        if not await held(first, course, steps, report):
-            for exercise in chosen:
-                await held(exercise, course, steps, report, "the bot has to join and answer first")
-            return
-    usual = [exercise for exercise in chosen if not (exercise.is_alone or exercise.mostly_waits or exercise.is_last)]
+        places(game, CLOCK)  # searched now, while nothing is timed
+    if wanted is not None:
+        exercises = [one for one in exercises if any(step.name in wanted for step in one.steps)]
+    elif not await _hold(exercises.pop(0), course, report):
+        for exercise in exercises:
+            for step in exercise.steps:
+                report(Verdict(step, Outcome.SKIPPED, "the bot has to join and answer first"))
+        return
+    groups = {when: [one for one in exercises if one.when is when] for when in When}
     try:
-        async with asyncio.TaskGroup() as waiting:
-            for exercise in chosen:
-                if exercise.mostly_waits:
-                    waiting.create_task(held(exercise, course, steps, report))
-            await _side_by_side(usual, course, steps, report)
-            for exercise in chosen:
-                if exercise.is_alone:
-                    await held(exercise, course, steps, report)
-    except BaseExceptionGroup as group:
-        raise _first(group) from group
-    for exercise in chosen:
-        if exercise.is_last:
-            await held(exercise, course, steps, report)
+        await _hold_beside_each_other(groups, course, report)
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from errors
+    for exercise in groups[When.LAST]:
+        await _hold(exercise, course, report)
 
 
-def exercises_for(games: list[Game]) -> list[Exercise]:
-    """Return all exercises of a bot that plays these games, in the order in which they begin."""
-    return [
-        *starting.exercises(),
-        *answering.exercises(games),
-        *compatibility.exercises(),
-        *ending.exercises(),
-        *matches.exercises(games),
-    ]
-
-
-async def _side_by_side(
-    exercises: list[Exercise], course: Course, steps: Mapping[str, Step], report: Callable[[Verdict], None]
+async def _hold_beside_each_other(
+    groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
+    """Hold exercises side by side, and then those that must be alone; some wait meanwhile."""
     slots = asyncio.Semaphore(os.cpu_count() or 1)
 
-    async def hold(exercise: Exercise) -> None:
+    async def hold_in_a_slot(exercise: Exercise) -> None:
         async with slots:
-            await held(exercise, course, steps, report)
+            await _hold(exercise, course, report)
 
     async with asyncio.TaskGroup() as group:
-        for exercise in exercises:
-            group.create_task(hold(exercise))
+        for exercise in groups[When.WAITING]:
+            group.create_task(_hold(exercise, course, report))
+        tasks = [group.create_task(hold_in_a_slot(exercise)) for exercise in groups[When.SIDE_BY_SIDE]]
+        if tasks:
+            await asyncio.wait(tasks)
+        for exercise in groups[When.ALONE]:
+            await _hold(exercise, course, report)
 
 
-def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """Return the first of the exceptions in a group, and in the groups in it."""
-    error = group.exceptions[0]
-    return _first(error) if isinstance(error, BaseExceptionGroup) else error
+def exercises_for(games: Sequence[Game]) -> list[Exercise]:
+    """Return all exercises of a bot that plays these games, in the order in which they begin."""
+    steps = {step.name: step for step in STEPS if step.script}
+    later = {first: [steps.pop(name) for name in names] for first, *names in TOGETHER}
+    exercises = []
+    for first in steps.values():
+        for step, game, seats in variants(first, games):
+            others = [
+                one for other in later.get(first.name, []) for one, its, _ in variants(other, games) if its is game
+            ]
+            exercises.append(Exercise([step, *others], game, seats))
+    return exercises
+
+
+async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], None]) -> bool:
+    """Hold an exercise; return whether it came to its end."""
+    is_over = False
+    async with contextlib.AsyncExitStack() as stack:
+        rehearsal = Rehearsal(course, exercise.game, exercise.seats, stack)
+        for step in exercise.steps:
+            if is_over:
+                report(Verdict(step, Outcome.SKIPPED, "the bot did not come so far"))
+                continue
+            said = ""
+            outcome = Outcome.PASSED if step.mend else Outcome.TOLD
+            try:
+                rehearsal.step = step.name
+                for instruction in step.script:
+                    said = await instruction(rehearsal) or said
+            except Judged as judged:
+                said, outcome = str(judged), judged.outcome
+                is_over = outcome is Outcome.FAILED and not isinstance(judged, Flaw)
+            report(rehearsal.verdict(step, outcome, said))
+    return not is_over

@@ -6,7 +6,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ladder.conformance.steps import STEPS, Outcome, Verdict
+from ladder.conformance.rehearsal import Outcome, Verdict
+from ladder.conformance.scripts import STEPS
 from referee.bots.errors import BadBot, BadManifest, NoProgram
 from referee.bots.files import MAX_BYTES, MAX_FILES, Artefact, take_in
 from referee.sandbox.limits import in_words

@@ -6,24 +6,20 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from dogana.v1 import referee_pb2 as pb
-from referee.game import Action, Game, IllegalAction, OptionValue, Seat, State, label
+from referee.game import Action, Game, OptionValue, Seat, State
 from referee.kit.chance import LiveChance
 from referee.live.messages import wire
 from referee.live.messages.codec import Codec, codec
 from referee.match.clock import SeatClock, TimeControl
 from referee.match.effects import Decision, Played
+from referee.match.judging import Refused, judge, why_dropped
 from referee.match.plan import MatchPlan
 from referee.registry import shipped_board
 
 SEARCHED_SEEDS = range(1, 5)
 """How many random matches are looked through for each number of seats, by their seeds."""
-
-
-class NotAnAnswer(Exception):
-    """A Choose cannot be played; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +50,11 @@ def plan_for(
     control: TimeControl,
     seed: int = 1,
     options: Mapping[str, OptionValue] | None = None,
-    position: Mapping[str, Any] | None = None,
 ) -> MatchPlan:
     """Return the plan of a match with the shipped board."""
     setup = game.setup(seats, options or {}, shipped_board(game))
     bots = [f"bot{seat}" for seat in range(seats)]
-    return MatchPlan(game, setup, f"check-{game.name}-{seats}-{seed}", seed, bots, control, position)
+    return MatchPlan(game, setup, f"check-{game.name}-{seats}-{seed}", seed, bots, control)
 
 
 @cache
@@ -75,30 +70,26 @@ def places(game: Game, control: TimeControl) -> Places:
             plan = plan_for(game, seats, control, seed)
             chance, dice = LiveChance(seed), random.Random(seed)  # noqa: S311 hides nothing
             state = game.start(plan.setup, chance)
-            asked = [0] * seats
+            decisions = [0] * seats
             step = 0
             while not state.is_over():
                 seat = state.seats_to_act()[0]
                 actions = state.legal_actions(seat)
                 step += 1
                 if single is None and len(actions) == 1:
-                    single = _place(plan, state, seat, 1)
+                    single = Place(plan, state.clone(), seat, 1)
                 if largest is None or len(actions) > largest.count:
-                    largest = _place(plan, state, seat, len(actions))
+                    largest = Place(plan, state.clone(), seat, len(actions))
                 if len(actions) > 1 and step % 4 == 0:  # observations grow and shrink slowly, and take long to write
                     size = len(messages.observation_bytes(state.observation(seat)))
                     if widest is None or size > widest.count:
-                        widest = _place(plan, state, seat, size)
-                asked[seat] += len(actions) > 1
+                        widest = Place(plan, state.clone(), seat, size)
+                decisions[seat] += len(actions) > 1
                 state.apply(seat, dice.choice(actions), chance)
-            longest = max(longest, (max(asked), seed, seats))
+            longest = max(longest, (max(decisions), seed, seats))
     if single is None or largest is None or widest is None:
         raise RuntimeError(f"random matches of {game.name} have no decisions")
     return Places(single, largest, widest, longest[1:])
-
-
-def _place(plan: MatchPlan, state: State, seat: Seat, count: int) -> Place:
-    return Place(plan, state.clone(), seat, count)
 
 
 class Table:
@@ -117,11 +108,17 @@ class Table:
         self.seat = 0 if place is None else place.seat
         self._state = plan.game.start(plan.setup, self._chance) if place is None else place.state.clone()
         self.plan = plan
-        self.codec: Codec = codec(plan.game)
+        self._codec: Codec = codec(plan.game)
         self.number = 0
         self.actions: list[Action] = []
         self._played: list[Played] = []
         self._dropped = ""
+
+    @property
+    def budget(self) -> float:
+        """How long a decision may take, in seconds: its clock is fresh."""
+        control = self.plan.control
+        return min(control.bank + control.increment, control.cap)
 
     def welcome(self) -> pb.RefereeMessage:
         """Greet the bot."""
@@ -163,41 +160,22 @@ class Table:
             played=self._played,
             dropped=dropped or self._dropped,
         )
-        message = pb.RefereeMessage.FromString(wire.decide(self.codec, decision, labels, 0.0))
+        message = pb.RefereeMessage.FromString(wire.decide(self._codec, decision, labels, 0.0))
         self._played = []
         self._dropped = ""
         return message
 
-    def read(self, choose: pb.Choose) -> list[Action]:
-        """Return the actions of an answer to the open decision.
-
-        Raises:
-            NotAnAnswer: if it names none, or the first is not legal.
-        """
-        choice = wire.read_choice(self.codec, choose)
-        if isinstance(choice, str):
-            raise NotAnAnswer(choice)
-        if isinstance(choice, int):
-            if choice >= len(self.actions):
-                raise NotAnAnswer(f"index {choice} of {len(self.actions)} legal actions, counted from 0")
-            return [self.actions[choice]]
-        if not choice:
-            raise NotAnAnswer("its list of actions is empty")
-        if choice[0] not in self.actions:
-            raise NotAnAnswer(f"{label(choice[0])} is not among the {len(self.actions)} legal actions")
-        return choice
+    def judge(self, choose: pb.Choose) -> list[Action] | Refused:
+        """Return the actions of an answer to the open decision, or why a match would refuse it."""
+        return judge(self._state, self.seat, self.actions, wire.read_choice(self._codec, choose))
 
     def play(self, actions: list[Action]) -> None:
         """Play an answer as a match does: all of it that is legal while the seat is to act."""
-        for count, action in enumerate(actions):
-            if self.seat not in self._state.seats_to_act():
-                self._dropped = f"the seat was not to act any more after {count} actions"
+        for at, action in enumerate(actions):
+            self._dropped = why_dropped(self._state, self.seat, actions, actions[at:])
+            if self._dropped:
                 return
-            try:
-                self._apply(self.seat, action)
-            except IllegalAction as error:
-                self._dropped = str(error)
-                return
+            self._apply(self.seat, action)
 
     def play_default(self) -> None:
         """Play what the rules do for a seat that is out of time."""

@@ -13,24 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.game import Action, Game, IllegalAction, Seat, SetupError, State, label
-from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance, commitment
+from referee.game import Action, Game, IllegalAction, Seat, State
+from referee.kit.chance import ChanceError, Draw, LiveChance, ReplayChance
 from referee.kit.document import Document
-from referee.match.clock import TRANSIT_SECONDS, SeatClock, TimeControl
-from referee.match.effects import Decider, Timing
-from referee.match.machine import STATE_DIGEST_EVERY, STRIKES_ALLOWED
+from referee.match.effects import Decider
+from referee.match.machine import STATE_DIGEST_EVERY
 from referee.match.plan import MatchDigest, MatchPlan, state_digest
-from referee.match.result import Outcome, Result, SeatResult, closing_lines, final_ranks
+from referee.match.result import Result, closing_lines, final_ranks
+from referee.records.header import read_plan
 from referee.records.record import FORMAT, READABLE, Line, OtherFormat, RecordError, read_lines
+from referee.records.seats import TIMES, Seats, Unsound
 from referee.records.signature import Signature, read_signature
 from referee.records.trust import Trust, note_claims, trust
-from referee.registry import UnknownGame
 
 _DECIDERS = {decider.value: decider for decider in Decider}
-_FAULTS = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.PLAYED}
-_MOST = 1 << 62
-_TIMES = ("ms", "wall_ms", "lag_ms")
-"""The entries of a line that ends a decision."""
 _ENTRIES = {
     "header": {
         "format",
@@ -47,13 +43,11 @@ _ENTRIES = {
         "position",
     },
     "start": {"chance", "state"},
-    "action": {"n", "seat", "action", "by", "chance", "state", *_TIMES},
+    "action": {"n", "seat", "action", "by", "chance", "state", *TIMES},
     "strike": {"seat", "reason", "detail", "rule"},
-    "out": {"seat", "reason", "detail", *_TIMES},
-    "withdrawn": {"seat", *_TIMES},
+    "out": {"seat", "reason", "detail", *TIMES},
+    "withdrawn": {"seat", *TIMES},
 }
-_ROUNDING = 0.00001
-"""How far times may be apart, in seconds: they are written with three decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,25 +79,6 @@ class Trouble:
     """The number of the rule that was broken; empty if there is none."""
     is_out: bool
     """Whether the seat is out, not only struck."""
-
-
-@dataclass(slots=True)
-class _SeatRecord:
-    clock: SeatClock
-    strikes: int = 0
-    last_strike: str = ""
-    outcome: Outcome = Outcome.PLAYED
-    out_order: int | None = None
-    detail: str = ""
-    decisions: int = 0
-    timed_out: bool = False
-    """Whether its time ran out, and the default has not been played yet."""
-    completing: str = ""
-    """The larger decision that defaults complete since its time ran out (`State.part_of`)."""
-    charged: float = 0.0
-    wall: float = 0.0
-    lag: float = 0.0
-    """Sums over its decisions, in seconds."""
 
 
 class Replay:
@@ -156,10 +131,8 @@ class Replay:
         self._chance = ReplayChance(None if self._seed is None else LiveChance(self._seed))
         self.plan = self._read_header(find_game)
         self._digest = MatchDigest(self.plan)
-        self._seats = [_SeatRecord(SeatClock(self.plan.control)) for _ in range(self.plan.setup.seats)]
+        self._seats = Seats(self.plan.control, self.plan.setup.seats)
         self._actions = 0
-        self._outs = 0
-        self._answering: tuple[Seat, Decider] | None = None  # of the last action with times
         self.result: Result | None = None
         self.state = self._read_start()
 
@@ -175,27 +148,21 @@ class Replay:
             self._check_entries(line)
             if kind == "action":
                 yield self._read_action(line)
-            elif kind == "strike":
-                self._read_strike(line)
-            elif kind == "out":
-                self._read_out(line)
-            elif kind == "withdrawn":
-                self._read_withdrawn(line)
             else:
-                raise self._fail(line, "is not of type action, strike, out or withdrawn, but the match is not over")
+                self._read_event(line)
         while self._at < len(self.lines) and self.lines[self._at].data.get("type") == "withdrawn":
             line = self._take("withdrawn")
             self._check_entries(line)
-            self._read_withdrawn(line)
+            self._read_event(line)
         self._read_end()
 
     def seconds_left(self) -> list[float]:
         """Return what each seat has left in its bank, in seconds."""
-        return [seat.clock.bank for seat in self._seats]
+        return [seat.clock.bank for seat in self._seats.records]
 
     def seconds_used(self) -> list[float]:
         """Return what all decisions of each seat were charged so far, in seconds."""
-        return [seat.charged for seat in self._seats]
+        return [seat.charged for seat in self._seats.records]
 
     def trust(self) -> Trust:
         """Return what the record proves; call it when the iteration has come to its end."""
@@ -237,34 +204,10 @@ class Replay:
                 f"this version reads formats {READABLE[0]} to {FORMAT}: verify it with the version that wrote it",
             )
         self._check_entries(line)
-        document = Document(line.data, "header")
-        match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")
-        seats = document.integer("seats", 1, 100)
-        bots = document.texts("bots")
-        committed = document.text("seed_commitment")
-        options, board = line.data.get("options"), line.data.get("board")
-        position = line.data.get("position")
-        reveals_seed = line.data.get("reveals_seed", True)
-        if type(reveals_seed) is not bool:
-            document.note("reveals_seed", "must be true or false")
-        if not isinstance(options, dict) or not isinstance(board, dict) or not isinstance(position, dict | None):
-            document.note("", "has options, a board or a position that is no JSON object")
-        if len(bots) != seats:
-            document.note("bots", f"has {len(bots)} names for {seats} seats")
-        if document.problems:
-            raise self._fail(line, "; ".join(document.problems))
-        assert isinstance(options, dict)  # noqa: S101 noted above if not
-        assert isinstance(board, dict)  # noqa: S101
         try:
-            game = find_game(name)
-            setup = game.setup(seats, options, board)
-            control = TimeControl.parse(clock)
-        except (UnknownGame, SetupError, ValueError) as error:
+            return read_plan(line.data, self._seed, find_game)
+        except Unsound as error:
             raise self._fail(line, str(error)) from error
-        if self._seed is not None and commitment(match_id, self._seed) != committed:
-            raise self._fail(line, "the seed at the end is not the one that was committed to")
-        known = -1 if self._seed is None else self._seed
-        return MatchPlan(game, setup, match_id, known, bots, control, position, reveals_seed, committed)
 
     def _read_start(self) -> State:
         line = self._take("start")
@@ -302,10 +245,12 @@ class Replay:
             action = self.plan.game.parse_action(text)
         except ValueError as error:
             raise self._fail(line, str(error)) from error
-        self._check_decider(line, seat, action, by)
-        seconds = self._read_action_times(line, seat, by)
-        record = self._seats[seat]
-        whole = record.completing or (self.state.part_of(seat) if record.timed_out else "")
+        try:
+            self._seats.check_decider(self.state, seat, action, by)
+            seconds = self._seats.charge_action(data, seat, by)
+        except Unsound as error:
+            raise self._fail(line, str(error)) from error
+        larger = self._seats.larger_decision(self.state, seat)
         draws = self._give_draws(line)
         try:
             self.state.apply(seat, action, self._chance)
@@ -315,112 +260,29 @@ class Replay:
             raise self._fail(line, f"the chance does not hold: {error}") from error
         self._check_draws_are_used(line)
         self._actions += 1
-        record.decisions += 1
-        record.timed_out = False
-        goes_on = whole and seat in self.state.seats_to_act() and self.state.part_of(seat) == whole
-        record.completing = whole if goes_on else ""
+        self._seats.note_action(self.state, seat, larger)
         self._digest.note_action(seat, action)
         if self._actions % STATE_DIGEST_EVERY == 0:
             self._check_state(line, self.state)
         return Step(self._actions, seat, action, by, seconds, draws)
 
-    def _check_decider(self, line: Line, seat: Seat, action: Action, by: Decider) -> None:
-        if seat not in self.state.seats_to_act():
-            raise self._fail(line, f"seat {seat} is not to act")
-        record = self._seats[seat]
-        is_out = record.out_order is not None
-        if record.strikes >= STRIKES_ALLOWED and not is_out:
-            raise self._fail(line, f"seat {seat} plays on, but had its {STRIKES_ALLOWED}rd strike")
-        must_be_clock = record.timed_out or record.completing
-        if must_be_clock and by is not Decider.CLOCK:
-            raise self._fail(line, f"the time of seat {seat} ran out, but {by.value} decided")
-        if by is Decider.CLOCK and not must_be_clock and self.state.window() is None:
-            raise self._fail(line, f"clock decided, but the time of seat {seat} had not run out")
-        if is_out != (by is Decider.DEFAULT):
-            raise self._fail(line, f"seat {seat} is {'out' if is_out else 'not out'}, but {by.value} decided")
-        if by in (Decider.DEFAULT, Decider.CLOCK):
-            default = self.state.default_action(seat)
-            if action != default:
-                raise self._fail(line, f"the default is {label(default)}, not {label(action)}")
-        elif (len(self.state.legal_actions(seat)) == 1) != (by is Decider.FORCED):
-            raise self._fail(line, f"{by.value} decided, which does not fit the number of legal actions")
-
-    def _read_action_times(self, line: Line, seat: Seat, by: Decider) -> float:
-        """Check the times of an action; return what the seat was charged, in seconds.
-
-        Times belong to the action that ends a decision. Further actions of the same answer, or of the same default, have none.
-        """
-        record = self._seats[seat]
-        if by in (Decider.FORCED, Decider.DEFAULT) or record.completing:
-            if _is_timed(line):
-                raise self._fail(line, f"{by.value} decided without asking, so there are no times")
-            return 0.0
-        if self._answering == (seat, by) and not _is_timed(line):
-            return 0.0
-        self._answering = (seat, by)
-        return self._read_times(line, record, expired=record.timed_out).charged
-
-    def _read_times(self, line: Line, record: _SeatRecord, *, expired: bool) -> Timing:
-        """Read the times of a decision that has ended, and check them against each other and the seat's clock."""
-        charged, wall, lag = (_seconds(line.data.get(key)) for key in _TIMES)
-        if charged is None or wall is None or lag is None:
-            raise self._fail(line, f"ends a decision, so it needs the milliseconds: {', '.join(_TIMES)}")
-        budget = record.clock.ask()
-        transit = TRANSIT_SECONDS if budget > 0 and not expired else 0.0
-        if charged > budget + transit + _ROUNDING:
-            raise self._fail(line, f"{charged * 1000:.0f} ms were charged, more than the clock allows")
-        if expired and charged < budget - _ROUNDING:
-            raise self._fail(line, f"the time ran out after {charged * 1000:.0f} ms, but {budget * 1000:.0f} were left")
-        if not wall - lag - _ROUNDING <= charged <= wall + _ROUNDING or lag > wall + _ROUNDING:
-            raise self._fail(line, "has times that do not fit: wall_ms - lag_ms <= ms <= wall_ms must hold")
-        record.clock.charge(charged)
-        record.charged += charged
-        record.wall += wall
-        record.lag += lag
-        return Timing(charged, wall, lag)
-
-    def _read_withdrawn(self, line: Line) -> None:
-        record = self._seats[self._seat(line)]
-        if record.out_order is not None:
-            raise self._fail(line, "withdraws a decision of a seat that is out")
-        self._read_times(line, record, expired=False)
-        self._answering = None
-
-    def _read_strike(self, line: Line) -> None:
-        record = self._seats[self._seat(line)]
-        reason = line.data.get("reason")
-        if reason not in ("illegal", "timeout"):
-            raise self._fail(line, "a strike is for illegal or timeout")
-        if record.out_order is not None or record.strikes >= STRIKES_ALLOWED:
-            raise self._fail(line, "a strike for a seat that is out")
-        record.strikes += 1
-        record.last_strike = reason
-        record.timed_out = reason == "timeout"
-        self._answering = None
-        self._note_trouble(line, is_out=False)
-
-    def _read_out(self, line: Line) -> None:
-        record = self._seats[self._seat(line)]
-        outcome = _FAULTS.get(str(line.data.get("reason")))
-        if outcome is None or record.out_order is not None:
-            raise self._fail(line, "does not put a seat out for a reason there is, or not for the first time")
-        if outcome is Outcome.START and self._actions:
-            raise self._fail(line, "out for start, but the match has begun")
-        by_strikes = outcome in (Outcome.ILLEGAL, Outcome.TIMEOUT)
-        if by_strikes and (record.strikes != STRIKES_ALLOWED or record.last_strike != outcome.value):
-            raise self._fail(line, f"out for {outcome.value}, but that was not the {STRIKES_ALLOWED}rd strike")
-        if outcome is Outcome.TIMEOUT or (outcome is Outcome.DISCONNECT and _is_timed(line)):
-            self._read_times(line, record, expired=True)
-        elif _is_timed(line):
-            raise self._fail(line, f"ends no decision, so it has no times; the seat is out for {outcome.value}")
-        record.timed_out = False
-        record.completing = ""
-        self._answering = None
-        record.outcome = outcome
-        record.detail = str(line.data.get("detail", ""))
-        record.out_order = self._outs
-        self._outs += 1
-        self._note_trouble(line, is_out=True)
+    def _read_event(self, line: Line) -> None:
+        """Read a line of what happens between actions."""
+        kind = line.data.get("type")
+        if kind not in ("strike", "out", "withdrawn"):
+            raise self._fail(line, "is not of type action, strike, out or withdrawn, but the match is not over")
+        seat = self._seat(line)
+        try:
+            if kind == "withdrawn":
+                self._seats.withdraw(line.data, seat)
+                return
+            if kind == "strike":
+                self._seats.strike(line.data, seat)
+            else:
+                self._seats.put_out(line.data, seat, has_begun=self._actions > 0)
+        except Unsound as error:
+            raise self._fail(line, str(error)) from error
+        self._note_trouble(line, is_out=kind == "out")
 
     def _note_trouble(self, line: Line, *, is_out: bool) -> None:
         seat, reason, detail, rule = (line.data.get(key, "") for key in ("seat", "reason", "detail", "rule"))
@@ -459,22 +321,10 @@ class Replay:
                 raise self._fail(line, str(error)) from error
 
     def _result(self, seed: int | None) -> Result:
-        ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats])
+        ranks = final_ranks(self.state.ranks(), [record.out_order for record in self._seats.records])
         scores = self.state.scores()
         seats = tuple(
-            SeatResult(
-                seat=seat,
-                bot=self.plan.bots[seat],
-                rank=ranks[seat],
-                score=scores[seat],
-                outcome=record.outcome,
-                decisions=record.decisions,
-                think_seconds=record.charged,
-                wall_seconds=record.wall,
-                lag_seconds=record.lag,
-                detail=record.detail,
-            )
-            for seat, record in enumerate(self._seats)
+            self._seats.result(seat, bot, ranks[seat], scores[seat]) for seat, bot in enumerate(self.plan.bots)
         )
         return Result(seats, self._actions, self._digest.close(ranks, scores), seed)
 
@@ -482,8 +332,8 @@ class Replay:
 
     def _seat(self, line: Line) -> Seat:
         seat = line.data.get("seat")
-        if type(seat) is not int or not 0 <= seat < len(self._seats):
-            raise self._fail(line, f"names seat {seat!r}; there are {len(self._seats)}")
+        if type(seat) is not int or not 0 <= seat < self.plan.setup.seats:
+            raise self._fail(line, f"names seat {seat!r}; there are {self.plan.setup.seats}")
         return seat
 
     def _give_draws(self, line: Line) -> list[tuple[str, Draw]]:
@@ -506,16 +356,6 @@ class Replay:
     def _check_state(self, line: Line, state: State) -> None:
         if line.data.get("state") != state_digest(state):
             raise self._fail(line, "the state is another one than was recorded (the digests differ)")
-
-
-def _seconds(milliseconds: Any) -> float | None:
-    if type(milliseconds) in (int, float) and 0 <= milliseconds < _MOST:
-        return float(milliseconds / 1000)
-    return None
-
-
-def _is_timed(line: Line) -> bool:
-    return any(key in line.data for key in _TIMES)
 
 
 def _canonical(value: Any) -> str:

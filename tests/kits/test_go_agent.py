@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from house_bots.random_bot import RandomBot
 
-from ladder.conformance import steps
-from ladder.conformance.conversation import Bot, Patience
 from ladder.conformance.exercises import run
-from ladder.conformance.judging import Course
+from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Patience, Verdict
+from ladder.conformance.rehearsal import Outcome as Judged
+from ladder.conformance.scripts import steps_for
 from referee.game import Game
 from referee.live.matches.play import Command, House, Player, play_match
 from referee.live.matches.server import RefereeServer
@@ -88,12 +88,10 @@ def test_it_conforms_but_for_what_only_whole_matches_show(agent: Path, tmp_path:
     shutil.copy(agent, tmp_path / "bot")
     tmp_path.chmod(0o755)
     game = find("cargo_noir")
-    course = Course(Bot(tmp_path, ["./bot"], build(Limits())), [game], Patience(), tmp_path)
-    wanted = [
-        step.name for step in steps.steps_for([game]) if step.heading in ("start", "answers", "compatibility", "end")
-    ]
-    failed: list[steps.Verdict] = []
+    course = Course(Command(["./bot"], {}, tmp_path, JOIN_SECONDS, build(Limits())), [game], Patience(), tmp_path)
+    wanted = [step.name for step in steps_for([game]) if step.heading in ("start", "answers", "compatibility", "end")]
+    failed: list[Verdict] = []
     asyncio.run(
-        run(course, lambda verdict: failed.append(verdict) if verdict.outcome is steps.Outcome.FAILED else None, wanted)
+        run(course, lambda verdict: failed.append(verdict) if verdict.outcome is Judged.FAILED else None, wanted)
     )
     assert not failed

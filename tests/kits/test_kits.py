@@ -6,10 +6,10 @@ Builds take minutes and need the registries of the languages, so `make test` lea
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Awaitable
 from dataclasses import replace
 from pathlib import Path
@@ -23,25 +23,22 @@ from bench.kits import (
     KITS,
     OVER,
     WELCOME,
-    Talk,
     archive,
     command,
     environment,
     make,
     missing,
     question,
-    scripted,
     start,
 )
 from dogana.v1 import referee_pb2 as pb
-from ladder.conformance.conversation import Bot, Patience
 from ladder.conformance.exercises import run as check
-from ladder.conformance.judging import Course
 from ladder.conformance.package import take
-from ladder.conformance.steps import Outcome as Judged
-from ladder.conformance.steps import Verdict
+from ladder.conformance.rehearsal import JOIN_SECONDS, Course, Patience, Verdict
+from ladder.conformance.rehearsal import Outcome as Judged
 from referee.bots.files import make_writable, take_in
 from referee.game import Game
+from referee.live.matches.conversation import Conversation, conversation
 from referee.live.matches.play import Command, House, MatchReport, Player, Remote, play_match
 from referee.live.matches.server import Listen, RefereeServer
 from referee.match.result import Outcome
@@ -57,6 +54,7 @@ from tests.tables import plan_of
 
 pytestmark = pytest.mark.kits
 T = TypeVar("T")
+WELL = "exited with status 0"
 
 
 @pytest.fixture(scope="module", params=KITS)
@@ -179,61 +177,74 @@ def test_a_certificate_that_cannot_be_read_is_said_in_a_line(kit: Path) -> None:
     run(dials())
 
 
-def test_a_started_bot_whose_connection_is_cut_ends_with_a_reason(kit: Path) -> None:
-    async def gone(talk: Talk) -> None:
-        await talk.hear()
-        await talk.say(WELCOME)
-        await talk.refuse(grpc.StatusCode.UNAVAILABLE, "gone")
+async def hear(talk: Conversation) -> pb.AgentMessage:
+    """What the bot says next."""
+    data = await talk.hear(patient(60))
+    assert data is not None, talk.process.log.text()
+    return pb.AgentMessage.FromString(data)
 
-    output, status = run(scripted_run(kit, gone))
-    assert status not in (0, None)
+
+async def left(talk: Conversation) -> tuple[str, str]:
+    """What the bot wrote, and how it has ended."""
+    ended = await talk.exit(patient(60))
+    await talk.process.stop()
+    return talk.process.log.text(), ended
+
+
+def test_a_started_bot_whose_connection_is_cut_ends_with_a_reason(kit: Path) -> None:
+    async def is_cut() -> tuple[str, str]:
+        async with conversation(started(kit)) as talk:
+            await hear(talk)
+            await talk.say(WELCOME)
+            talk.end(grpc.StatusCode.UNAVAILABLE, "gone")
+            return await left(talk)
+
+    output, ended = run(is_cut())
+    assert ended
+    assert ended != WELL
     assert "no referee answers at unix:" in output
     assert "trying again" not in output
-
-
-async def scripted_run(kit: Path, script: object) -> tuple[str, int | None]:
-    """Lets a bot talk with a script; returns what it wrote and its exit status."""
-    async with scripted(script) as address:  # type: ignore[arg-type]
-        process = await start(kit, address)
-        output, _ = await process.communicate()
-        return output.decode(), process.returncode
 
 
 def test_it_goes_on_whatever_the_referee_says(kit: Path) -> None:
     """Messages and fields of a newer protocol, a refusal, a withdrawal, a new deadline, a question on the heels of another."""
     answers: list[pb.Choose] = []
 
-    async def referee(talk: Talk) -> None:
-        join = (await talk.hear()).join
-        assert (join.token, join.protocol) == ("token", 1)
-        await talk.say(WELCOME)
-        await talk.say(bytes([0xFA, 0x06, 0x02, 0x08, 0x01]))  # field 111, a message
-        large = question(1, 500)
-        large.decide.observation.value = bytes(4_000_000)
-        await talk.say(large.SerializeToString() + bytes([0xFA, 0x06, 0x02, 0x08, 0x01]))
-        answers.append((await talk.hear()).choose)
-        reason = pb.Rejected.REASON_ILLEGAL
-        await talk.say(
-            pb.RefereeMessage(
-                rejected=pb.Rejected(decision=1, reason=reason, rule="X1.2", message="not now", strikes=1)
+    async def plays() -> tuple[str, str]:
+        async with conversation(started(kit)) as talk:
+            join = (await hear(talk)).join
+            assert (join.token, join.protocol) == (talk.token, 1)
+            await talk.say(WELCOME)
+            await talk.say(bytes([0xFA, 0x06, 0x02, 0x08, 0x01]))  # field 111, a message
+            large = question(1, 500)
+            large.decide.observation.value = bytes(4_000_000)
+            await talk.say(large.SerializeToString() + bytes([0xFA, 0x06, 0x02, 0x08, 0x01]))
+            answers.append((await hear(talk)).choose)
+            reason = pb.Rejected.REASON_ILLEGAL
+            await talk.say(
+                pb.RefereeMessage(
+                    rejected=pb.Rejected(decision=1, reason=reason, rule="X1.2", message="not now", strikes=1)
+                )
             )
-        )
-        answers.append((await talk.hear()).choose)
-        await talk.say(pb.RefereeMessage(rejected=pb.Rejected(decision=1, reason=pb.Rejected.REASON_STALE)))
-        await talk.say(pb.RefereeMessage(withdrawn=pb.Withdrawn(decision=1)))
-        await talk.say(question(2))
-        await talk.say(pb.RefereeMessage(withdrawn=pb.Withdrawn(decision=2)))
-        await talk.say(question(3))
-        await talk.say(pb.RefereeMessage(new_deadline=pb.NewDeadline(decision=3, clock=pb.Clock(budget_ms=5000))))
-        while not answers or answers[-1].decision != 3:  # an answer to the second may have been on its way
-            answers.append((await talk.hear()).choose)
-        await talk.say(OVER)
+            answers.append((await hear(talk)).choose)
+            await talk.say(
+                pb.RefereeMessage(rejected=pb.Rejected(decision=1, reason=pb.Rejected.REASON_STALE)),
+                pb.RefereeMessage(withdrawn=pb.Withdrawn(decision=1)),
+                question(2),
+                pb.RefereeMessage(withdrawn=pb.Withdrawn(decision=2)),
+                question(3),
+                pb.RefereeMessage(new_deadline=pb.NewDeadline(decision=3, clock=pb.Clock(budget_ms=5000))),
+            )
+            while not answers or answers[-1].decision != 3:  # an answer to the second may have been on its way
+                answers.append((await hear(talk)).choose)
+            await talk.say(OVER)
+            return await left(talk)
 
-    output, status = run(scripted_run(kit, referee))
+    output, ended = run(plays())
     assert [choose.decision for choose in answers if choose.decision != 2] == [1, 1, 3]
     assert all(choose.WhichOneof("choice") == "index" and choose.index < 500 for choose in answers)
     assert "refused as illegal: not now (X1.2); strike 1" in output
-    assert status == 0
+    assert ended == WELL
 
 
 @pytest.mark.parametrize(
@@ -246,13 +257,15 @@ def test_it_goes_on_whatever_the_referee_says(kit: Path) -> None:
     ids=str,
 )
 def test_a_refusal_ends_it_with_a_line_that_says_why(kit: Path, code: grpc.StatusCode | None, said: str) -> None:
-    async def refuse(talk: Talk) -> None:
-        await talk.hear()
-        if code is not None:
-            await talk.refuse(code, "a newer referee; the match is void")
+    async def is_refused() -> tuple[str, str]:
+        async with conversation(started(kit)) as talk:
+            await hear(talk)
+            talk.end(code or grpc.StatusCode.OK, "a newer referee; the match is void")
+            return await left(talk)
 
-    output, status = run(scripted_run(kit, refuse))
-    assert status not in (0, None)
+    output, ended = run(is_refused())
+    assert ended
+    assert ended != WELL
     [line] = output.splitlines()
     assert line.startswith("dogana bot: ")
     assert said in line
@@ -290,24 +303,15 @@ def test_where_nobody_listens_it_ends_at_once_with_the_address(kit: Path) -> Non
 
 
 def test_it_ends_when_it_is_asked_to(kit: Path) -> None:
-    joined = asyncio.Event()
+    async def stops() -> str:
+        async with conversation(started(kit)) as talk:
+            await hear(talk)
+            await talk.say(WELCOME)
+            assert talk.process.agent is not None
+            os.kill(talk.process.agent, signal.SIGTERM)
+            return await talk.exit(patient(30))  # 2 on a machine that is not busy
 
-    async def wait(talk: Talk) -> None:
-        await talk.hear()
-        await talk.say(WELCOME)
-        joined.set()
-        await asyncio.Event().wait()
-
-    async def stops() -> float:
-        async with scripted(wait) as address:
-            process = await start(kit, address)
-            await joined.wait()
-            process.send_signal(signal.SIGTERM)
-            begin = time.monotonic()
-            await process.communicate()
-            return time.monotonic() - begin
-
-    assert run(stops()) < 30  # 2 on a machine that is not busy
+    assert run(stops())
 
 
 @needs_bubblewrap
@@ -357,7 +361,7 @@ def test_it_passes_every_step_of_a_check(language: str, kit: Path, tmp_path: Pat
         taken = take(archive(language, kit, tmp_path / "bot.tar.gz"), versions, (), found.append)
         assert taken is not None, found
         artefact, folder = taken
-        bot = Bot(folder, artefact.run, build(Limits()))
+        bot = Command(artefact.run, {}, folder, JOIN_SECONDS, build(Limits()))
         asyncio.run(check(Course(bot, [games()["cargo_noir"]], Patience(idle=1.0), tmp_path), found.append))
     finally:
         make_writable(tmp_path)

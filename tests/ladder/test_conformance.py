@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import shutil
@@ -13,13 +14,24 @@ from pathlib import Path
 import pytest
 
 from ladder.commands import check as command
-from ladder.conformance.conversation import CLOCK, Bot, Patience
 from ladder.conformance.exercises import exercises_for, run
-from ladder.conformance.judging import Course
+from ladder.conformance.instructions import has_no_orphans
 from ladder.conformance.matches import other_options
 from ladder.conformance.package import take
-from ladder.conformance.steps import STEPS, Outcome, Verdict, page, steps_for
+from ladder.conformance.rehearsal import (
+    CLOCK,
+    JOIN_SECONDS,
+    Course,
+    Failed,
+    Outcome,
+    Patience,
+    Rehearsal,
+    Step,
+    Verdict,
+)
+from ladder.conformance.scripts import STEPS, steps_for
 from ladder.conformance.table import places
+from referee.live.matches.play import Command
 from referee.registry import find, games, shipped_board
 from referee.sandbox.box import Sandbox
 from referee.sandbox.limits import Limits
@@ -60,7 +72,7 @@ SINS = {
         "two streams": Wrong("one-stream", said="2 streams"),
         "never answers": Wrong("answers", said="nothing came"),
         "wrong number": Wrong("its-number", said="decision 2; number 1"),
-        "cheats": Wrong("legal", said="index"),
+        "cheats": Wrong("legal", said=r"decision 1: index (\d+) is not in the list of \1 legal actions"),
         "answers twice": Wrong("once", said="a Choose that nobody asked for"),
         "stops answering": Wrong("goes-on"),
         "fails at the end": Wrong("exits", said="status 1"),
@@ -123,7 +135,7 @@ def sandbox() -> Sandbox:
 def of(
     folder: Path, run: list[str], sandbox: Sandbox, patience: Patience = BRIEF, records: Path | None = None
 ) -> Course:
-    return Course(Bot(folder, run, sandbox), [GAME], patience, records or folder)
+    return Course(Command(run, {}, folder, JOIN_SECONDS, sandbox), [GAME], patience, records or folder)
 
 
 def course_of(sin: str, tmp_path: Path, sandbox: Sandbox, patience: Patience = BRIEF) -> Course:
@@ -186,6 +198,19 @@ def test_a_bot_that_repeats_a_refused_answer_is_told_so(tmp_path: Path, sandbox:
     assert "the same 3 times" in found.said
 
 
+def test_a_bot_that_has_ended_fails_the_step_that_looks_at_its_processes(tmp_path: Path) -> None:
+    async def looks() -> None:
+        course = Course(Command(["/bin/true"], {}, tmp_path), [GAME], BRIEF, tmp_path)
+        async with contextlib.AsyncExitStack() as stack:
+            rehearsal = Rehearsal(course, GAME, 2, stack)
+            bot = await rehearsal.start()
+            await bot.process.ended()
+            await has_no_orphans(rehearsal)
+
+    with pytest.raises(Failed, match="it has ended before"):
+        asyncio.run(looks())
+
+
 def test_every_step_that_can_be_failed_has_a_double_that_fails_it() -> None:
     failable = {step.name.format(game=GAME.name, seats=2) for step in STEPS if step.mend}
     doubles = {name for sins in SINS.values() for wrong in sins.values() for name in wrong.fails.split()}
@@ -195,7 +220,7 @@ def test_every_step_that_can_be_failed_has_a_double_that_fails_it() -> None:
 
 def test_every_step_is_judged_once() -> None:
     for chosen in ([GAME], list(games().values())):
-        judged = [name for exercise in exercises_for(chosen) for name in exercise.judges]
+        judged = [step.name for exercise in exercises_for(chosen) for step in exercise.steps]
         package = [step.name for step in STEPS if step.heading == "package"]
         assert sorted([*judged, *package]) == sorted(step.name for step in steps_for(chosen))
 
@@ -372,6 +397,30 @@ def test_every_game_has_another_option_that_goes_with_its_smallest_table() -> No
         options = other_options(game, game.seat_counts[0])
         assert options
         game.setup(game.seat_counts[0], options, shipped_board(game))
+
+
+def page() -> list[str]:
+    """The table of the steps as `docs/check.md` has it."""
+    lines: list[str] = []
+    for heading in dict.fromkeys(step.heading for step in STEPS):
+        lines += [f"### {heading}", "", "| step | expected | mend |", "|---|---|---|"]
+        for step in STEPS:
+            if step.heading == heading:
+                name, expects = (
+                    text.replace("{game}", "GAME").replace("{seats}", "SEATS") for text in (step.name, step.expects)
+                )
+                lines.append(f"| `{name}` | {expects} | {mending(step)} |")
+        lines.append("")
+    return lines
+
+
+def mending(step: Step) -> str:
+    if not step.mend:
+        return "*told*"
+    page, section = step.see
+    file = page.removeprefix("docs/")
+    anchor = section.lower().replace("`", "").replace(".", "").replace(" ", "-")
+    return f"{step.mend} ([{section.replace('`', '')}]({file}#{anchor}))"
 
 
 def test_the_page_lists_the_steps_as_they_are() -> None:

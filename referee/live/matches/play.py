@@ -233,24 +233,22 @@ async def _wait_for_remote(table: Table, place: AgentSeat, player: Remote) -> No
         table.faults[place.seat] = Fault(Outcome.START, f"did not join within {player.join_seconds:g} s")
 
 
-async def _process(table: Table, place: AgentSeat, player: Command) -> AgentProcess:
-    """Start the process of an agent, in a box or with our own rights, with a socket that leads to its seat alone.
+async def start_process(player: Command, socket: Path, token: str) -> AgentProcess:
+    """Start the process of an agent, in a box or with our own rights.
+
+    Args:
+        player: what is started.
+        socket: where it finds the referee; a box shows the socket under another name.
+        token: what it should join with.
 
     Raises:
         CannotStart: if it cannot be started.
-        MatchVoid: if its box cannot be prepared, which is not its fault.
+        CannotIsolate: if its box cannot be prepared, which is not its fault.
     """
-    door = SeatDoor()
-    table.doors.append(door)
-    door.open(place)
-    if player.sandbox is None:
-        environment = {**player.environment, "DOGANA_ADDRESS": f"unix:{door.socket}", "DOGANA_TOKEN": place.token}
-        return await AgentProcess.start(player.argv, environment, player.folder)
-    try:
-        box = player.sandbox.box(player.argv, player.folder or Path.cwd(), door.socket, place.token)
-    except CannotIsolate as error:
-        raise MatchVoid(str(error)) from error
-    return await AgentProcess.start_in(box)
+    if player.sandbox is not None:
+        return await AgentProcess.start_in(player.sandbox.box(player.argv, player.folder or Path.cwd(), socket, token))
+    seat = {"DOGANA_ADDRESS": f"unix:{socket}", "DOGANA_TOKEN": token}
+    return await AgentProcess.start(player.argv, {**player.environment, **seat}, player.folder)
 
 
 async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
@@ -264,8 +262,13 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
     Raises:
         MatchVoid: if its box cannot be built.
     """
+    door = SeatDoor()
+    table.doors.append(door)
+    door.open(place)
     try:
-        process = await _process(table, place, player)
+        process = await start_process(player, door.socket, place.token)
+    except CannotIsolate as error:
+        raise MatchVoid(str(error)) from error
     except CannotStart as error:
         table.faults[place.seat] = Fault(Outcome.START, str(error))
         return

@@ -1,0 +1,305 @@
+"""Steps, verdicts, and the state of an exercise: the conversation with the bot, and its table."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from pathlib import Path
+
+from google.protobuf.message import DecodeError
+from google.protobuf.text_format import MessageToString
+
+from dogana.v1 import referee_pb2 as pb
+from ladder.conformance.table import Place, Table, places, plan_for
+from referee.game import Action, Game
+from referee.live.matches.conversation import Conversation, conversation
+from referee.live.matches.play import EXIT_SECONDS, Command
+from referee.live.messages import wire
+from referee.live.seats.last_words import known_reason
+from referee.match.clock import TimeControl
+from referee.records.verify import Trouble
+from referee.sandbox.cgroup import Usage
+from referee.terminal import visible
+
+CLOCK = TimeControl(60.0, 0.5, 1.0)
+"""The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
+JOIN_SECONDS = 30.0
+"""As on a ladder."""
+_MAX_LINE = 200
+_PRINTED_LINES = 5
+
+
+class Outcome(Enum):
+    """What came of a step; the values are the words of tables and of `--json`."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """It could not be tried, or the bot has nothing that it is about."""
+    TOLD = "told"
+    """Information; neither right nor wrong."""
+
+
+class Judged(Exception):
+    """The end of a step before the end of its script; the text says what happened, in one line."""
+
+    outcome: Outcome
+
+
+class Failed(Judged):
+    """The bot did not do what the step expects."""
+
+    outcome = Outcome.FAILED
+
+
+class Flaw(Failed):
+    """The same, but what follows can be tried all the same."""
+
+
+class Skipped(Judged):
+    """The step cannot be tried."""
+
+    outcome = Outcome.SKIPPED
+
+
+class Info(Judged):
+    """What the bot did is neither right nor wrong."""
+
+    outcome = Outcome.TOLD
+
+
+class When(Enum):
+    """When an exercise is held, beside others."""
+
+    SIDE_BY_SIDE = auto()
+    ALONE = auto()
+    """It measures time."""
+    WAITING = auto()
+    """It needs next to no processor time."""
+    LAST = auto()
+    """It looks at what the others have found."""
+
+
+Instruction = Callable[["Rehearsal"], Awaitable[str | None]]
+"""One instruction of a script; returns a text for the verdict, if it has one.
+
+Raises:
+    Judged: if the step is over with it.
+    DoganaError: if the referee, or the sandbox, cannot do its part.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that is tried."""
+
+    name: str
+    """Names it for good, in kebab-case; `{game}` and `{seats}` in it stand for one step each."""
+    heading: str
+    """What it is listed under."""
+    expects: str
+    """What the bot should do, in one line."""
+    script: Sequence[Instruction]
+    """How it is tried; empty for the steps that look at files."""
+    mend: str = ""
+    """What to do if the bot does not do it, in one line; empty for a step that only informs."""
+    see: tuple[str, str] = ("", "")
+    """Where to read on: a page and its section."""
+    when: When = When.SIDE_BY_SIDE
+    """When it is tried; what it is tried together with follows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of one step."""
+
+    step: Step
+    outcome: Outcome
+    said: str
+    """What happened, in one line. It may have words of the bot in it."""
+    transcript: tuple[str, ...] = ()
+    """The last messages of a bot that failed, shortened."""
+    wrote: tuple[str, ...] = ()
+    """The last lines that it wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a scripted referee waits, in seconds."""
+
+    join: float = JOIN_SECONDS
+    join_well: float = 10.0
+    """How long a bot may take to join; `dogana play` waits no longer."""
+    answer: float = 5.0
+    """Beyond the time on the clock: the machine may be busy."""
+    quiet: float = 0.3
+    """How long nothing may come, to be sure that nothing does."""
+    exit: float = 2.0
+    """How long a bot may take to exit after GameOver."""
+    end: float = 10.0
+    """The same after its connection has ended in another way: gRPC may have to notice."""
+    idle: float = 35.0
+    """How long a bot is left alone: longer than it takes until most clients ping."""
+
+
+@dataclass(slots=True)
+class Findings:
+    """What matches have shown that is judged when all are over."""
+
+    usages: list[Usage] = field(default_factory=list)
+    troubles: list[tuple[str, Trouble]] = field(default_factory=list)
+    """Strikes of the bot, each with the match in which it got it."""
+    matches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What the exercises of one bot share."""
+
+    bot: Command
+    """How it is started: in its folder, which nobody changes."""
+    games: Sequence[Game]
+    """Those that are tried, at least one; exercises that need no particular game take the first."""
+    patience: Patience
+    records: Path
+    """A folder for records."""
+    findings: Findings = field(default_factory=Findings)
+
+
+class Rehearsal:
+    """One exercise: the bot, if it has been started, and what its steps have in common.
+
+    Attributes:
+        course: what all exercises share.
+        game: what is played.
+        seats: at how many seats, in a match.
+        step: the name of the step that is being tried.
+        table: where the bot is.
+        talk: the conversation with it; None before it is started.
+        first: its first message, if that was looked at.
+        has_not_joined: why no message came, if none did.
+        join: what it joined with.
+        received: how many messages it has sent.
+        choose: its last Choose.
+        given: its answers to the open decision, the refused ones included.
+        withdrawn: the numbers of decisions that it may still answer once: the answers may be on their way.
+        refusals: how many of its answers were refused.
+        digests: of matches that were played at the same time.
+    """
+
+    def __init__(self, course: Course, game: Game, seats: int, stack: contextlib.AsyncExitStack) -> None:
+        """Begin; what is opened for it is closed with the stack."""
+        self.course = course
+        self.game = game
+        self.seats = seats
+        self.step = ""
+        self.table = self.table_for(CLOCK)
+        self.talk: Conversation | None = None
+        self.first = pb.AgentMessage()
+        self.has_not_joined: Failed | None = None
+        self.join = pb.Join()
+        self.received = 0
+        self.choose = pb.Choose()
+        self.given: list[list[Action]] = []
+        self.withdrawn: list[int] = []
+        self.refusals = 0
+        self.digests: set[str] = set()
+        self._stack = stack
+
+    def table_for(self, control: TimeControl) -> Table:
+        """Return the start of a match, at the smallest table of the game."""
+        return Table(plan_for(self.game, self.game.seat_counts[0], control))
+
+    def place(self, name: str) -> Place:
+        """Return a place that is hard on a bot: a name of `Places`."""
+        found: Place = getattr(places(self.game, CLOCK), name)
+        return found
+
+    async def start(self, bot: Command | None = None) -> Conversation:
+        """Start the bot, or the same in another sandbox.
+
+        Raises:
+            CannotIsolate, CannotStart: if it cannot be started.
+        """
+        self.talk = await self._stack.enter_async_context(conversation(bot or self.course.bot))
+        return self.talk
+
+    @property
+    def bot(self) -> Conversation:
+        """The conversation with the bot, which has been started."""
+        assert self.talk is not None  # noqa: S101 scripts begin with it
+        return self.talk
+
+    async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
+        """Send messages, or bytes that no message of today has."""
+        await self.bot.say(*messages)
+
+    async def hear(self, seconds: float, wanted: str) -> pb.AgentMessage:
+        """Wait for a message.
+
+        Raises:
+            Failed: if none comes in this time, or what comes is none; `wanted` says what was waited for.
+        """
+        message = await self.glance(seconds)
+        if message is None:
+            left = await self.left()
+            raise Failed(f"{left or f'nothing came within {seconds:.3g} s'} instead of {wanted}")
+        return message
+
+    async def glance(self, seconds: float) -> pb.AgentMessage | None:
+        """Return the message that comes in this time; None if none does.
+
+        Raises:
+            Failed: if what comes is no message.
+        """
+        data = await self.bot.hear(seconds)
+        if data is None:
+            return None
+        self.received += 1
+        try:
+            return wire.read_agent_message(data)
+        except wire.MalformedMessage as error:
+            raise Failed(f"it sent {error}") from error
+
+    async def left(self) -> str:
+        """Return how the bot has left, in words; empty if it has not."""
+        bot = self.bot
+        ended = await bot.exit(EXIT_SECONDS if bot.has_closed else 0)  # it may have closed its stream because it ends
+        if not ended:
+            return "it closed its stream" if bot.has_closed else ""
+        await bot.process.stop()  # its last words may still be on their way
+        reason = known_reason(ended, bot.process.log.text(), bot.player.argv, joined=self.received > 0)
+        return f"it {ended}" + (f" ({reason})" if reason else "")
+
+    def verdict(self, step: Step, outcome: Outcome, said: str) -> Verdict:
+        """Judge a step; a failure shows the last messages, and the last lines that the bot wrote."""
+        if outcome is not Outcome.FAILED or self.talk is None:
+            return Verdict(step, outcome, said)
+        lines = [line for line in self.talk.process.log.text().splitlines() if line.strip()]
+        wrote = tuple(visible(line, _MAX_LINE) for line in lines[-_PRINTED_LINES:])
+        transcript = tuple(f"{who}: {_described(who, message)}" for who, message in self.talk.transcript)
+        return Verdict(step, outcome, said, transcript, wrote)
+
+
+def _described(who: str, data: bytes | str) -> str:
+    """Return a message in one line, without what is long in it; bytes that are no message as such."""
+    if isinstance(data, str):
+        return data
+    message = pb.AgentMessage() if who == "bot" else pb.RefereeMessage()
+    try:
+        message.ParseFromString(data)
+    except DecodeError:
+        return f"{len(data)} bytes that are no message, {data[:16].hex(' ')} ..."
+    which = message.WhichOneof("message")
+    if which is None:
+        return f"{len(data)} bytes with no known message, {data[:16].hex(' ')} ..."
+    inner = getattr(message, which)
+    for name in ("observation", "actions", "played", "board", "labels", "options", "token"):
+        if name in inner.DESCRIPTOR.fields_by_name and not (which == "join" and name == "labels"):
+            inner.ClearField(name)
+    text = MessageToString(inner, as_one_line=True)
+    if which == "choose" and not inner.HasField("index"):
+        text += f" (and {len(data)} bytes of actions)"
+    return visible(f"{which.title().replace('_', '')} {text}", _MAX_LINE)
