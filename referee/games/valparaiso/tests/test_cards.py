@@ -384,7 +384,7 @@ class TestShortActions:
 
 
 class TestDefaults:
-    """What the rules do with a seat that is out (section 5)."""
+    """The defaults for a seat that is out (section 5)."""
 
     def test_v3_2_the_first_slot_is_used_for_its_alternative_or_for_nothing(self) -> None:
         assert default(place(cards=["k5", "k2"], mayor="k6")) == "use(1,alt)"
