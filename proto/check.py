@@ -43,17 +43,17 @@ PAGES = {
     "dogana/v1/referee.proto": Page(
         ROOT / "docs" / "protocol.md",
         "The protocol",
-        "What a referee and an agent say to each other, whatever the game.",
+        "The messages between a referee and an agent, whatever the game.",
         (
-            "[writing_a_bot.md](writing_a_bot.md) tells the story.",
+            "[writing_a_bot.md](writing_a_bot.md) explains their use.",
             "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
         ),
     ),
     "dogana/v1/ladder.proto": Page(
         ROOT / "docs" / "ladder_protocol.md",
         "The protocol of a ladder",
-        "What people and programs ask a ladder that is served, and what it answers.",
-        ("[running_a_ladder.md](running_a_ladder.md) tells the story.",),
+        "The questions of people and programs to a served ladder, and its answers.",
+        ("[running_a_ladder.md](running_a_ladder.md) explains their use.",),
     ),
 }
 ENVELOPE = "dogana.v1"
