@@ -329,7 +329,7 @@ class _Stream:
         self.reading = threading.Lock()
         """Held by the reading thread: `choose` may check for messages in several threads, even one that outlives it."""
         self.has_ended = False
-        """Whether no more messages will come: a check has found the end, or the stream is closed."""
+        """True if no more messages will come: a check has found the end, or the stream is closed."""
         self._call: started.Call | remote.Call
         try:
             if address.startswith(_LOCAL):

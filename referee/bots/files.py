@@ -61,7 +61,7 @@ class Artefact:
     language: str
     """Its programming language, if known; otherwise empty."""
     was_there: bool = False
-    """Whether the same files were accepted before."""
+    """True if the same files were accepted before."""
 
 
 def check_path(path: Path) -> None:

@@ -179,7 +179,7 @@ def _only_file(folder: Path) -> Path | None:
 
 
 def _entry_wanted(folder: Path) -> str:
-    """Return advice about a folder without a program of a usual name."""
+    """Return advice about a folder without a recognisable program."""
     if built := _build(folder):
         return f"build it first ({built}), and let {MANIFEST} say run"
     with os.scandir(folder) as entries:

@@ -258,7 +258,7 @@ def ordinal(place: int) -> str:
 
 
 def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
-    """Name the tie-breaks that decided places, and which; the usual criterion if none was needed."""
+    """Name the tie-breaks and the places that they decided, or the usual criterion if none was needed."""
     order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
     usual = next((name for name, values in criteria if any(values)), criteria[0][0])
     said = []

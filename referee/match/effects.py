@@ -54,7 +54,7 @@ class SeatNow(NamedTuple):
     """Its place if the match ended now."""
     score: int
     deciding: bool
-    """Whether it has a decision to make."""
+    """True if it has a decision to make."""
     thought: float
     """Seconds charged for its decisions up to its last public action. Later charges would betray a secret plan."""
     out: bool
@@ -167,7 +167,7 @@ class Decision:
 
     @property
     def ends_with_window(self) -> bool:
-        """Whether the window closes before or together with the seat's own time."""
+        """True if the window closes before or together with the seat's own time."""
         return self.window is not None and self.window_deadline <= self.asked_at + self.budget
 
     @property

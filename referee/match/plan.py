@@ -27,7 +27,7 @@ class MatchPlan:
     position: Mapping[str, Any] | None = None
     """The position to start from, as `State.to_json` writes it; None for a new match."""
     reveals_seed: bool = True
-    """Whether the end of the match reveals the seed. It must not if later matches use the same seed."""
+    """True if the end of the match reveals the seed. It must not if later matches use the same seed."""
     committed: str = ""
     """The commitment to the seed as a record has it; empty if it follows from the seed."""
 
@@ -38,7 +38,7 @@ class MatchPlan:
 
 
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
-    """Derive a match's id from its terms and seed, but not its players, so that matches of such bots are repeatable."""
+    """Derive a match's id from its terms and seed, not from its players: bots that draw from the id repeat their choices."""
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

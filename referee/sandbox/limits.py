@@ -22,7 +22,7 @@ class Limits:
     files: int = 256
     """Open files per process."""
     ponders: bool = True
-    """Whether an agent may use the processor outside its own decisions."""
+    """True if an agent may use the processor outside its own decisions."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that report these limits to runtimes, which cannot see them from inside the box."""

@@ -45,7 +45,7 @@ class Wall:
     mend: str = ""
     """Advice if it does not work."""
     is_needed: bool = True
-    """Whether a ladder for strangers needs it."""
+    """True if a ladder for strangers needs it."""
     means: str = ""
     """The abilities of a bot without it."""
     commands: tuple[str, ...] = ()

@@ -390,7 +390,7 @@ def use_worth(view: View, card: int) -> float:
 
 
 def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
-    """Return points for the cards that the hold can acquire, less the cost of the card uses for that."""
+    """Return points for the cards that the hold can acquire, less the points of the uses that this takes."""
     key = (*hold, table.ship[view.seat], *table.slots)
     if key not in view.worths:
         board, total = view.board, 0.0

@@ -314,7 +314,7 @@ def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
 
 
 def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
-    """Rate replacing all rivals in each district, with unplanned pigeons."""
+    """Rate the replacement of all rivals in each district by unplanned pigeons."""
     found: Choices = []
     for place in DISTRICTS:
         here = view.seen.places[place].pigeons

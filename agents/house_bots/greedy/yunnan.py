@@ -48,7 +48,7 @@ GROWTH = 3.7
 GIFTS_IN_TURN = 3.0
 """The number of gifts taken per turn."""
 SISTER = 5.0
-"""Points for a bid of the same seat's other colour that is outbid."""
+"""Points for a bid that the other colour of the same seat outbids."""
 LEADING = 0.1
 """Points of harm for each point of the victim's seat."""
 
@@ -411,7 +411,7 @@ class Journeys:
         self.weaker = [
             colour for colour, has in enumerate(seen.colours) if has.influence < me.influence and has.owner != me.owner
         ]
-        """Whom the colour can displace (Y5.5)."""
+        """The colours that it can displace (Y5.5)."""
 
     def targets(self, province: int) -> list[int]:
         """Return the colours that can be displaced in a province."""
@@ -431,7 +431,7 @@ class Journeys:
         self.plan.append(act.DISPLACES[victim])
 
     def harm(self, victim: int, province: int) -> float:
-        """Return the harm of a displacement: the victim's lost income, and more the better its seat stands."""
+        """Return the harm of a displacement: the victim's lost income, and a part of its seat's score."""
         board, seen = self.view.board, self.view.seen
         has, now = seen.colours[victim], self.merchants[victim]
         after = now[:]

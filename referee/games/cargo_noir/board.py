@@ -72,7 +72,7 @@ class CargoNoirBoard(Board):
 
 
 def read_board(document: Document) -> CargoNoirBoard:
-    """Read the tables of `board.toml`. Note contradictions, within it or with the rules, in the document."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     goods = document.table("goods")
     goods.text("provenance")
     names = [kind.name.lower() for kind in KINDS]

@@ -331,7 +331,7 @@ def _play_bm_swap(table: Table, action: act.BmSwap, chance: Chance) -> None:
 
 
 def _check_port_ship(table: Table, port: int) -> tuple[int, int, bool]:
-    """Return the seat's own stack, the highest stack, and whether its own is alone, in a port to be resolved."""
+    """Return the seat's own stack, the highest stack, and whether no other stack is there, in a port to be resolved."""
     _check_phase(table, P1, "C2.1")
     if port not in table.todo_ports:
         raise IllegalAction(f"there is no unresolved ship in {named(Port, port).name.lower()}", "C2.1")

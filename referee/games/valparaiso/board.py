@@ -194,7 +194,7 @@ def level_of(card: Card) -> str:
 
 
 def read_board(document: Document) -> ValparaisoBoard:
-    """Read the tables of `board.toml`. Note contradictions, within it or with the rules, in the document."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     seat, prices, points = document.table("seat"), document.table("prices"), document.table("points")
     overseas, bonus, sectors = document.table("overseas"), document.table("city_bonus"), document.table("sectors")
     for table in (seat, prices, points, overseas, bonus):

@@ -27,11 +27,11 @@ class CardAction(NamedTuple):
     phase: Phase | None = None
     """The phase of the decision; None if there is none."""
     can: Callable[[Table, int], bool] = lambda table, money: True
-    """Whether the seat on turn can carry it out with these pesos, apart from its price."""
+    """True if the seat on turn can carry it out with these pesos, apart from its price."""
     begin: Callable[[Table], None] = lambda table: None
     """The effects before the first decision."""
     goods: int = 0
-    """The number of goods of choice, from the warehouse, paid in addition."""
+    """The number of warehouse goods to pay in addition; the seat chooses them."""
     choose: str = ""
     """The choice of two goods to take: `different` or `any`; empty if none are taken."""
 

@@ -150,9 +150,9 @@ class Slot(NamedTuple):
     colour: Colour = Colour.RED
     """The owner's colour, which determines the alternative action."""
     hidden: bool = False
-    """Whether the card is hidden from the others."""
+    """True if the card is hidden from the others."""
     shut: bool = False
-    """Whether the slot is closed to cards."""
+    """True if the slot is closed to cards."""
 
 
 _PLAIN: dict[Effect | None, Good] = {

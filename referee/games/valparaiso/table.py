@@ -91,7 +91,7 @@ class Table(State):
     plans: list[Plan]
     """The plan of each seat, or the rest of it that is still to be used."""
     committed: list[bool]
-    """Whether each seat has finished its unrevealed plan."""
+    """For each seat, True if it has finished its unrevealed plan."""
     first_finisher: int
     """The first seat that has finished planning; `NONE` if there is none (V2.8)."""
     markets: list[tuple[Tile, ...]]
@@ -125,9 +125,9 @@ class Table(State):
     left: int
     """Remaining uses of that tile, or goods left to buy."""
     begun: bool
-    """Whether the action, or the use of the tile, has already had an effect."""
+    """True if the action, or the use of the tile, has already had an effect."""
     hold_was_full: bool
-    """Whether the hold of the seat on turn was full at the start of its turn; only with `refill_rule=strict` (V4.1)."""
+    """True if the hold of the seat on turn was full at the start of its turn; only with `refill_rule=strict` (V4.1)."""
 
     __slots__ = tuple(__annotations__)
 

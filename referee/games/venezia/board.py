@@ -62,7 +62,7 @@ class VeneziaBoard(Board):
 
 
 def read_board(document: Document) -> VeneziaBoard:
-    """Read the tables of `board.toml`. Note contradictions, within it or with the rules, in the document."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     piazza, pigeons, plan = document.table("piazza"), document.table("pigeons"), document.table("plan")
     births, cards, scoring = document.table("births"), document.table("cards"), document.table("scoring")
     end, places, cemetery = document.table("end"), document.table("places"), document.table("cemetery")

@@ -174,7 +174,7 @@ class Shown(NamedTuple):
     face: str = "up"
     """`up`, `down`, or `none` without a card."""
     now: bool = False
-    """Whether it is part of the open decision."""
+    """True if it is part of the open decision."""
 
 
 def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:

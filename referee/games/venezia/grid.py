@@ -35,7 +35,7 @@ class Grid:
             )
             for row in self.steps
         )
-        """For each square, what is jumped over and where the jump ends, in the order of the directions."""
+        """For each square, the jumps from it in the order of the directions: the square jumped over and the end."""
         self.walk_actions = tuple(
             tuple((end, walk(square, end)) for end in row) for square, row in zip(Square, self.neighbours, strict=True)
         )

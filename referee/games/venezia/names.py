@@ -59,7 +59,7 @@ class Step(IntEnum):
     COUNT = 3
     """Laying pigeons on the cards."""
     COMMITTED = 4
-    """The plan is made."""
+    """The plan is finished."""
 
 
 class Phase(IntEnum):

@@ -30,7 +30,7 @@ class YunnanBoard(Board):
     gifts: tuple[int, ...]
     """Gifts at the start, by province."""
     teahouse_space: tuple[bool, ...]
-    """Whether a Teahouse can be built, by province."""
+    """For each province, True if a Teahouse can be built there."""
     province_places: tuple[tuple[int, int], ...]
     """For each province, x and y in a drawing."""
     bridge_sites: tuple[tuple[Province, Province], ...]
@@ -97,7 +97,7 @@ class YunnanBoard(Board):
 
 
 def read_board(document: Document) -> YunnanBoard:
-    """Read the tables of `board.toml`. Note contradictions, within it or with the rules, in the document."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     provinces = document.table("provinces")
     names, merchants, posts, gifts, teahouses, places = [], [], [], [], [], []
     for province in Province:

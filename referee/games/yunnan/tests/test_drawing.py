@@ -66,7 +66,7 @@ def board_of(state: YunnanState) -> YunnanBoard:
 
 
 def anywhere(piece: str) -> str:
-    """A pattern of a piece, without its place."""
+    """Return the markup of a piece, without its place."""
     assert piece.count("<") == 1
     return piece.removesuffix("/>")
 
