@@ -38,7 +38,7 @@ class MatchPlan:
 
 
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
-    """Derive a match's id from its terms and seed, not from its players: bots that draw from the id repeat their choices."""
+    """Derive a match's id from its terms and seed, not its players: bots that draw from it repeat their choices."""
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

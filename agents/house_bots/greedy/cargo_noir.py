@@ -309,9 +309,9 @@ def plan_deal(view: View) -> Deal:
 
 
 def sales(goods: Goods, prices: Prices) -> dict[Goods, tuple[int, tuple[Lot, ...]]]:
-    """Map possible remainders of goods to the value and the sets of the others.
+    """List possible sales: map the goods that remain to the value and the sets of the goods sold.
 
-    The sets are whole piles, or different kinds from the smallest piles; each with no wilds or as many as possible.
+    A set is a whole pile, or one of each kind from the smallest piles; it has no wilds, or as many as possible.
     """
     found: dict[Goods, tuple[int, tuple[Lot, ...]]] = {goods: (0, ())}
     queue = [goods]

@@ -59,7 +59,7 @@ def doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def notes(seen: CargoNoirObservation) -> list[str]:
-    """Return other special facts about this turn."""
+    """Return the special facts about this turn: barred ports, the use of the Syndicate, the final turn."""
     found = []
     if seen.banned_ports:
         found.append(f"Barred: {', '.join(map(titled, seen.banned_ports))}")

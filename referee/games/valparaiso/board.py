@@ -135,9 +135,9 @@ class ValparaisoBoard(Board):
     good_price: int
     mayor_price: int
     surcharges: tuple[int, ...]
-    """By slot."""
+    """The surcharge for using a card, by slot (V3.2)."""
     move_costs: tuple[int, ...]
-    """In total, by the number of steps."""
+    """The total cost of a move, by the number of steps."""
     move_plus_costs: tuple[int, ...]
     """The same with `Effect.MOVE_PLUS`."""
     house_price: int
