@@ -25,7 +25,7 @@ def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
 def exchange(
     table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1, source: Source = Source.CARDS
 ) -> None:
-    """Pay to the supply and gain from it, a number of times; `source` is the source of victory points."""
+    """Pay one amount to the supply and gain another, `times` times; `source` is the source of victory points."""
     table.money[seat] += times * (gain.money - pay.money)
     has = table.warehouse[seat]
     for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
