@@ -69,11 +69,39 @@ def unused(path: Path) -> Path:
     return free
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder that a user has named, unless it exists.
+
+    Raises:
+        OSError: if that fails, with the name and the reason.
+    """
+    if path.exists() and not path.is_dir():
+        raise OSError(errno.ENOTDIR, "is a file; name a folder", str(path))
+    path.mkdir(parents=True, exist_ok=True)
+
+
+_SENTENCES = {
+    errno.ENOENT: "there is no such file or folder, nor can it be made",
+    errno.ENOTDIR: "a part of this path is a file where a folder should be",
+    errno.EEXIST: "something of this name is there already",
+    errno.EISDIR: "is a folder; name a file",
+    errno.EACCES: "this user may not do that there",
+    errno.EPERM: "this user may not do that there",
+    errno.EROFS: "nothing can be written there: the file system is read-only",
+}
+"""Sentences for errors that the system names too briefly for users."""
+
+
 def in_words(error: Exception) -> str:
     """Return the text of an error without the system's error number."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
-    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if error.filename is None:
+        return error.strerror
+    said = error.strerror
+    if error.errno is not None and said == os.strerror(error.errno):
+        said = _SENTENCES.get(error.errno, said)
+    return f"{error.filename}: {said}"
 
 
 def read_file(path: Path, max_bytes: int) -> bytes:
@@ -153,8 +181,9 @@ def write_private(path: Path, data: bytes) -> None:
     """Write a file that only this user can read, complete and on the disk before it takes its name.
 
     Raises:
-        OSError: if that fails, with the name; an earlier file of that name stays as it was.
+        OSError: if that fails, with the name. An earlier file of that name stays as it was, and so does a device or a pipe.
     """
+    check_regular(path)  # or root would replace /dev/null by a file
     part = unfinished(path)
     try:
         with open_private(part) as file:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from ladder.operation.errors import LadderError, NotFound
 from ladder.operation.home import Home
 from referee.errors import DoganaError
 from referee.game import OptionValue, Seat
+from referee.live.seats.last_words import last_words
 from referee.match.result import Outcome, milliseconds
 from referee.records.record import RecordError, read_lines
 from referee.registry import find
@@ -326,6 +328,21 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
         return game.name, not_defaults(game, header["options"]), str(header["clock"])
     except (DoganaError, KeyError, TypeError):
         return None
+
+
+def last_said(home: Home, version: Version, condition: Condition) -> str:
+    """Return the last words of a version in the match in which it did not qualify; empty if there are none.
+
+    They name files as they are called in the bot's own folder.
+    """
+    under = (condition.game, dict(condition.options), condition.clock)
+    for match_id in home.qualifications(version.id)[::-1]:
+        if _played_under(home, match_id) in (None, under):
+            file = log_files(home, match_id, None).get(home.log(match_id, 0).name)
+            with suppress(OSError, RecordError):
+                text = "" if file is None else file.read().decode(errors="replace")
+                return last_words(text.replace(f"{home.versions / version.content_hash}/", ""))
+    return ""
 
 
 def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, int | None, Seat, Version]]:

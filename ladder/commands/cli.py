@@ -8,13 +8,14 @@ import os
 import signal
 import sys
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from ladder.commands.lazy import lazy
 from referee.commands.output import out
 from referee.errors import DoganaError
+from referee.files import in_words
 from referee.terminal import Remarks
 from referee.version import installed_version
 
@@ -126,28 +127,37 @@ def main() -> None:
     try:
         app()
     except SystemExit as end:
+        if isinstance(end.__context__, BrokenPipeError):  # what wrote, Rich or typer, has made status 1 of it
+            _end_for_want_of_a_reader()
         if stopped and end.code == _INTERRUPTED:
             sys.exit(128 + stopped[0])
         raise
     except DoganaError as error:
         _fail(str(error))
-    except BrokenPipeError:  # somebody closed our output, as `head` does
-        _drop_output()
-        sys.exit(1)
+    except BrokenPipeError:
+        _end_for_want_of_a_reader()
     except OSError as error:
         if error.filename is None and error.errno in _CANNOT_WRITE:  # all files have names
             _drop_output()
             error.filename = "standard output"
-        _fail(f"{error.filename or 'cannot go on'}: {error.strerror or error}")
+        _fail(in_words(error) if error.filename else f"cannot go on: {error.strerror or error}")
 
 
 _CANNOT_WRITE = (errno.EBADF, errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 _INTERRUPTED = 128 + signal.SIGINT
+_READER_GONE = 128 + signal.SIGPIPE
+"""The exit status if somebody has closed our output, as `head` does: that of programs which the signal ends."""
 
 
 def _drop_output() -> None:
     """Let the rest of standard output go nowhere, or Python tries to write it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _end_for_want_of_a_reader() -> NoReturn:
+    """End quietly: somebody has closed our output, as `head` does."""
+    _drop_output()
+    sys.exit(_READER_GONE)
 
 
 def _stop_cleanly() -> list[int]:

@@ -17,6 +17,7 @@ from ladder.service.home_bot import look_at
 from ladder.service.login import login_of
 from ladder.service.offering import Offer, Offering
 from referee.commands.output import err, target
+from referee.files import make_folder
 
 
 def connect(
@@ -79,7 +80,7 @@ def connect(
     login.check_private(place)
     bot = look_at(path, version)
     if logs is not None:
-        logs.mkdir(parents=True, exist_ok=True)
+        make_folder(logs)
     offer = Offer(bot, name, place, login, matches, logs)
     if not asyncio.run(_offer(offer)):
         raise KeyboardInterrupt

@@ -26,6 +26,13 @@ OTHER_WORDS = {
     "view": "replay",
 }
 """What people type who look for a command that is called otherwise, and that command."""
+EXACTLY = {
+    "list": ["games"],
+    "ladder list": ["ladder bots", "ladder matches"],
+    "version": ["--version"],
+    "ladder version": ["--version"],
+}
+"""The same for whole command lines whose last word is like that of another command."""
 _EXAMPLES = re.compile(r"^Examples?:$", re.MULTILINE)
 _WORD = re.compile(r"""(?:--?[a-z-]+\s(?!-))?(?:[^\s'"]|'[^']*'|"[^"]*")+""")
 """A word of a command; an option and what may be its value are not parted."""
@@ -96,6 +103,15 @@ def _row(param: Any, ctx: typer.Context) -> tuple[str, str]:
     return written, f"{param.help or ''} [{remark}]".strip() if remark else param.help or ""
 
 
+def _may_be(param: Any) -> str:
+    """Say what may be given where a parameter is missing."""
+    if placeholder(param) == "GAME":
+        from referee.registry import games  # help pages need not wait for this
+
+        return f"The games are: {', '.join(games())}."
+    return param.help or ""
+
+
 def _write_rows(formatter: Any, heading: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
         with formatter.section(heading):
@@ -148,11 +164,13 @@ class Command(_Page, TyperCommand):
 
     @override
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words of a command line; what is no number is refused in the words of the help page."""
+        """Read the words of a command line; what is no number, or missing, is refused in the words of the help page."""
         try:
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             param: Any = error.param
+            if type(error) is not typer.BadParameter and param is not None:  # typer has one other kind: it is missing
+                error.message = _may_be(param)
             if type(error) is typer.BadParameter and param is not None:
                 if kind := _NUMBERS.get(param.type_descriptor.annotation):
                     error.message = ", ".join(filter(None, [f"must be {kind}", _range(param)]))
@@ -191,6 +209,9 @@ class Group(_Page, TyperGroup):
 def _meant(word: str, ctx: Any) -> list[str]:
     """Return the commands that somebody may have meant, as they are typed; those of the group at hand first."""
     root = ctx.find_root()
+    _, *groups = ctx.command_path.split()
+    if paths := EXACTLY.get(" ".join([*groups, word.lower()])):
+        return [f"{root.info_name} {path}" for path in paths]
     known: dict[str, list[str]] = {}
     for path in _paths(root.command):
         known.setdefault(path.split()[-1], []).append(f"{root.info_name} {path}")

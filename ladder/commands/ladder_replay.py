@@ -13,6 +13,8 @@ import typer
 from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.replay import look_at, replay
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.operation.errors import LadderError
+from referee.errors import DoganaError
 
 _MATCH = Annotated[str, typer.Argument(help="A match; the beginning of its id is enough.", metavar="MATCH")]
 
@@ -37,7 +39,10 @@ def ladder_replay(context: typer.Context, match: str, home: Path | None, server:
             pieces = list(desk.record(pb.RecordRequest(match=match)))
         file = Path(folder) / ("record.jsonl.zst" if pieces[0].name.endswith(".zst") else "record.jsonl")
         file.write_bytes(b"".join(piece.data for piece in pieces))
-        look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
+        try:
+            look_at(shlex.split(where.command("replay", match)), file, hold=context.with_resource, **options)
+        except DoganaError as error:  # the file is gone when its name is read
+            raise LadderError(str(error).replace(str(file), pieces[0].name)) from error
 
 
 def _parameters() -> list[inspect.Parameter]:

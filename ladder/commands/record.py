@@ -10,10 +10,10 @@ import typer
 from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
-from ladder.operation.errors import LadderError
 from referee.commands.options import ForceOption
 from referee.commands.output import out, print_json, target
 from referee.files import check_free, write_private
+from referee.records.record import unpacked, zipped
 
 
 def record(
@@ -26,7 +26,8 @@ def record(
 ) -> None:
     """Copy the record of a match into a file.
 
-    The file can be verified and looked at. It can be had when all matches from its seed are over.
+    The file can be verified and looked at. It is compressed if its name ends with .zst, and plain JSON lines otherwise.
+    It can be had when all matches from its seed are over.
 
     Examples:
 
@@ -38,8 +39,10 @@ def record(
     with Where.chosen(home, server).desk() as desk:
         pieces = list(desk.record(pb.RecordRequest(match=match)))
     name, data = pieces[0].name, b"".join(piece.data for piece in pieces)
-    if name.endswith(".zst") != to.name.endswith(".zst"):
-        raise LadderError(f"the record is {name}; let the name of your file end likewise")
+    if not to.name.endswith(".zst"):
+        data = unpacked(Path(name), data)
+    elif not name.endswith(".zst"):
+        data = zipped(data)
     write_private(to, data)
     if as_json:
         print_json({"file": str(to), "bytes": len(data)})

@@ -159,6 +159,9 @@ def serve(
     if ray is not None and at_home is not AtHomeMode.NONE:
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
     control, address = read_clock(clock), Listen(listen, *read_tls(tls_cert, tls_key))
+    figures_at = None if metrics is None else Listen(metrics)
+    if web is not None:
+        _check_pages(web, public_url, host_name or [], cors_origin or [])
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
@@ -223,7 +226,7 @@ def serve(
                     at_tables,
                 )
             )
-            with _listening(place, address, None if metrics is None else Listen(metrics), called, pages):
+            with _listening(place, address, figures_at, called, pages):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
@@ -231,6 +234,21 @@ def serve(
     except (DoganaError, OSError) as error:
         _note_stop(began, logging.ERROR, in_words(error))
         raise typer.Exit(1) from None
+
+
+def _check_pages(web: str, public_url: str, host_names: list[str], cors_origins: list[str]) -> None:
+    """Check the addresses of the pages before anything listens.
+
+    Raises:
+        PortInUse: if they are to listen at what is no address.
+        LadderError: if a name or an address is written in a way that would match nothing.
+    """
+    from ladder.http.requests.hosts import names_of, origins_of, public_url_of  # no other command needs a web server
+
+    Listen(web)
+    public_url_of(public_url)
+    names_of([web], host_names)
+    origins_of(cors_origins)
 
 
 def _note_machine(text: str) -> None:

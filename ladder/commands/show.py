@@ -42,11 +42,16 @@ def show(bot: BotArgument, home: FolderOption = None, server: ServerOption = Non
     _print_versions(found)
     for fared in found.fared:
         _print_fared(fared)
-    out.print(f"its matches:  {where.command('matches', bot)}", soft_wrap=True)
-    if not any(standing.at_home for version in found.versions[-1:] for standing in version.standings):
+    every = [standing for version in found.versions for standing in version.standings]
+    has_played = any(standing.matches for standing in every)
+    if has_played:
+        out.print(f"its matches:  {where.command('matches', bot)}", soft_wrap=True)
+    has_failed = any(standing.status == Status.FAILED.value for standing in every)
+    is_at_home = any(standing.at_home for version in found.versions[-1:] for standing in version.standings)
+    if (has_played or has_failed) and not is_at_home:
         out.print(f"its log:      {where.command('log', bot)}", soft_wrap=True)
     stopped = {status.value for status in (Status.FAILED, Status.SUSPENDED, Status.RETIRED)}
-    if any(standing.status in stopped for version in found.versions for standing in version.standings):
+    if any(standing.status in stopped for standing in every):
         out.print(f"to try again: {where.command('requalify', bot)}", soft_wrap=True)
 
 

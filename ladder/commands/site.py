@@ -49,9 +49,12 @@ def site(
     contents(folder)  # what is no site is not replaced at all
     check_free(folder, force=force, is_folder=True)
     with Progress(console=err, transient=True) as progress:
-        bar = progress.add_task("pages")
+        bar = progress.add_task("reading the ladder", total=None)
         written = write_site(
-            Home(home), folder, matches, lambda done, of: progress.update(bar, completed=done, total=of)
+            Home(home),
+            folder,
+            matches,
+            lambda done, of: progress.update(bar, description="pages", completed=done, total=of),
         )
     if as_json:
         print_json({"folder": str(folder), "pages": written.pages, "matches": written.matches})

@@ -12,6 +12,7 @@ import typer
 
 from ladder.commands.options import AsJson
 from ladder.commands.where import FolderOption, ServerOption, Where
+from ladder.intake.submission import check_names
 from ladder.operation.errors import LadderError
 from ladder.questions.document import document
 from referee.bots.errors import BadBot
@@ -21,6 +22,8 @@ from referee.commands.output import err, out, print_json, target
 
 MAX_NAME = 40
 """How many characters a name has at most."""
+BUILD_FOLDERS = ("target", "release", "debug", "build", "bin", "dist", "out", "Release", "Debug")
+"""The usual folders in which compilers put programs."""
 
 
 def submit(
@@ -34,7 +37,11 @@ def submit(
     ],
     name: Annotated[
         str | None,
-        typer.Option(help="The bot's name.", metavar="NAME", show_default="that of the file or folder, made to fit"),
+        typer.Option(
+            help="The bot's name.",
+            metavar="NAME",
+            show_default="that of the file or folder, made to fit; of PROJECT/target/release/bot, that of the project",
+        ),
     ] = None,
     author: Annotated[
         str | None,
@@ -72,6 +79,8 @@ def submit(
     by = author
     if by is None:
         by = login_name() if where.server is None else ""
+    if where.server is None and (name is not None or author is not None):
+        check_names(bot, by)
     with where.desk() as desk:
         try:
             found = desk.submit(path, bot, by, at_tables=at_tables)
@@ -105,10 +114,14 @@ def submit(
 def name_of(path: Path) -> str:
     """Return a name for a bot that is at a path: its own, without what tells the kind of file.
 
+    A program that is called `bot` in a folder of a compiler, as in target/release, has the name of the project.
+
     Raises:
         LadderError: if nothing of it can be in a name.
     """
     whole = path.resolve().name if path.name in ("", "..") else path.name
+    if path.stem == "bot" and path.absolute().parent.name in BUILD_FOLDERS:
+        whole = next((above.name for above in path.absolute().parents if above.name not in BUILD_FOLDERS), "") or whole
     ending = next((end for end in (*ARCHIVES, ".py", ".js", ".jar") if whole.lower().endswith(end)), "")
     fitting = fitted(whole[: len(whole) - len(ending)])
     if not fitting:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
+from rich.measure import Measurement
+from rich.table import Table
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.commands.options import AsJson, OnlyOptions
@@ -70,19 +72,44 @@ def top(
         out.print(f"no matches yet: {', '.join(never)}", soft_wrap=True)
 
 
+_COLUMNS: dict[str, Callable[[pb.Standing], str]] = {
+    "": lambda one: str(one.place),
+    "bot": lambda one: f"{one.bot} v{one.version}",
+    "author": lambda one: one.author,
+    "mu": lambda one: f"{one.mu:.2f}",
+    "sigma": lambda one: f"{one.sigma:.2f}",
+    "mu - 3 sigma": lambda one: f"{one.low:.2f}",
+    "matches": lambda one: str(one.matches),
+    "different": lambda one: str(one.different),
+    "wins": lambda one: str(one.wins),
+    "out": lambda one: str(one.out),
+}
+"""The columns of a table, and what each says of a standing."""
+_OF_SEVERAL = {Status.NEW.value: "wait for their first match", Status.UNTRIED.value: "wait to qualify"}
+"""What is said of several versions, where it is not what is said of one."""
+_DISPENSABLE = ("different", "mu", "sigma", "out", "author")
+"""The columns that a narrow terminal does without, the first of them first."""
+
+
+def _fitting(title: str, rated: Sequence[pb.Standing]) -> Table:
+    """Return the table of standings that has as many columns as fit beside whole names."""
+    for count in range(len(_DISPENSABLE) + 1):
+        left_out = _DISPENSABLE[:count]
+        heads = [head for head in _COLUMNS if head not in left_out]
+        numbers = set(heads) - {"bot", "author"}
+        listed = table(*heads, numbers=numbers, widths={"mu - 3 sigma": 6}, title=title)
+        for one in rated:
+            listed.add_row(*(_COLUMNS[head](one) for head in heads))
+        if left_out:
+            listed.caption = f"a wider terminal has more columns: {', '.join(left_out)}"
+        if Measurement.get(out, out.options, listed).maximum < out.width:
+            break
+    return listed
+
+
 def _print(where: Where, title: str, standings: Sequence[pb.Standing]) -> None:
-    numbers = ("mu", "sigma", "mu - 3 sigma", "matches", "different", "wins", "out")
     rated = [standing for standing in standings if standing.HasField("place")]
-    listed = table("", "bot", "author", *numbers, numbers={"", *numbers}, widths={"mu - 3 sigma": 6}, title=title)
-    for one in rated:
-        listed.add_row(
-            str(one.place),
-            f"{one.bot} v{one.version}",
-            one.author,
-            *(f"{number:.2f}" for number in (one.mu, one.sigma, one.low)),
-            *(str(number) for number in (one.matches, one.different, one.wins, one.out)),
-        )
-    out.print(listed if rated else title)
+    out.print(_fitting(title, rated) if rated else title)
     notes: dict[str, list[str]] = {}
     for one in standings:
         label = f"{one.bot} v{one.version}"
@@ -94,8 +121,12 @@ def _print(where: Where, title: str, standings: Sequence[pb.Standing]) -> None:
             notes.setdefault("at home, on the machine of its author", []).append(label)
     every = where.command("bots", *(["--game", standings[0].game] if standings else []))
     for why, bots in list(notes.items())[:MAX_NOTES]:
+        why = why if len(bots) == 1 else _OF_SEVERAL.get(why, why)
         more = f" and {len(bots) - MAX_NAMED} more (`{every}`)" if len(bots) > MAX_NAMED else ""
         out.print(f"{', '.join(bots[:MAX_NAMED])}{more}: {why}", soft_wrap=True)
+    if failed := next((one for one in standings if one.status == Status.FAILED.value), None):
+        label = f"{failed.bot} v{failed.version}"
+        out.print(f"why, for its author and the organiser: {where.command('show', label)}", soft_wrap=True)
     if rest := sum(map(len, list(notes.values())[MAX_NOTES:])):
         out.print(f"and {rest} more are not scheduled: `{every}`", soft_wrap=True)
     out.print()

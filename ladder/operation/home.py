@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.operation.errors import LadderError
-from referee.files import private_folder, sync_folder
+from referee.files import make_folder, private_folder, sync_folder
 
 _log = logging.getLogger(__name__)
 
@@ -102,9 +102,11 @@ class Home:
             LadderError: if it has something else in it than a ladder.
         """
         inside = {path.name for path in self.folder.iterdir()} if self.folder.is_dir() else set()
+        if self.folder.exists() and not self.folder.is_dir():
+            raise LadderError(f"{self.folder} is a file; the home of a ladder is a folder")
         if inside - {self.versions.name} and self.database.name not in inside:
             raise LadderError(f"{self.folder} is neither a ladder nor an empty folder")
-        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder.parent)
         private_folder(self.folder)
 
     def runtimes(self) -> list[Path]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import groupby
 from statistics import fmean
 from typing import BinaryIO
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.archive.traces import usages_of
+from ladder.archive.traces import last_said, usages_of
 from ladder.facts.chronicle import LAST_BLOCKS, LAST_VERSIONS, Chronicle, PlayedMatch, Said
 from ladder.facts.standings import SCHEDULED, Standing, Status, standings
 from ladder.model.condition import Condition
@@ -17,6 +17,7 @@ from ladder.model.match import Version
 from ladder.model.rating import Rating, level_with
 from ladder.model.schedule import NEW_BLOCKS
 from ladder.operation.home import Home
+from referee.match.result import Outcome
 
 TREND_BLOCKS = 10
 """For how many blocks tables show how a rating went."""
@@ -86,6 +87,13 @@ def standing_message(condition: Condition, one: Standing, place: int | None = No
         language=one.version.language,
         is_new=one.status in SCHEDULED and tally.blocks < NEW_BLOCKS and not one.version.is_house,
     )
+
+
+def with_last_words(home: Home, condition: Condition, one: Standing) -> Standing:
+    """Return a standing whose reason has the words with which its version has failed to qualify: for those who may read its log."""
+    has_ended = one.status is Status.FAILED and one.reason.startswith((Outcome.CRASH.value, Outcome.START.value))
+    said = last_said(home, one.version, condition) if has_ended else ""
+    return replace(one, reason=f"{one.reason}; {said}") if said and said not in one.reason else one
 
 
 def telemetry_messages(telemetry: Mapping[str, Said]) -> Iterator[pb.Telemetry]:

@@ -158,8 +158,13 @@ class Desk:
         with self._chronicle() as chronicle, chronicle.reading():
             versions = chronicle.find_versions(request.bot)
             submitted = chronicle.submitted_at([version.id for version in versions])
+            owns = self._owns(versions)
             found = [
-                (condition, one, placed.get(one.version.id))
+                (
+                    condition,
+                    answers.with_last_words(self._home, condition, one) if owns else one,
+                    placed.get(one.version.id),
+                )
                 for condition in chronicle.conditions().values()
                 for placed in (places(chronicle, condition),)
                 for one in standings(chronicle, condition, [version.id for version in versions])
@@ -181,9 +186,7 @@ class Desk:
                     for version in versions
                 ],
                 fared=[
-                    answers.fared_message(
-                        self._home, chronicle, condition, one, place, with_telemetry=self._owns(versions)
-                    )
+                    answers.fared_message(self._home, chronicle, condition, one, place, with_telemetry=owns)
                     for condition, one, place in found
                     if one.version == newest and one.tally.matches
                 ],

@@ -82,6 +82,8 @@ MAX_UPLOADS = 8
 """How many uploads may be under way."""
 MAX_UPLOADS_OF_AUTHOR = 2
 """How many of them may be those of one author."""
+MAX_MATCHES_NAMED = 5
+"""How many matches are named to a spectator who has not said which one they want."""
 MAX_WATCHERS = 64
 """How many spectators are served at a time."""
 MAX_WATCHERS_OF_ONE = 16
@@ -564,7 +566,8 @@ class LadderServer(LadderServicer):
         if not found:
             raise NotFound(f"match {wanted} is not being played" if wanted else "no match is being played")
         if len(found) > 1:
-            raise NotFound("several matches are being played; see dogana ladder playing")
+            ids = ", ".join(one.match_id for one in found[:MAX_MATCHES_NAMED])
+            raise NotFound(f"several matches are being played, such as {ids}; `dogana ladder playing` lists all")
         [one] = found
         return one.address, referee_pb2.WatchRequest(match_id=one.match_id, labels=request.labels).SerializeToString()
 

@@ -162,6 +162,8 @@ def _default_run(path: Path, folder: Path, program: str) -> list[str]:
     """
     usual = [folder / program] if program else [folder / f"bot{suffix}" for suffix in ("", *RUNNERS)]
     file = next((file for file in usual if file.is_file()), None) or _only_file(folder)
+    if file is None and not any(folder.iterdir()):
+        raise NoProgram(f"{path} is an empty folder; put the files of the bot there, or name another")
     if file is None:
         raise NoProgram(f"{path} does not say how to start it: {_entry_wanted(folder)}")
     name = file.relative_to(folder).as_posix()

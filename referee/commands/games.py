@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import typer
@@ -11,6 +12,9 @@ from referee.commands.output import out, print_json
 from referee.game import Game
 from referee.registry import find, house_bots
 from referee.registry import games as all_games
+
+_WIDE, _NARROW = 100, 80
+"""How many characters a terminal needs for the widest tables, and for any, if no name is to be broken."""
 
 
 def games(
@@ -29,18 +33,43 @@ def games(
     if as_json:
         print_json([_described(game) for game in chosen])
     elif name is None:
-        table = Table("game", "title", "seats", "options", "house bots")
-        for game in chosen:
-            options = ", ".join(option.name for option in game.options)
-            table.add_row(game.name, game.title, _seats(game), options, ", ".join(_bots(game)))
-        out.print(table)
+        _print_all(chosen)
     else:
         _print_one(chosen[0])
 
 
+def _print_all(chosen: Sequence[Game]) -> None:
+    columns: dict[str, Callable[[Game], str]] = {
+        "game": lambda game: game.name,
+        "title": lambda game: game.title,
+        "seats": _seats,
+        "house bots": lambda game: ", ".join(_bots(game)),
+        "options": lambda game: ", ".join(option.name for option in game.options),
+    }
+    if out.width < _WIDE:
+        del columns["title"]
+    if is_narrow := out.width < _NARROW:
+        del columns["options"]
+    table = Table()
+    for head in columns:
+        table.add_column(head, no_wrap=head != "options")
+    for game in chosen:
+        table.add_row(*(text(game) for text in columns.values()))
+    out.print(table)
+    if is_narrow:
+        out.print("the options of a game: dogana games GAME")
+
+
 def _print_one(game: Game) -> None:
     out.print(f"{game.title} ({game.name}): {_seats(game)} seats; house bots: {', '.join(_bots(game))}")
-    table = Table("option", "values", "default", "what it does", "rule")
+    if out.width < _NARROW:
+        for option in game.options:
+            out.print(f"{option.name}: {option.help} (rule {option.rule})")
+            out.print(f"  {option.describe_values()}; default: {str(option.default).lower()}")
+        return
+    table = Table()
+    for head in ("option", "values", "default", "what it does", "rule"):
+        table.add_column(head, no_wrap=head == "option", overflow="fold")
     for option in game.options:
         default = str(option.default).lower()
         table.add_row(option.name, option.describe_values(), default, option.help, option.rule)

@@ -48,6 +48,7 @@ def new(
 
       dogana new otherbot --language typescript
     """
+    language = language.lower()
     if language not in BUILDS:
         raise NewError(f"there is no kit for {language!r}; --language is one of {', '.join(BUILDS)}")
     count = write_kit(language, folder)

@@ -6,8 +6,8 @@ import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,7 +39,7 @@ from referee.commands.seats import REMOTE, SEAT_HELP, Hold, read_seat, read_trav
 from referee.commands.tally import Tally
 from referee.commands.watch import screen_beside
 from referee.errors import DoganaError
-from referee.files import check_free, check_regular, unused, write_file
+from referee.files import check_free, check_regular, make_folder, unused, write_file
 from referee.game import Game, Seat, Setup
 from referee.live.matches import luggage
 from referee.live.matches.cluster_series import Party, play_on_cluster
@@ -211,6 +211,10 @@ def play(
         runtime = runtime or (None if plan.runtime is None else list(map(Path, plan.runtime)))
         logs = logs or (None if plan.logs is None else Path(plan.logs))
     if resume and plan is None:
+        if record is None and game is not None and Path(game).is_dir():
+            raise PlayError(
+                f"give the folder of a series with --record if you name seats, too: --record {game} --resume"
+            )
         _check_can_resume(record, seats, seed, games, rotate=rotate)
     if game is None or not seats:
         raise typer.BadParameter(
@@ -246,7 +250,7 @@ def play(
         raise PlayError("--force is for the file of --record; records in a folder get names of their own")
     _prepare_records(record, several=count > 1, force=force)
     if logs is not None:
-        logs.mkdir(parents=True, exist_ok=True)
+        make_folder(logs)
     series = Series(
         game=chosen.name,
         options=dict(setup.options),
@@ -271,7 +275,8 @@ def play(
             else play_on_cluster(series, ray, workers, _tell, _party(series, limits, runtime or []))
         )
         if record is None:
-            _play_several(series, matches, logs, as_json=as_json)
+            with _remarking_interrupts("with --record FOLDER, a series can go on after an interruption"):
+                _play_several(series, matches, logs, as_json=as_json)
             return
         plan = SeriesPlan(
             game=chosen.name,
@@ -302,7 +307,8 @@ def play(
     if remote or listen is not None:
         reached = Listen("127.0.0.1:0" if listen is None else listen, *read_tls(tls_cert, tls_key))
     adopt_orphans()
-    match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
+    with _remarking_interrupts(f"the match was interrupted: it has no result{' and no record' if record else ''}"):
+        match = asyncio.run(_play_one(series, reached, record, watched=watch, invites=listen is not None))
     _keep_logs(logs, match)
     if as_json:
         print_json(_as_json(match))
@@ -310,6 +316,16 @@ def play(
         _print_match(match)
     if any(seat.outcome is not Outcome.PLAYED for seat in match.result.seats):
         raise typer.Exit(SEAT_OUT)
+
+
+@contextmanager
+def _remarking_interrupts(remark: str) -> Iterator[None]:
+    """Print a remark if the command is interrupted meanwhile."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        err.print(remark, soft_wrap=True)
+        raise
 
 
 async def _play_one(
@@ -438,12 +454,14 @@ def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -
 def _play_several(series: Series, played: Generator[Played, None, None], logs: Path | None, *, as_json: bool) -> None:
     """Play a series; whatever ends it early, say what was played."""
     tally = Tally(series.bots, series.rotations)
+    earlier = 0
     try:
         with closing(played) as matches, Progress(console=err, transient=True) as progress:
             bar = progress.add_task("matches", total=series.count)
             for match in matches:
                 _keep_logs(logs, match)
                 tally.add(match.result, series.turn(match.number))
+                earlier += match.is_earlier
                 if as_json:
                     print_json(_as_json(match))
                 progress.advance(bar)
@@ -452,6 +470,8 @@ def _play_several(series: Series, played: Generator[Played, None, None], logs: P
             err.print(
                 f"{tally.count} of {series.count} matches were played, from seed {series.first_seed}", soft_wrap=True
             )
+        if earlier == series.count:
+            err.print(f"all {earlier} matches had been played already, and none was played now", soft_wrap=True)
         if tally.count and not as_json:
             out.print(tally.table())
         if tally.with_outs and not as_json:
@@ -467,7 +487,7 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
     if several and target.exists() and not target.is_dir():
         raise PlayError(f"{target} is a file; several records need a folder")
     if several:
-        target.mkdir(parents=True, exist_ok=True)
+        make_folder(target)
     elif not target.parent.is_dir():
         raise PlayError(f"cannot write {target}: there is no folder {target.parent}")
     elif not target.is_dir():

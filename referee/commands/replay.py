@@ -8,7 +8,7 @@ from pathlib import Path
 
 from referee.commands.output import err, out, print_json, styled
 from referee.errors import DoganaError
-from referee.files import check_free, write_file
+from referee.files import check_free, make_folder, write_file
 from referee.game import Observation, Seat, label
 from referee.match.effects import Decider
 from referee.match.result import Outcome
@@ -78,7 +78,7 @@ def show(
         _show_position(record, file, at, viewer, svg, as_json=as_json)
         return
     if svg is not None:
-        svg.mkdir(parents=True, exist_ok=True)
+        make_folder(svg)
     _show_steps(record, viewer, svg, as_json=as_json)
 
 
@@ -112,7 +112,7 @@ def _show_position(
         if step.n == at:
             break
     if svg is not None:
-        svg.mkdir(parents=True, exist_ok=True)
+        make_folder(svg)
         write_file(svg / f"{at:05}.svg", shown.draw())
     if as_json:
         print_json(write_position(game, setup, state))

@@ -205,17 +205,21 @@ def _remark(text: str) -> None:
 
 
 def _check_unused(folder: Path) -> None:
-    """Refuse a folder with a series that is not complete: a new one would take its place, and its seed would be lost.
+    """Refuse a folder with another series: a new one would take the place of its plan, and its seed would be lost.
 
     Raises:
         ResumeError: if it has one.
     """
     plan = read_plan(folder)
-    if plan is not None and not plan.complete and any(folder.glob("*.jsonl")):
-        raise ResumeError(
-            f"{folder} has a series of {plan.game} that is not complete (seed {plan.seed}): go on with `{_command(folder)}`,"
-            f" use another folder, or remove {folder / NAME}"
-        )
+    if plan is None or not any(folder.glob("*.jsonl")):
+        return
+    if plan.complete:
+        found = f"a finished series of {plan.game} (--games {plan.games}, seed {plan.seed})"
+        command = f"make it longer with `{_command(folder, '--games', 'NUMBER')}`"
+    else:
+        found = f"a series of {plan.game} that is not complete (seed {plan.seed})"
+        command = f"go on with `{_command(folder)}`"
+    raise ResumeError(f"{folder} has {found}: {command}, use another folder, or remove {folder / NAME}")
 
 
 def _command(folder: Path, *options: object) -> str:

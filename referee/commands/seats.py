@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
@@ -122,6 +123,8 @@ def _argv(word: str) -> list[str]:
         raise SeatError(f"seat {word!r} cannot be read as a command: {error}") from error
     if not argv:
         raise SeatError(f"seat {COMMAND!r} needs a command, such as {COMMAND}'python mybot.py'")
+    if "/" not in argv[0] and Path(argv[0]).is_file() and shutil.which(argv[0]) is None:
+        raise SeatError(f"seat {word!r}: {argv[0]} is a file and no program; give it without {COMMAND}, as {argv[0]}")
     return argv
 
 
@@ -155,7 +158,7 @@ def _check_is_there(word: str) -> None:
 
 def _beside(word: str) -> list[str]:
     """Return the paths of what is in the folder of a path, as far as they can be printed."""
-    folder = os.path.dirname(word)  # noqa: PTH120 as it was typed, with its ./
+    folder = os.path.dirname(word.rstrip("/"))  # noqa: PTH120 as it was typed, with its ./
     with suppress(OSError):
         return [os.path.join(folder, name) for name in os.listdir(folder or ".") if name.isprintable()]  # noqa: PTH118, PTH208
     return []

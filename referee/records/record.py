@@ -95,7 +95,11 @@ class RecordWriter:
         """Open a uniquely named temporary file, so that two writers never mix their lines. A link is followed."""
         self.path = Path(os.path.realpath(path))
         self._part = unfinished(self.path)
-        self._file: BinaryIO | None = open_private(self._part)
+        self._file: BinaryIO | None
+        try:
+            self._file = open_private(self._part)
+        except OSError as error:
+            raise self._failed(error) from error
         self._hash = FIRST_HASH
 
     def append(self, *lines: Mapping[str, Any]) -> None:

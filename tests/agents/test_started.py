@@ -60,7 +60,7 @@ def scripted(folder: Path, frames: bytes, after: int = 0) -> Iterator[Call]:
         def serve() -> None:
             connection, _ = listening.accept()
             with connection:
-                connection.settimeout(30)
+                connection.settimeout(patient(30))
                 connection.sendall(frame(4, 0, 0, b""))
                 heard = 0
                 while heard < after:

@@ -15,6 +15,7 @@ from referee.commands.resume import NAME
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.test_series import PLAY, QUICK, matches, start, wait_for
+from tests.patience import patient
 
 SLOW = "import time\nfrom dogana.sdk import play\nplay(lambda decision: time.sleep(0.05) or 0)\n"
 
@@ -28,7 +29,7 @@ def cut_short(tmp_path: Path, *arguments: object, number: int = signal.SIGINT) -
     series = start(tmp_path, *arguments, "--record", "my matches")
     wait_for(lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
-    assert series.communicate(timeout=120)[0] is not None
+    assert series.communicate(timeout=patient(120))[0] is not None
     assert series.returncode == (-number if number == signal.SIGKILL else 128 + number)
     return said(tmp_path)
 
@@ -52,7 +53,7 @@ def test_a_series_that_is_interrupted_prints_a_line_that_goes_on_with_the_same_m
     series = start(tmp_path, *words, "--record", "my matches", "--workers", 1, "--json")
     wait_for(lambda: records(tmp_path / "my matches"))
     series.send_signal(number)
-    _, err = series.communicate(timeout=120)
+    _, err = series.communicate(timeout=patient(120))
     assert series.returncode == 128 + number
     plan = json.loads(said(tmp_path))
     [line] = [line for line in err.splitlines() if line.startswith("to go on: ")]
@@ -134,7 +135,7 @@ def test_two_series_are_not_played_into_one_folder_at_the_same_time(dogana: Doga
         line = "dogana: another series is being played into matches; wait for its end, or use another folder\n"
         assert line == dogana(*second, status=1).stderr
     series.send_signal(signal.SIGTERM)
-    _, err = series.communicate(timeout=120)
+    _, err = series.communicate(timeout=patient(120))
     assert err.strip() == "to go on: dogana play --resume matches"
 
 
@@ -147,6 +148,31 @@ def test_a_new_series_does_not_take_the_place_of_one_that_is_not_complete(
     assert f"(seed {plan['seed']}): go on with `dogana play --resume 'my matches'`, use another folder" in refused
     (tmp_path / "my matches" / NAME).unlink()
     dogana(*PLAY, *QUICK, "--games", 2, "--record", "my matches")  # what the line offers
+
+
+def test_a_new_series_does_not_take_the_place_of_a_finished_one(dogana: Dogana, tmp_path: Path) -> None:
+    words = (*PLAY, *QUICK, "--record", "matches", "--games")
+    dogana(*words, 2, "--seed", 5)
+    plan = (tmp_path / "matches" / NAME).read_text()
+    refused = dogana(*words, 3, status=1).stderr
+    assert "matches has a finished series of cargo_noir (--games 2, seed 5)" in refused
+    assert (
+        "`dogana play --resume matches --games NUMBER`, use another folder, or remove matches/.series.json" in refused
+    )
+    assert (tmp_path / "matches" / NAME).read_text() == plan
+    assert len(records(tmp_path / "matches")) == 2
+    longer = dogana("play", "--resume", "matches", "--games", 3)  # what the line offers
+    assert "played already" not in longer.stderr
+    assert "3 matches" in longer.stdout
+
+
+def test_a_finished_series_that_is_resumed_says_that_nothing_was_played(dogana: Dogana, tmp_path: Path) -> None:
+    dogana(*PLAY, *QUICK, "--games", 2, "--record", "matches")
+    again = dogana("play", "--resume", "matches")
+    assert "all 2 matches had been played already, and none was played now" in again.stderr
+    assert "mean rank" in again.stdout
+    records(tmp_path / "matches")[0].unlink()
+    assert "played already" not in dogana("play", "--resume", "matches").stderr
 
 
 def test_a_series_whose_bots_do_not_start_leaves_no_plan(dogana: Dogana, tmp_path: Path) -> None:

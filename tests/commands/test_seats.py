@@ -153,7 +153,7 @@ WRONG = [
     ("notes.txt", "use chmod +x notes.txt, and begin it with a line such as #!/usr/bin/env python3"),
     ("no_first_line", "no_first_line has no #! line, and is no program for Linux"),
     ("ruby", "ruby wants no-such-interpreter, which is not among the usual programs here"),
-    ("empty", 'empty does not say how to start it: call the program bot, or add bot.toml with run = ["./program"]'),
+    ("empty", "empty is an empty folder; put the files of the bot there, or name another"),
     ("sources", 'sources does not say how to start it: call the program bot, or add bot.toml with run = ["python", "main.py"]'),
     ("unbuilt", "there is no file ./bot to run; build it first (cargo build --release), and put the program there"),
     ("broken", "broken: bot.toml is not TOML"),

@@ -48,12 +48,18 @@ def test_closed_standard_streams_are_not_taken_by_the_next_file(tmp_path: Path) 
     assert [json.loads(line)["type"] for line in (lines[0], lines[-1])] == ["header", "seed"]
 
 
-def test_a_reader_that_has_enough_ends_the_command_quietly() -> None:
-    with subprocess.Popen([*DOGANA, "games"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as games:
-        assert games.stdout is not None
-        assert games.stderr is not None
-        games.stdout.close()
-        assert games.stderr.read() == b""
+@pytest.mark.parametrize(
+    "arguments",
+    [["games"], ["games", "--json"], ["--help"], ["rules", "yunnan"], WATCHED, [*WATCHED[:-1], "--json"]],
+    ids=" ".join,
+)
+def test_a_reader_that_has_enough_ends_the_command_quietly(arguments: list[str]) -> None:
+    with subprocess.Popen([*DOGANA, *arguments], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as command:
+        assert command.stdout is not None
+        assert command.stderr is not None
+        command.stdout.close()
+        assert command.stderr.read() == b""
+    assert command.returncode == 128 + signal.SIGPIPE
 
 
 def test_a_referee_whose_standard_error_nobody_reads_plays_on(tmp_path: Path) -> None:

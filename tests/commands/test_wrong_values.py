@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from referee import files as files_of_ours
 from referee.bots import files
 from tests.commands.conftest import Dogana
 
@@ -17,6 +19,7 @@ PLAY = ("play", "cargo_noir", "greedy", "random")
 def here(dogana: Dogana, tmp_path: Path) -> Dogana:
     """A folder with a bot, and one with a project that a compiler has filled."""
     (tmp_path / "mybot.py").write_text(BOT)
+    (tmp_path / "empty").mkdir()
     source = tmp_path / "project" / "src" / "main.rs"
     source.parent.mkdir(parents=True)
     source.write_text("fn main() {}\n")
@@ -46,6 +49,13 @@ def test_limits_that_no_machine_has_are_refused(
         (("play", "cargo_noir", "./mybo.py", "greedy"), 1, "did you mean ./mybot.py?"),
         (("play", "cargo_noir", "project/src/main.rs", "greedy"), 1, "build it (cargo build --release), and give the program"),
         (("play", "--resume", "mybot.py"), 1, "mybot.py is a file, and a series has a folder of records"),
+        ((*PLAY, "--logs", "mybot.py"), 1, "mybot.py: is a file; name a folder"),
+        ((*PLAY, "--logs", "/proc/x"), 1, "/proc/x: there is no such file or folder, nor can it be made"),
+        (("ladder", "submit", "mybot.py", "--home", "mybot.py"), 1, "mybot.py is a file; the home of a ladder is a folder"),
+        (("play", "cargo_noir", "empty", "greedy"), 1, "empty is an empty folder; put the files of the bot there"),
+        (("play", "cargo_noir", "mybot.py/", "greedy"), 1, "there is no file or folder 'mybot.py/' (did you mean mybot.py?)"),
+        (("play", "cargo_noir", "cmd:mybot.py", "greedy"), 1, "mybot.py is a file and no program; give it without cmd:, as mybot.py"),
+        (("play", "--resume", "empty", "mybot.py", "greedy"), 1, "with --record if you name seats, too: --record empty --resume"),
         (("rules", "yunnan", "Y99"), 1, "has no rule 'Y99'"),
     ],
     ids=lambda one: " ".join(map(str, one)) if isinstance(one, tuple) else None,
@@ -56,6 +66,14 @@ def test_a_wrong_value_is_answered_with_what_to_give(
     said = here(*words, status=status).stderr
     assert told in said
     assert "Traceback" not in said
+
+
+def test_a_pipe_is_not_replaced_by_a_private_file(tmp_path: Path) -> None:
+    """As root would else do with /dev/null, where `dogana ladder record --to` can lead."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="is not a regular file"):
+        files_of_ours.write_private(tmp_path / "pipe", b"{}")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_folder_that_a_compiler_has_filled_is_told_what_is_large(

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
@@ -29,6 +30,8 @@ from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count, enter_house_bots
+from ladder.questions.asker import ANYBODY, ORGANISER, Asker
+from ladder.questions.desk import Desk
 from referee.match.result import Fault, Outcome
 from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
@@ -226,6 +229,15 @@ def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
     assert "--bot needs --as SEAT" in dogana(*short, "--bot", "bot.py", status=1).stderr
 
 
+def test_what_is_wrong_with_a_replay_is_said_of_the_match_and_not_of_a_temporary_file(
+    shown: Callable[..., str], told: Home
+) -> None:
+    match = all_matches(told)[0].match_id
+    said = shown("replay", match, "--at", 99_999, status=1)
+    assert said.startswith(f"dogana: {match}.jsonl")
+    assert "not 99999" in said
+
+
 def test_both_ways_to_replay_have_the_same_options() -> None:
     options = inspect.signature(replay).parameters.keys() - {"file"}
     assert inspect.signature(ladder_replay).parameters.keys() == options | {"match", "home", "server"}
@@ -336,6 +348,43 @@ def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
     told = shown("match", match.match_id, home=home)
     assert "does not count: it was to qualify a version" in told
     assert "seat 0, newcomer v1, was put out after" in told
+
+
+def test_what_a_bot_wrote_when_it_did_not_qualify_is_shown_to_its_author_and_the_organiser_alone(home: Home) -> None:
+    text = 'Traceback (most recent call last):\n  File "/bot/bot.py", line 7, in choose\n    1 / 0\nZeroDivisionError: oh\n'
+    with Chronicle(home.database, create=False) as chronicle:
+        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.qualify(version.id, CONDITION, passed=False, reason="crash: exited with status 1")
+    log = home.log(f"qualify-{version.id}-0123", 0)
+    log.parent.mkdir(parents=True)
+    log.write_text(text)
+
+    def reasons(asker: Asker) -> str:
+        found = Desk(home, asker).show(pb.ShowRequest(bot="newcomer"))
+        return " ".join(one.reason for one in found.versions[0].standings)
+
+    whole = "crash: exited with status 1; /bot/bot.py, line 7: ZeroDivisionError: oh, in: 1 / 0"
+    assert whole in reasons(ORGANISER)
+    assert whole in reasons(Asker("fay"))
+    for asker in (ANYBODY, Asker("somebody")):
+        assert "crash: exited with status 1" in reasons(asker)
+        assert "ZeroDivisionError" not in reasons(asker)
+
+
+def test_a_bot_that_did_not_qualify_has_a_log_and_no_matches(home: Home, shown: Callable[..., str]) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        waiting = shown("show", "newcomer", home=home)
+        assert "dogana ladder log" not in waiting
+        assert "dogana ladder matches" not in waiting
+        chronicle.qualify(version.id, CONDITION, passed=False, reason="timeout: no time left")
+    told = shown("show", "newcomer", home=home)
+    assert "its log:      dogana ladder log newcomer" in told
+    assert "dogana ladder matches" not in told
+    assert "its matches:  dogana ladder matches good" in shown("show", "good", home=home)
+    top = shown("top", "cargo_noir", home=home)
+    assert "newcomer v1: not qualified: timeout: no time left" in top
+    assert "why, for its author and the organiser: dogana ladder show" in top
 
 
 # --- bots ---------------------------------------------------------------------------------------------------

@@ -345,7 +345,7 @@ def on_a_server(home: Home, work: Callable[[str, AtHome], Awaitable[None]], call
     called = called or AtHome()
 
     async def go(address: str) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patient(60)):
             await work(address, called)
 
     with serving(home, Listen("127.0.0.1:0"), None, called) as port:

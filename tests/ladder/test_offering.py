@@ -26,6 +26,7 @@ from ladder.service.home_bot import look_at, play_match
 from ladder.service.login import Login
 from ladder.service.offering import Offer, Offering
 from ladder.service.relay import Relay
+from tests.patience import patient
 
 CONTENT = "v1.0"
 JOIN = referee_pb2.AgentMessage(join=referee_pb2.Join(token="shown", protocol=1))  # noqa: S106
@@ -106,7 +107,7 @@ def relayed(bot: Callable[[Bot], Awaitable[None]], *scripts: Script) -> Relay:
     """Let a bot play by way of a relay; return the relay, at the end."""
 
     async def go() -> Relay:
-        async with asyncio.timeout(60), Ladder(*scripts).serving() as play, Relay(play) as relay:
+        async with asyncio.timeout(patient(60)), Ladder(*scripts).serving() as play, Relay(play) as relay:
             async with grpc.aio.insecure_channel(relay.address) as channel:
                 call: Any = channel.stream_stream("/dogana.v1.Referee/Play")()
                 one = Bot(call)
@@ -313,7 +314,7 @@ def test_a_bot_is_not_left_waiting_for_a_match_that_ended_without_a_result(
     said: list[str] = []
 
     async def go() -> None:
-        async with asyncio.timeout(60), Ladder(ends).serving() as play:
+        async with asyncio.timeout(patient(60)), Ladder(ends).serving() as play:
             bot = look_at(tmp_path / "bot.py", CONTENT)
             await play_match(bot, invitation(token="shown"), play, None, said.append)  # noqa: S106
 
@@ -331,7 +332,9 @@ def test_how_a_match_went_is_told_also_if_what_the_bot_wrote_cannot_be_kept(tmp_
             await play_match(bot, invitation(), play, tmp_path / "a folder that is gone", said.append)
 
     asyncio.run(go())
-    assert any("what the bot wrote is not kept: " in line and "No such file or directory" in line for line in said)
+    assert any(
+        "what the bot wrote is not kept: " in line and "there is no such file or folder" in line for line in said
+    )
     assert said[-1] == "match abc: the bot exited with status 3"
 
 

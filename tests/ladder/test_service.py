@@ -47,6 +47,7 @@ from referee.bots.files import MAX_BYTES, TAKING_IN
 from referee.files import private_folder
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.seats.telemetry import Series
+from referee.records.record import unpacked
 from tests.commands.conftest import Dogana
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
@@ -188,6 +189,37 @@ def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str
     dogana("ladder", "record", match, "--to", name, "--server", address)
     assert (tmp_path / name).read_bytes() == home.find_record(match).read_bytes()
     assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
+
+
+def test_a_record_is_written_as_the_name_of_the_file_says(
+    dogana: Dogana, home: Home, address: str, tmp_path: Path
+) -> None:
+    match = a_match_that_is_over(home, FAULTY)
+    for name in ("whole.jsonl", "whole.jsonl.zst", "whole"):
+        dogana("ladder", "record", match, "--to", name, "--server", address)
+    plain = (tmp_path / "whole.jsonl").read_bytes()
+    assert json.loads(plain.splitlines()[0])["type"] == "header"
+    assert (tmp_path / "whole").read_bytes() == plain
+    packed = (tmp_path / "whole.jsonl.zst").read_bytes()
+    assert packed != plain
+    assert unpacked(Path("whole.jsonl.zst"), packed) == plain
+
+
+def test_who_watches_without_a_match_is_told_which_there_are(home: Home, address: str) -> None:
+    with Chronicle(home.database, create=False) as chronicle:
+        first, second = (chronicle.match(one.match_id) for one in chronicle.matches(2))
+    assert first is not None
+    assert second is not None
+    with (
+        announced_match(home, first, "unix:nowhere"),
+        announced_match(home, second, "unix:nowhere"),
+        grpc.insecure_channel(address) as channel,
+        pytest.raises(grpc.RpcError) as caught,
+    ):
+        list(watched(channel)(b"", timeout=patient(60)))
+    said = str(caught.value.details())
+    assert first.match_id in said
+    assert second.match_id in said
 
 
 def test_the_audit_log_comes_whole_and_is_compared_with_an_earlier_one(

@@ -57,6 +57,11 @@ def test_a_bot_is_called_like_its_file_and_its_author_like_the_user(dogana: Doga
         ("x" * 60 + ".js", "x" * 40),
         ("evil\x1b[2J\u202e.py", "evil-2J"),
         ("böt", "b-t"),
+        ("project/target/release/bot", "project"),
+        ("project/target/bot.jar", "project"),
+        ("project/target/release/other", "other"),
+        ("project/bot", "bot"),
+        ("/target/bot", "bot"),
     ],
 )
 def test_a_name_is_made_to_fit(path: str, name: str) -> None:
@@ -98,6 +103,15 @@ def test_a_name_that_is_not_free_says_how_to_choose_another(dogana: Dogana, tmp_
     assert "give --name (here greedy, from the file)" in submit(dogana, tmp_path, "greedy.py", status=1)
     said = submit(dogana, tmp_path, "mybot.py", "--name", "mybot", "--author", "me", status=1)
     assert said == "dogana: bot mybot belongs to somebody, not to me; choose another name\n"
+
+
+@pytest.mark.parametrize("option", [("--name", "a b"), ("--author", "a b"), ("--name", ""), ("--author", "")])
+def test_a_name_that_was_given_and_is_wrong_is_not_answered_with_the_other(
+    dogana: Dogana, tmp_path: Path, option: tuple[str, str]
+) -> None:
+    said = submit(dogana, tmp_path, "mybot.py", *option, status=1)
+    assert f"name must be 1 to 40 letters, digits, dots, dashes and underscores, not '{option[1]}'" in said
+    assert "give --" not in said
 
 
 # --- top ----------------------------------------------------------------------------------------------------

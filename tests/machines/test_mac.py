@@ -15,6 +15,7 @@ import pytest
 
 from referee.sandbox.system import parent
 from tests.machines.conftest import BOT, ROOT, Mac, environment
+from tests.patience import patient
 
 PYTHON = sys.executable
 LEAVES_PROCESSES = f"""
@@ -43,7 +44,7 @@ def pids(folder: Path) -> list[int]:
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait until something holds; what never holds fails after two minutes, in which the slowest machine has done it."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + patient(120)
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.05)

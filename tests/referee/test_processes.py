@@ -185,6 +185,11 @@ def test_a_bot_that_ends_before_it_joins_says_why() -> None:
         play(hostile("no-start"), House(RandomBot), all_must_start=True)
 
 
+def test_what_a_bot_wrote_before_it_joined_is_in_no_result() -> None:
+    [seat, _] = play(hostile("no-start"), House(RandomBot)).result.seats
+    assert seat.detail == "exited with status 1 before it joined"
+
+
 def test_a_bot_that_starts_too_slowly_is_out_from_the_start() -> None:
     report = play(hostile("late-start", join_seconds=0.5), House(RandomBot))
     assert report.result.seats[0].outcome is Outcome.START

@@ -29,6 +29,7 @@ from ladder.service.login import Login
 from referee.live.matches.server import Listen
 from tests.cases import mostly_long
 from tests.ladder.raw import PREFACE
+from tests.patience import patient
 from tests.web.conftest import Browse, new_ladder
 
 SITE = Site(takes_bots=True)
@@ -54,7 +55,7 @@ def address_of(client: httpx.Client) -> tuple[str, int]:
 @contextlib.contextmanager
 def connected(address: tuple[str, int], source: str = "") -> Iterator[socket.socket]:
     with socket.socket() as connection:
-        connection.settimeout(60)
+        connection.settimeout(patient(60))
         if source:
             connection.bind((source, 0))
         connection.connect(address)

@@ -490,7 +490,7 @@ def crowd(client: httpx.Client, count: int, addresses: tuple[str, ...], sends: b
         for number in range(count * len(addresses)):
             one = stack.enter_context(socket.socket())
             one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            one.settimeout(60)
+            one.settimeout(patient(60))
             one.bind((addresses[number % len(addresses)], 0))
             one.connect((url.host, url.port))
             with contextlib.suppress(ConnectionError):
@@ -557,7 +557,7 @@ def test_who_does_not_read_an_answer_is_let_go(home: Home, browse: Browse, monke
     with connection:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.connect((url.host, url.port))
-        connection.settimeout(60)
+        connection.settimeout(patient(60))
         assert is_let_go(connection, b"GET /enter HTTP/1.1\r\nHost: x\r\n\r\n" * 20)  # no answer is read
     assert client.get("/").status_code == 200
 
@@ -648,7 +648,7 @@ def test_silent_connections_make_room_before_they_are_encrypted(
         silent = [stack.enter_context(connected(encrypted)) for _ in range(20)]
         assert encrypted.get("/enter").status_code == 200
         for one in silent[:10]:  # the oldest had to go, long before anybody else would have ended them
-            one.settimeout(30)
+            one.settimeout(patient(30))
             assert read_all(one) == b""
 
 

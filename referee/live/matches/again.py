@@ -87,7 +87,7 @@ async def ask_again(
     try:
         await start_agent(table, place, player)
         if table.faults:
-            raise StartFailed(table.faults)
+            raise StartFailed({**table.faults, **table.last_words})
         process = table.processes[seat]
         questions = _Questions(plan, place, process, with_clock=with_clock)
         watch_process(questions, table, place, process)

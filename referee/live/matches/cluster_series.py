@@ -156,7 +156,7 @@ def play_on_cluster(
                 yield None
             if (path := _recorded_at(series, number)) is not None:
                 plan = series.plan(number)
-                ends[number] = Played(number, plan, path.stem, recorded(path, plan), path, {})
+                ends[number] = Played(number, plan, path.stem, recorded(path, plan), path, {}, is_earlier=True)
             else:
                 yield Job(number, (number,), None)
 

@@ -85,6 +85,10 @@ class MatchReport:
     """What started agents said of their thinking, and what the way to others took, by key; for their authors only."""
 
 
+NOT_RUN = "exited with status 127"
+"""How a supervisor ends that cannot run the program of an agent; it has written why."""
+
+
 class StartFailed(DoganaError):
     """Agents did not start or join; `faults` says why, by seat."""
 
@@ -102,6 +106,8 @@ class Table:
     doors: list[SeatDoor] = field(default_factory=list)
     """The sockets of started agents."""
     faults: dict[Seat, Fault] = field(default_factory=dict)
+    last_words: dict[Seat, Fault] = field(default_factory=dict)
+    """Of the faults, those of agents that have told why they ended; what they wrote is not for records, which anybody may read."""
     starved: list[str] = field(default_factory=list)
     """Of the faults, those of agents that others kept from starting, in words."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -166,7 +172,7 @@ async def play_match(
         if table.starved and starved_is_void:
             raise MatchVoid("; ".join(table.starved))
         if table.faults and all_must_start:
-            raise StartFailed(table.faults)
+            raise StartFailed({**table.faults, **table.last_words})
         writer = None if record is None else RecordWriter(record)
         driver = MatchDriver(plan, chance, state, house, table.seats, writer, position_file)
         result = await _drive(driver, table, showing)
@@ -279,7 +285,10 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
         if not its_own_fault and not process.log.last_line().startswith(NO_PROGRAM):
             raise MatchVoid(f"the box of seat {place.seat} could not be built: {process.log.last_line()}")
         why = why_it_ended(ended.result(), process.log.text(), player.argv)
-        table.faults[place.seat] = Fault(Outcome.START, why)
+        could_run = ended.result() != NOT_RUN and not process.log.last_line().startswith(NO_PROGRAM)
+        said = why_it_ended(ended.result(), "", player.argv) if could_run else why
+        table.faults[place.seat] = Fault(Outcome.START, said)
+        table.last_words[place.seat] = Fault(Outcome.START, why)
         return
     starved = watched.starved
     ended.cancel()

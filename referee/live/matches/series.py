@@ -106,6 +106,8 @@ class Played:
     record: Path | None
     logs: Mapping[Seat, str]
     """What started agents wrote; nothing if the match was played earlier."""
+    is_earlier: bool = False
+    """Whether the match was played by an earlier command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class SeriesEnd:
     logs: Mapping[Seat, str]
     error: str
     """Why there is no result."""
+    is_earlier: bool = False
+    """Whether the match was played by an earlier command."""
 
 
 def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
@@ -163,7 +167,7 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
                     raise SeriesError(end.error)
                 plan = series.plan(number)
                 name = series.name(number, plan) if end.record is None else end.record.stem
-                ends[number] = Played(number, plan, name, end.result, end.record, end.logs)
+                ends[number] = Played(number, plan, name, end.result, end.record, end.logs, end.is_earlier)
                 while next_new < series.count and len(waiting) + len(busy) < workers:
                     waiting.append(next_new)
                     next_new += 1
@@ -282,7 +286,7 @@ async def _play(series: Series, number: int, server: RefereeServer) -> SeriesEnd
         return SeriesEnd(report.result, None, report.logs, "")
     path = series.records / f"{name}.jsonl"
     if series.resumes and path.exists() and path.stat().st_size:
-        return SeriesEnd(recorded(path, plan), path, {}, "")
+        return SeriesEnd(recorded(path, plan), path, {}, "", is_earlier=True)
     written = series.records / unkept(name, os.getpid())
     report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
     with undisturbed():  # one that is told to end now gives the record its name first, or leaves an empty one

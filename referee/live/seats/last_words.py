@@ -22,7 +22,7 @@ def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
 
     Args:
         ended: how its process ended, in words.
-        text: what it wrote.
+        text: what it wrote; empty if the line is for others than its author.
         argv: the command that started it.
     """
     what = f"{ended} before it joined"
