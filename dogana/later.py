@@ -1,7 +1,8 @@
-"""Load parts of protobuf that are written in Python only when something of them is used.
+"""Load the pure-Python parts of protobuf only when they are used.
 
-protobuf imports its messages in pure Python beside those in C (upb), which it then uses alone. That takes a quarter of the
-processor time in which a small bot starts. Importing this module before protobuf puts it off; nothing else changes.
+protobuf imports its pure-Python messages beside those in C (upb) although it then uses only the latter. That takes a
+quarter of the processor time in which a small bot starts. Importing this module before protobuf defers it; nothing else
+changes.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _PUT_OFF = "google.protobuf.internal.python_message"
 
 
 class _Later(ModuleType):
-    """A module whose code runs when a name is looked up that only its code defines."""
+    """A module whose code runs at the first lookup of a name that only its code defines."""
 
     def __init__(self, spec: ModuleSpec) -> None:
         super().__init__(spec.name)

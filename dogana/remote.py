@@ -1,6 +1,7 @@
-"""The call of a bot that runs elsewhere: over TCP, with gRPC's own library, encrypted if need be.
+"""The call of a bot that runs elsewhere: over TCP, with the gRPC library, optionally encrypted.
 
-`sdk.py` imports this only where it is needed: it takes longer to import than all else that a small bot does before its first answer.
+`sdk.py` imports this only if needed: the import takes longer than everything else that a small bot does before its
+first answer.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from dogana.started import CallEnded
 
 T = TypeVar("T")
 _LOOK_SECONDS = 0.001
-"""How long a look waits for gRPC to hand over what has arrived."""
+"""The time in which gRPC may hand over a message that has arrived, in seconds."""
 
 
 class Call:
-    """A call with messages both ways, driven from the calling thread, as that of a started bot (`dogana.started.Call`).
+    """A bidirectional call, driven from the calling thread, with the interface of `dogana.started.Call`.
 
-    Its event loop runs only while the bot waits for the referee or looks for news, so a bot may run an event loop of its own,
-    and look from within it.
+    Its event loop runs only while the bot waits for the referee or checks for messages. So a bot may run an event loop
+    of its own, and check for messages inside it.
     """
 
     def __init__(self, address: str, method: str, certificate: bytes | None) -> None:
         """Prepare a call of `method`, such as `/dogana.v1.Referee/Play`, at `host:port`.
 
         Args:
-            address: where the referee is.
-            method: what is called.
-            certificate: that of the referee's authority (PEM); None for a connection that is not encrypted.
+            address: the address of the referee.
+            method: the path of the method.
+            certificate: the certificate of the referee's authority (PEM); None for an unencrypted connection.
         """
         self._loop = asyncio.new_event_loop()
         self._reading: asyncio.Task[Any] | None = None
@@ -52,7 +53,7 @@ class Call:
         self._call: Any = self._channel.stream_stream(method)()
 
     def send(self, message: bytes) -> None:
-        """Send a message; if the call has ended, nothing happens: `receive` tells how."""
+        """Send a message. If the call has ended, nothing happens; `receive` reports the end."""
         with contextlib.suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
             self._run(self._call.write(message))
 
@@ -60,7 +61,7 @@ class Call:
         """Wait for the next message, and return it.
 
         Raises:
-            CallEnded: if there is none.
+            CallEnded: if the call has ended.
         """
         return self._run(self._receive())
 
@@ -68,18 +69,18 @@ class Call:
         """Return the next message if it has arrived, else None.
 
         Raises:
-            CallEnded: if there is none, and none will come.
+            CallEnded: if the call has ended and all messages have been returned.
         """
         return self._run(self._look())
 
     def close(self) -> None:
-        """End the call, if it has not ended."""
+        """End the call unless it has ended."""
         self._run(self._close())
         self._loop.close()
 
     async def _close(self) -> None:
         await self._channel.close()
-        left = asyncio.all_tasks() - {asyncio.current_task()}  # a read of ours, and what gRPC has not finished
+        left = asyncio.all_tasks() - {asyncio.current_task()}  # the pending read, and unfinished tasks of gRPC
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
@@ -108,7 +109,7 @@ def channel(address: str, certificate: bytes | None) -> grpc.aio.Channel:
     """Return a channel to a referee elsewhere."""
     options = [
         ("grpc.max_receive_message_length", -1),
-        ("grpc.keepalive_time_ms", 30_000),  # finds out about a connection that was lost without a word
+        ("grpc.keepalive_time_ms", 30_000),  # detects a connection that was lost silently
         ("grpc.keepalive_timeout_ms", 10_000),
         ("grpc.http2.max_pings_without_data", 0),  # 0: as many as it takes, while others think
     ]

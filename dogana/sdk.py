@@ -10,10 +10,10 @@ A complete bot, for every game::
 
     play(choose)
 
-`choose` is called for each decision. It returns the index of an action in `decision.actions`, the action itself, or a list of
-actions to be played in a row (a whole turn in one answer). While it thinks, `decision.seconds_left()` and `decision.withdrawn`
-look at what the referee has sent meanwhile. The SDK needs the package `dogana` (the messages), nothing else of this project;
-a bot that the referee starts does not even import gRPC (`started.py`), because its start takes less then.
+`choose` is called for each decision. It returns the index of an action in `decision.actions`, the action itself, or a
+list of actions to be played in order (a whole turn in one answer). During a long search, `decision.seconds_left()` and
+`decision.withdrawn` check for new messages from the referee. The SDK needs only the package `dogana` (the messages) of
+this project. A bot that the referee starts does not even import gRPC (`started.py`), so it starts faster.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex
 
 from google.protobuf.message import Message
 
-from dogana import later as later  # before the messages: it puts off what they do not need
+from dogana import later as later  # before the messages: it defers modules that they do not need
 from dogana import started
 from dogana.v1 import referee_pb2 as pb
 
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
     from dogana import remote
 
 PROTOCOL = 1
-"""The version of the protocol that this SDK speaks."""
+"""The protocol version of this SDK."""
 _METHOD = "/dogana.v1.Referee/Play"
 _LOCAL = "unix:"
-"""How the address of a referee begins that has started this bot."""
+"""The beginning of the address of a referee that has started this bot."""
 
 _START_ME = (
     "this bot must be started by the referee, or told where it is:\n"
@@ -54,15 +54,15 @@ _START_ME = (
 
 
 class AgentError(Exception):
-    """The match cannot begin or go on; the text says why and what to do."""
+    """The match cannot begin or continue; the text says why and what to do."""
 
 
 class _LostConnection(AgentError):
-    """The referee cannot be reached, or not any more."""
+    """The referee cannot be reached, or can no longer be reached."""
 
 
 class Match:
-    """What stays the same for the whole match.
+    """The facts that stay the same during a match.
 
     Attributes:
         game: the game's name.
@@ -99,15 +99,15 @@ class Match:
 
 
 class Decision:
-    """One decision that this bot is asked for.
+    """A decision that the referee asks of this bot.
 
     Attributes:
-        match: what stays the same.
+        match: the match.
         number: the decision's number.
-        action_count: how many legal actions there are.
-        dropped: why the rest of the last answer with several actions was not played; empty if all of it was.
-        rejection: why the previous answer to this same decision was refused, or None.
-        is_known_withdrawn: whether `withdrawn` has seen the decision taken back; no answer is sent then.
+        action_count: the number of legal actions.
+        dropped: the reason why the rest of the last answer with several actions was not played; empty if all of it was.
+        rejection: the refusal of the previous answer to this same decision, or None.
+        is_known_withdrawn: whether `withdrawn` has found the decision withdrawn; no answer is sent then.
         message: the whole message.
     """
 
@@ -135,7 +135,7 @@ class Decision:
 
     @cached_property
     def observation(self) -> Any:
-        """What this seat may know: the game's message `Observation`."""
+        """The part of the state that this seat may know: the game's message `Observation`."""
         return self.match.messages.Observation.FromString(self.message.observation.value)
 
     @cached_property
@@ -146,31 +146,31 @@ class Decision:
 
     @cached_property
     def played(self) -> list[tuple[int, Any]]:
-        """What was played since this seat was last asked, as (seat, `Action`), as far as the seat may know."""
+        """The actions since this seat's last decision that it may know, as (seat, `Action`)."""
         actions = self.match.messages.ActionList.FromString(self.message.played.actions.value).actions
         return list(zip(self.message.played.seats, actions, strict=True))
 
     @property
     def seconds(self) -> float:
-        """How long this decision may take, in seconds, as it was when it was asked."""
+        """The time that this decision may take, in seconds, counted from the question."""
         return self.message.clock.budget_ms / 1000
 
     def seconds_left(self) -> float:
-        """Look what the referee has sent; return how long this decision may still take, in seconds, negative when time is up.
+        """Check for messages; return the time left for this decision in seconds, negative when time is up.
 
-        It falls while `choose` runs, and it changes when another seat starts a sand timer.
+        It falls while `choose` runs, and changes when another seat starts a sand timer.
         """
         self._look()
         return self._deadline - time.monotonic()
 
     @property
     def withdrawn(self) -> bool:
-        """Look what the referee has sent; tell whether it has taken this decision back, or ended the match."""
+        """Check for messages; return whether the referee has withdrawn this decision or ended the match."""
         self._look()
         return self.is_known_withdrawn
 
     def _look(self) -> None:
-        if self._stream.reading.acquire(blocking=False):  # else another thread looks, or waits for the next message
+        if self._stream.reading.acquire(blocking=False):  # else another thread checks, or waits for the next message
             try:
                 self._take_news()
             finally:
@@ -189,7 +189,7 @@ class Decision:
                 self._deadline = time.monotonic() + message.new_deadline.clock.budget_ms / 1000
 
     def is_again(self, rejected: pb.Rejected) -> bool:
-        """Take in a refusal; tell whether this decision must be answered again."""
+        """Record a refusal; return whether this decision must be answered again."""
         if rejected.decision != self.number or rejected.reason == pb.Rejected.REASON_STALE:
             return False
         self.rejection = rejected
@@ -198,12 +198,12 @@ class Decision:
 
     @property
     def bank_seconds(self) -> float:
-        """What was in the seat's bank when it was asked, in seconds."""
+        """The seat's bank when the question was put, in seconds."""
         return self.message.clock.bank_ms / 1000
 
 
 Choice = int | Message | Sequence[Message]
-"""What a bot answers: an index into the legal actions, an action, or actions to be played in a row."""
+"""A bot's answer: an index into the legal actions, an action, or actions to be played in order."""
 
 
 def play(
@@ -220,20 +220,21 @@ def play(
 
     Args:
         choose: makes a decision.
-        address: where the referee is, `host:port` or `unix:path`; None for the environment variable DOGANA_ADDRESS.
+        address: the address of the referee, `host:port` or `unix:path`; None for the environment variable
+            DOGANA_ADDRESS.
         token: the seat's token; None for DOGANA_TOKEN.
-        ca: the certificate of the referee's authority (PEM) for an encrypted connection; None for DOGANA_CA, or for a
-            connection that is not encrypted if that is not set either.
+        ca: the certificate of the referee's authority (PEM) for an encrypted connection; None for DOGANA_CA. The
+            connection is unencrypted if neither is set.
         labels: whether each legal action comes with a text.
         on_start: called once before the first decision.
         on_end: called once with the result.
 
-    A bot that has joined over TCP and loses the connection comes back, for about ten minutes; it is asked again what it has not
-    answered. A bot that was started, at a `unix:` address, ends.
+    A bot that has joined over TCP and loses the connection reconnects, for about ten minutes; the referee then repeats
+    the decision that it has not answered. A bot started by the referee, at a `unix:` address, ends.
 
-    `choose`, `on_start` and `on_end` run in the calling thread. What goes wrong is told in one line on standard error; the process
-    then ends with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the referee calls it
-    a crash.
+    `choose`, `on_start` and `on_end` run in the calling thread. An error is printed as one line on standard error, and
+    the process exits with status 1. An exception in `choose` is not caught: its traceback is in the bot's log, and the
+    referee records a crash.
     """
     address = address or os.environ.get("DOGANA_ADDRESS", "")
     token = token or os.environ.get("DOGANA_TOKEN", "")
@@ -278,7 +279,7 @@ def _play(
                         on_start(match)
                 over = _answer_all(choose, match, stream)
         except _LostConnection as lost:
-            # A started bot ends with its referee; one that was never welcome may have been given a wrong address.
+            # A started bot ends with its referee; one that was never welcomed may have a wrong address.
             pause = None if match is None or address.startswith(_LOCAL) else next(pauses, None)
             if pause is None:
                 raise
@@ -308,12 +309,12 @@ def _answer_all(choose: Callable[[Decision], Choice], match: Match, stream: _Str
 
 
 def _pauses() -> Iterator[float]:
-    """Yield how long to wait before each attempt to come back, in seconds: twice as long each time, up to a minute.
+    """Yield the pause before each attempt to reconnect, in seconds: twice as long each time, up to a minute.
 
-    Chance shortens each by up to a half, so that the bots of a referee that was away do not come back all at once. It ends after
-    about ten minutes.
+    Each is shortened at random by up to a half, so that the bots of a restarted referee do not all reconnect at once.
+    The attempts end after about ten minutes.
     """
-    import random  # only for bots that come back: a started bot starts sooner without it
+    import random  # only for bots that reconnect: a started bot starts sooner without it
 
     for longest in [1, 2, 4, 8, 16, 32, *[60] * 12]:
         yield longest * random.uniform(0.5, 1.0)  # noqa: S311 spreads attempts, hides nothing
@@ -326,15 +327,16 @@ class _Stream:
         self._address = address
         self._unread: deque[pb.RefereeMessage] = deque()
         self.reading = threading.Lock()
-        """Held by the thread that reads: `choose` may look from several, also from one that it has left behind."""
+        """Held by the reading thread: `choose` may check for messages in several threads, even one that outlives it."""
         self.has_ended = False
-        """Whether nothing more comes: a look has found that, or the stream is closed."""
+        """True if no more messages will come: a check has found the end, or the stream is closed."""
         self._call: started.Call | remote.Call
         try:
             if address.startswith(_LOCAL):
                 self._call = started.Call(address.removeprefix(_LOCAL), _METHOD)
             else:
-                # Without these experiments a round trip takes about a third less; this has no effect if gRPC has been imported.
+                # Disabling these experiments shortens a round trip by about a third. This has no effect if gRPC has
+                # been imported.
                 os.environ.setdefault("GRPC_EXPERIMENTS", "-event_engine_client,-event_engine_listener")
                 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
                 from dogana import remote
@@ -366,7 +368,7 @@ class _Stream:
             raise self._explained(ended) from ended
 
     def news(self) -> list[pb.RefereeMessage]:
-        """Return what has come in since the last message that was handed out; all of it will be handed out later, too."""
+        """Return the messages that have arrived since the last `exchange`, which will return each of them later."""
         try:
             while not self.has_ended and (message := self._call.look()) is not None:
                 self._unread.append(pb.RefereeMessage.FromString(message))
@@ -375,7 +377,7 @@ class _Stream:
         return list(self._unread)
 
     def _explained(self, ended: started.CallEnded) -> AgentError:
-        """Return an error that says why a stream has ended, and what to do."""
+        """Return an error that explains the end of a stream, and says what to do."""
         if ended.status in ("UNAVAILABLE", "UNKNOWN", "INTERNAL", "CANCELLED"):
             where = f"no referee answers at {self._address} ({ended.details})"
             return _LostConnection(f"{where}; is it running, and the address right?")
@@ -397,7 +399,7 @@ def _read_certificate(path: Path | str) -> bytes:
 
 
 def _report(rejected: pb.Rejected) -> None:
-    """Tell the author of the bot that an answer was refused."""
+    """Report a refused answer to the bot's author."""
     rule = f" ({rejected.rule})" if rejected.rule else ""
     reason = pb.Rejected.Reason.Name(rejected.reason).removeprefix("REASON_").lower()
     print(
@@ -409,7 +411,7 @@ def _report(rejected: pb.Rejected) -> None:
 
 
 def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.AgentMessage | None:
-    """Answer a decision; None if it is known to be withdrawn."""
+    """Answer a decision; return None if it is known to be withdrawn."""
     if decision.is_known_withdrawn:
         return None
     message = _message(choose(decision), decision)
@@ -417,7 +419,7 @@ def _answer(choose: Callable[[Decision], Choice], decision: Decision) -> pb.Agen
 
 
 def _message(choice: Choice, decision: Decision) -> pb.AgentMessage:
-    if isinstance(choice, SupportsIndex):  # an int, or what numpy and its like have instead
+    if isinstance(choice, SupportsIndex):  # an int, or numpy's equivalent
         choice = operator.index(choice)
         if not 0 <= choice < 1 << 32:
             raise AgentError(f"choose returned {choice}; an index counts from 0 to {decision.action_count - 1}")

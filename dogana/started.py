@@ -1,10 +1,11 @@
-"""The call of a bot that the referee has started: gRPC over a Unix domain socket, without the library gRPC.
+"""The call of a bot that the referee has started: gRPC over a Unix domain socket, without the gRPC library.
 
-To import that library takes longer than all else that a small bot does before its first answer, and its threads take more time
-for each question than the bot. One call on one connection that nobody can cut needs little of HTTP/2 (RFC 9113) and of gRPC
-over it (PROTOCOL-HTTP2.md of gRPC). A bot elsewhere needs more: encryption, pings while it thinks, a way back (`remote.py`).
+Importing that library takes longer than everything else that a small bot does before its first answer, and its threads
+take more time for each question than the bot. One call on one connection that nobody can cut needs little of HTTP/2
+(RFC 9113) and of gRPC over it (PROTOCOL-HTTP2.md of gRPC). A bot elsewhere needs more: encryption, pings while it
+thinks, reconnection (`remote.py`).
 
-Nothing happens here but in the calling thread, when a method is called.
+All work happens in the calling thread, when a method is called.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _END_HEADERS, _PADDED, _PRIORITY = 0x4, 0x8, 0x20
 _HEADER_TABLE_SIZE, _ENABLE_PUSH, _INITIAL_WINDOW_SIZE, _MAX_FRAME_SIZE = 1, 2, 4, 5
 """Settings (RFC 9113, 6.5.2)."""
 _WINDOW = 65_535
-"""How many bytes may be on their way before the other side has made room again, unless it says otherwise."""
+"""The number of bytes that may be in flight before the peer makes room again, unless it sets another value."""
 _CHUNK = 65_536
 _STREAM = 1
 """The number of the only stream; 0 is the connection."""
@@ -34,11 +35,11 @@ STATUSES = (
 
 
 class CallEnded(Exception):
-    """Nothing more comes.
+    """The call has ended.
 
     Attributes:
-        status: how the call has ended, one of `STATUSES`.
-        details: what was said of it.
+        status: the status of the call, one of `STATUSES`.
+        details: the peer's or the system's message.
     """
 
     def __init__(self, status: str, details: str) -> None:
@@ -48,13 +49,13 @@ class CallEnded(Exception):
 
 
 class Call:
-    """A call with messages both ways, from its beginning to its end."""
+    """A bidirectional call."""
 
     def __init__(self, path: str, method: str) -> None:
         """Connect to the socket at `path`, and call `method`, such as `/dogana.v1.Referee/Play`.
 
         Raises:
-            CallEnded: if nobody listens there.
+            CallEnded: if nobody is listening there.
         """
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.settimeout(None)  # the bot may have set another default: `socket.setdefaulttimeout`
@@ -64,17 +65,17 @@ class Call:
             self._socket.close()
             raise CallEnded("UNAVAILABLE", error.strerror or str(error)) from error
         self._unread = bytearray()
-        self._message = bytearray()  # the beginning of one, or more
+        self._message = bytearray()  # the beginning of a message, or more
         self._messages: deque[bytes] = deque()
         self._ended: CallEnded | None = None
         self._last_words = "the connection was closed"
         self._trailers = bytearray()
         self._are_trailers_last = False
-        self._taken = 0  # bytes of messages for which no room was made again
-        self._room = {0: _WINDOW, _STREAM: _WINDOW}  # what we may send
+        self._taken = 0  # bytes received for which no room was made again
+        self._room = {0: _WINDOW, _STREAM: _WINDOW}  # the bytes that may be sent
         self._first_room = _WINDOW
         self._frame_bytes = 16_384
-        # No table of headers is kept, so that blocks of headers stand alone. What we say goes out with the first message.
+        # No header table is kept, so that header blocks stand alone. The opening goes out with the first message.
         self._said = bytearray(
             _PREFACE
             + _frame(_SETTINGS, 0, 0, _setting(_HEADER_TABLE_SIZE, 0) + _setting(_ENABLE_PUSH, 0))
@@ -82,7 +83,7 @@ class Call:
         )
 
     def send(self, message: bytes) -> None:
-        """Send a message; if the call has ended, nothing happens: `receive` tells how."""
+        """Send a message. If the call has ended, nothing happens; `receive` reports the end."""
         left = bytes(1) + len(message).to_bytes(4, "big") + message
         while left:
             most = min(*self._room.values(), self._frame_bytes)
@@ -101,7 +102,7 @@ class Call:
         """Wait for the next message, and return it.
 
         Raises:
-            CallEnded: if there is none.
+            CallEnded: if the call has ended.
         """
         while not self._messages:
             if not self._read():
@@ -113,7 +114,7 @@ class Call:
         """Return the next message if it has arrived, else None.
 
         Raises:
-            CallEnded: if there is none, and none will come.
+            CallEnded: if the call has ended and all messages have been returned.
         """
         while not self._messages:
             if not self._read(socket.MSG_DONTWAIT):
@@ -123,17 +124,17 @@ class Call:
         return self._messages.popleft()
 
     def close(self) -> None:
-        """End the call, if it has not ended."""
+        """End the call unless it has ended."""
         self._socket.close()
 
     def _flush(self) -> None:
         if self._said:
-            with suppress(OSError):  # the connection is gone; what is unread tells why
+            with suppress(OSError):  # the connection is gone; the unread data says why
                 self._socket.sendall(self._said)
             self._said.clear()
 
     def _read(self, flags: int = 0) -> bool:
-        """Read what has arrived, and answer what must be answered; False if there is nothing, and after the end."""
+        """Read the available data and queue the replies to it; return False if there is none, and after the end."""
         if self._ended is not None:
             return False
         try:
@@ -161,7 +162,6 @@ class Call:
         return True
 
     def _take(self, kind: int, flags: int, stream: int, payload: bytes) -> None:
-        """Deal with a frame."""
         if kind == _DATA:
             self._take_data(_unpadded(payload, flags), len(payload))
             if flags & _END_STREAM:
@@ -197,7 +197,7 @@ class Call:
             del message[:end]
 
     def _take_headers(self, kind: int, flags: int, payload: bytes) -> None:
-        """Deal with headers, of which only the last ones matter: they have the status."""
+        """Process headers. Only the last ones matter: they have the status."""
         if kind == _HEADERS:
             payload = _unpadded(payload, flags)[5 if flags & _PRIORITY else 0 :]
             self._trailers.clear()
@@ -236,7 +236,7 @@ def _unpadded(payload: bytes, flags: int) -> bytes:
 
 
 def _headers(method: str) -> bytes:
-    """Return the headers of a call, each written out (RFC 7541, 6.2.2)."""
+    """Return the headers of a call, each as a literal (RFC 7541, 6.2.2)."""
     fields = (
         (":method", "POST"),
         (":scheme", "http"),
@@ -249,14 +249,14 @@ def _headers(method: str) -> bytes:
 
 
 def _short(text: str) -> bytes:
-    """Return a string of less than 127 bytes."""
+    """Encode a string of less than 127 bytes."""
     return bytes((len(text),)) + text.encode()
 
 
 def _fields(block: bytes) -> dict[str, str]:
-    """Return the headers of a block that have names of their own (RFC 7541); a status and its message have.
+    """Return the headers of a block that have literal names (RFC 7541), as the status and its message have.
 
-    A name or value in Huffman's code is left out: the referee's doors write none, and neither does gRPC's C core.
+    A Huffman-encoded name or value is left out: neither the referee nor gRPC's C core writes any.
     """
     found: dict[str, str] = {}
     at = 0
@@ -296,6 +296,6 @@ def _fields(block: bytes) -> dict[str, str]:
 def _percent_decoded(text: str) -> str:
     if "%" not in text:
         return text
-    from urllib.parse import unquote  # only where it is needed: it takes longer to import than this module
+    from urllib.parse import unquote  # only if needed: its import takes longer than that of this module
 
     return unquote(text)

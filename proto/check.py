@@ -1,8 +1,8 @@
-"""Check the .proto files: style, compatibility with the last release, and names that generated code cannot have.
+"""Check the .proto files: style, compatibility with the last release, and names that break generated code.
 
-python proto/check.py              report everything that is wrong, one line each; exit with status 1 if anything is
-python proto/check.py --write      format the .proto files, and write the pages of the protocols from their comments
-python proto/check.py --release    make the present messages the ones that later ones must stay compatible with
+python proto/check.py              report every problem, one line each; exit with status 1 if there is one
+python proto/check.py --write      format the .proto files, and write the protocol pages from their comments
+python proto/check.py --release    make the present messages the baseline for later compatibility checks
 
 buf does the first two by the rules in `proto/buf.yaml`. The released messages are the image `proto/released.binpb`.
 """
@@ -31,7 +31,7 @@ RELEASED = PROTO / "released.binpb"
 
 
 class Page(NamedTuple):
-    """A page that is written from a .proto file, and how it begins."""
+    """A page written from a .proto file, with its opening lines."""
 
     path: Path
     title: str
@@ -43,27 +43,27 @@ PAGES = {
     "dogana/v1/referee.proto": Page(
         ROOT / "docs" / "protocol.md",
         "The protocol",
-        "What a referee and an agent say to each other, whatever the game.",
+        "The messages between a referee and an agent, whatever the game.",
         (
-            "[writing_a_bot.md](writing_a_bot.md) tells the story.",
+            "[writing_a_bot.md](writing_a_bot.md) explains their use.",
             "The messages of each game are in `proto/dogana/games/<game>/v1/<game>.proto`, with a comment on everything.",
         ),
     ),
     "dogana/v1/ladder.proto": Page(
         ROOT / "docs" / "ladder_protocol.md",
         "The protocol of a ladder",
-        "What people and programs ask a ladder that is served, and what it answers.",
-        ("[running_a_ladder.md](running_a_ladder.md) tells the story.",),
+        "The questions of people and programs to a served ladder, and its answers.",
+        ("[running_a_ladder.md](running_a_ladder.md) explains their use.",),
     ),
 }
 ENVELOPE = "dogana.v1"
 
 
-# --- what buf does ----------------------------------------------------------------------------------------------
+# --- checks by buf ----------------------------------------------------------------------------------------------
 
 
 def buf(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
-    """Run the `buf` that belongs to this Python (from the package buf-bin). It needs no network."""
+    """Run the `buf` of this Python environment (from the package buf-bin). It needs no network."""
     program = Path(sysconfig.get_path("scripts")) / "buf"
     if not program.exists():
         sys.exit(f"{program} is missing: run `make setup`")
@@ -79,7 +79,7 @@ def load(folder: Path) -> FileDescriptorSet:
 
 
 def style_problems(folder: Path) -> list[str]:
-    """Report what breaks the style guide of Protocol Buffers, has no comment, or is not formatted."""
+    """Report violations of the Protocol Buffers style guide, missing comments, and unformatted files."""
     lint = buf("lint", folder)
     problems = (lint.stdout + lint.stderr).decode().splitlines()
     if buf("format", folder, "--exit-code").returncode != 0:
@@ -88,13 +88,13 @@ def style_problems(folder: Path) -> list[str]:
 
 
 def breaking_changes(folder: Path, released: Path) -> list[str]:
-    """Report what agents that were built from the released messages would trip over."""
+    """Report changes that would break agents built from the released messages."""
     compared = buf("breaking", folder, "--against", released)
     return (compared.stdout + compared.stderr).decode().splitlines()
 
 
 def unguarded(present: FileDescriptorSet, released: Path) -> list[str]:
-    """Report the files that are not part of the release: whatever is changed in them, nothing would say so."""
+    """Report the files that are missing from the release: no check would notice a breaking change in them."""
     known = {file.name for file in FileDescriptorSet.FromString(released.read_bytes()).file}
     return [
         f"proto/{file.name}: not guarded against breaking changes: run `python proto/check.py --release`"
@@ -104,7 +104,7 @@ def unguarded(present: FileDescriptorSet, released: Path) -> list[str]:
 
 
 def release(folder: Path, released: Path) -> None:
-    """Write the image that later messages are compared with."""
+    """Write the baseline image for later comparisons."""
     built = buf("build", folder, "--exclude-source-info", "--output", released)
     if built.returncode != 0:
         sys.exit(built.stderr.decode().rstrip())
@@ -114,12 +114,13 @@ def release(folder: Path, released: Path) -> None:
 
 
 class Accessor(NamedTuple):
-    """A name that generators derive from the name of a field or oneof.
+    """A name that code generators derive from the name of a field or oneof.
 
     Attributes:
-        pattern: the derived name, as a field would have to be called to collide with it.
-        kinds: what it is derived for, as `_kinds` says.
-        languages: in whose official generated code a field of that name collides, changes its name, or is hidden.
+        pattern: the derived name, as the name of a field that would collide with it.
+        kinds: the kind of field that it is derived for; see `_kinds`.
+        languages: the languages in whose official generated code a field of that name collides, is renamed, or is
+            hidden.
     """
 
     pattern: str
@@ -163,7 +164,7 @@ ACCESSORS = (
 
 
 def collisions(files: FileDescriptorSet) -> list[str]:
-    """Report fields and oneofs whose names collide with what a generator makes of another one in the same message."""
+    """Report fields and oneofs whose names collide with a name generated from another one in the same message."""
     return [
         problem
         for file in files.file
@@ -191,7 +192,7 @@ def _collisions_in(scope: str, message: DescriptorProto) -> list[str]:
 
 
 def _kinds(field: FieldDescriptorProto, message: DescriptorProto) -> set[str]:
-    """Classify a field: `field` always, and what else generators make accessors for."""
+    """Classify a field: `field` always, and the other kinds for which generators make accessors."""
     kinds = {"field"}
     if any(entry.options.map_entry and field.type_name.endswith(f".{entry.name}") for entry in message.nested_type):
         return kinds | {"map"}
@@ -210,14 +211,14 @@ def _kinds(field: FieldDescriptorProto, message: DescriptorProto) -> set[str]:
 
 
 def _real_oneofs(message: DescriptorProto) -> list[Any]:
-    """List the oneofs that were written as such, not those that `optional` stands for."""
+    """List the explicit oneofs, without those that `optional` creates."""
     synthetic = {field.oneof_index for field in message.field if field.proto3_optional}
     return [oneof for index, oneof in enumerate(message.oneof_decl) if index not in synthetic]
 
 
 # --- walking a file ---------------------------------------------------------------------------------------------
 
-# Where things are, as field numbers of descriptor.proto: the messages, enums and services of a file, ...
+# The places of items, as field numbers of descriptor.proto: the messages, enums and services of a file, ...
 _MESSAGE, _ENUM, _SERVICE = 4, 5, 6
 # ... the fields, inner messages and inner enums of a message, the values of an enum, and the methods of a service.
 _FIELD, _NESTED, _NESTED_ENUM, _VALUE, _METHOD = 2, 3, 4, 2, 2
@@ -227,8 +228,8 @@ class Item(NamedTuple):
     """A message, field, enum, value, service or method of a .proto file.
 
     Attributes:
-        file: the file that it is in.
-        kind: which of them it is, as written above.
+        file: the file that contains it.
+        kind: one of these kinds.
         name: its full name.
         described: its descriptor.
         path: its place in the file, as in `SourceCodeInfo.Location.path`.
@@ -250,7 +251,7 @@ class Item(NamedTuple):
 
 
 def items(file: FileDescriptorProto) -> Iterator[Item]:
-    """Walk everything in a file, outer things before inner ones."""
+    """Walk all items of a file, outer ones before inner ones."""
     for index, message in enumerate(file.message_type):
         yield from _message_items(file, message, file.package, (_MESSAGE, index))
     for index, enum in enumerate(file.enum_type):
@@ -290,7 +291,7 @@ def _enum_items(
 
 
 def page(files: FileDescriptorSet, name: str) -> str:
-    """Write the page of a .proto file of `PAGES`: every service, message and enum in it with its comments."""
+    """Return the page of a .proto file of `PAGES`: every service, message and enum with its comments."""
     made = PAGES[name]
     lines = [
         f"# {made.title}",
@@ -343,7 +344,7 @@ def _method(method: Any) -> str:
 
 
 def main() -> None:
-    """Do what the module's text says."""
+    """Run the action on the command line; see the module's text."""
     if sys.argv[1:] == ["--write"]:
         buf("format", PROTO, "--write")
         present = load(PROTO)

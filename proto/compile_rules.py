@@ -1,7 +1,7 @@
-"""Compile the rules with mypyc: `python proto/compile_rules.py FOLDER` puts extension modules beside them in a copy of the sources.
+"""Compile the rules with mypyc, into a copy of the sources: `python proto/compile_rules.py FOLDER`.
 
-`hatch_hook.py` does so for a wheel, `make compiled` for the tests. A checkout is refused: beside sources that are edited, what was
-compiled would be what runs.
+`hatch_hook.py` does so for a wheel, `make compiled` for the tests. A checkout is refused: edits to its sources would
+have no effect, because Python would import the compiled modules beside them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 CONTRACT = ("referee/game.py", "referee/named.py", "referee/kit/chance.py", "referee/playout.py")
-"""What all rules are compiled with."""
+"""Modules that are compiled with all rules."""
 PURE = (
     "__init__",
     "actions",
@@ -25,14 +25,14 @@ PURE = (
     "sample",
     "spots",
 )
-"""Modules of a game, by how they begin, that stay as they are: play does not run through them, or others make their values."""
+"""The name prefixes of modules that stay pure Python: play does not run through them, or others make their values."""
 
 Group = tuple[list[str], str]
-"""Files that become one library, and its name."""
+"""The files of one library, and its name."""
 
 
 def groups(root: Path) -> list[Group]:
-    """Return what is compiled, by paths below `root`: the contract, and the rules of each game."""
+    """Return the groups to compile, as paths below `root`: the contract, and the rules of each game."""
     found: list[Group] = [(list(CONTRACT), "referee.contract_compiled")]
     for game in sorted(path.parent for path in (root / "referee" / "games").glob("*/__init__.py")):
         files = [path for path in sorted(game.glob("*.py")) if not path.stem.startswith(PURE)]
@@ -42,8 +42,8 @@ def groups(root: Path) -> list[Group]:
 
 
 def compile_rules(root: Path) -> None:
-    """Compile the rules below a folder, which becomes the current one. What is wrong goes to standard error, and ends the process."""
-    import setuptools  # mypyc looks whether this was imported
+    """Compile the rules below a folder, which becomes the current one. An error ends the process with a message."""
+    import setuptools  # mypyc checks whether this was imported
     from mypyc.build import mypycify
 
     os.chdir(root)

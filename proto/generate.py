@@ -21,28 +21,27 @@ from grpc_tools import protoc
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMENTED = "services.binpb"
-"""The file beside the modules of services that has their descriptors with all comments, which the modules have not."""
+"""The file with the descriptors of the services and all their comments, which the generated modules lack."""
 
 
 class ProtoError(Exception):
-    """The .proto files cannot be built; protoc has said why on standard error, or the text says it."""
+    """The .proto files cannot be built. The reason is in the text, or protoc has printed it on standard error."""
 
 
 def generate(sources: Path, target: Path, *, include: tuple[Path, ...] = ()) -> None:
     """Compile every .proto below `sources` into the Python package folder `target`.
 
-    A file with a service also gets a module `..._pb2_grpc` with its stubs, and their types; `COMMENTED` tells of all of them.
-
-    A folder whose messages have not changed stays as it is, since other programs may be importing it; two that build at the same
-    time wait for each other.
+    A file with a service also gets a module `..._pb2_grpc` with its typed stubs, and `COMMENTED` describes all
+    services. A folder whose messages have not changed stays as it is, since other programs may be importing it.
+    Concurrent builds wait for each other.
 
     Args:
-        sources: the folder that import paths start from; `sources / target.name` holds the files.
-        target: the package folder; each folder of messages in it is replaced as a whole if it has changed, the rest is left alone.
-        include: further folders in which imported .proto files are looked for.
+        sources: the root of import paths; `sources / target.name` contains the files.
+        target: the package folder; each changed folder of messages in it is replaced as a whole, the rest stays.
+        include: further roots for imported .proto files.
 
     Raises:
-        ProtoError: if a file does not compile; `target` is left as it was.
+        ProtoError: if a file does not compile; `target` stays as it was.
     """
     files = sorted((sources / target.name).rglob("*.proto"))
     services = [file for file in files if re.search(r"^service ", file.read_text(), re.MULTILINE)]
@@ -78,7 +77,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _files(folder: Path) -> dict[Path, bytes]:
-    """Return the content of each file below a folder, without what Python keeps there of the modules it has imported."""
+    """Return the content of each file below a folder, except Python's caches."""
     paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {path.relative_to(folder): path.read_bytes() for path in paths}
 
@@ -89,7 +88,7 @@ def _run(arguments: list[str], sources: Path) -> None:
 
 
 def _plugin() -> str:
-    """Find the program of mypy-protobuf that writes the types of stubs.
+    """Find mypy-protobuf's program that writes the types of stubs.
 
     It is beside this Python, or, while pip builds a wheel in an environment of its own, on the PATH.
     """

@@ -1,4 +1,4 @@
-"""Let `pip install` build the messages before it packs them (of a wheel, an sdist or an editable project), and the rules for a wheel."""
+"""Make `pip install` build the messages before it packs the project, and the rules before it packs a wheel."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Run `generate.py` and `compile_rules.py`; the name of this class is the one that hatchling looks for."""
+    """Runs `generate.py` and `compile_rules.py`; hatchling looks for a class of this name."""
 
     def dependencies(self) -> list[str]:
-        """Return what compiling the rules needs, unless they are to stay pure."""
+        """Return the build requirements for compiled rules, unless the rules are to stay pure Python."""
         return [] if _wants_pure_rules() else ["mypy>=2.4", "setuptools>=80"]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -33,14 +33,14 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         from generate import generate
 
         generate(root / "proto", root / "dogana")
-        if version != "editable":  # whoever has the sources has these files
+        if version != "editable":  # an editable install has the sources
             build_data["force_include"][str(root / "proto" / "dogana")] = "dogana/proto/dogana"
             build_data["force_include"][str(root / "agents" / "kits")] = "dogana/kits"
             if not _wants_pure_rules():
                 self._compile_rules(root, build_data)
 
     def _compile_rules(self, root: Path, build_data: dict[str, Any]) -> None:
-        """Put compiled rules into the wheel, beside their sources; say in a line why, if they cannot be compiled."""
+        """Put compiled rules into the wheel, beside their sources; warn in one line if they cannot be compiled."""
         self._copy = Path(tempfile.mkdtemp(prefix="dogana-rules-"))
         shutil.copytree(root / "referee", self._copy / "referee", ignore=shutil.ignore_patterns("*.so", "tests"))
         command = [sys.executable, str(root / "proto" / "compile_rules.py"), str(self._copy)]
@@ -56,7 +56,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["infer_tag"] = True
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove what was compiled, which is in the wheel now."""
+        """Remove the compiled copy, which is in the wheel now."""
         if self._copy is not None:
             shutil.rmtree(self._copy)
 
@@ -64,5 +64,5 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def _wants_pure_rules() -> bool:
-    """Return whether `DOGANA_PURE=1` asks for a wheel that runs on every machine."""
+    """Return whether `DOGANA_PURE=1` requests a wheel that runs on every machine."""
     return os.environ.get("DOGANA_PURE", "0") not in ("", "0")

@@ -1,7 +1,7 @@
 """Compile all messages with the official generators and compilers of C++, Java and Go: `python proto/languages.py`.
 
-The check of names (`proto/check.py`) knows what collides; this finds what it does not know. C++ and Java use protoc and the
-runtime of the system, which must be of the same version. A language whose tools are missing is skipped, and the text says
+The name check (`proto/check.py`) knows the known collisions; this finds the others. C++ and Java use protoc and the
+runtime of the system, which must have the same version. A language whose tools are missing is skipped, with a hint on
 how to install them; `--all` makes that an error, for CI.
 """
 
@@ -21,11 +21,11 @@ PROTOBUF_HEADER = Path("/usr/include/google/protobuf/message.h")
 
 
 class LanguageError(Exception):
-    """The messages do not compile; the text is what the compiler said."""
+    """The messages do not compile; the text is the compiler's output."""
 
 
 def missing(language: str) -> str:
-    """Say how to install what a language needs, or return "" if it is all there."""
+    """Return the command that installs the missing tools of a language; empty if there are none."""
     have = {
         "protobuf-compiler": shutil.which("protoc"),
         "g++": shutil.which("g++"),
@@ -89,7 +89,7 @@ def _run(command: list[str | Path], environment: dict[str, str] | None = None) -
 
 
 def main() -> None:
-    """Compile every language whose tools are there."""
+    """Compile every language whose tools are installed."""
     messages = ROOT / "proto"
     languages = {"C++": lambda: compile_cpp(messages), "Java": lambda: compile_java(messages), "Go": compile_go}
     failed = False

@@ -1,10 +1,10 @@
-"""The base of all errors that a person can mend."""
+"""The base of all errors that a person can fix."""
 
 from __future__ import annotations
 
 
 class DoganaError(Exception):
-    """Something that the user, the organiser or a bot's author can mend. The text says what was wrong, where, and what to do.
+    """An error that the user, the organiser or a bot's author can fix. The text gives place, cause and remedy.
 
-    Commands print it as one line and end with status 1. Errors of other classes are ours.
+    Commands print it as one line and exit with status 1. Errors of other classes are bugs in Dogana.
     """

@@ -1,4 +1,4 @@
-"""Files: read only if they are regular and of a sensible size, written whole or not at all."""
+"""Safe file access: read regular files of a bounded size only; write a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.errors import DoganaError
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what exists but is not a regular file: reading a device or a pipe might never end.
+    """Raise an error if a path exists but is not a regular file: reading a device or a pipe might never end.
 
     Raises:
         OSError: with the name and the reason.
@@ -25,22 +25,22 @@ def check_regular(path: Path) -> None:
 
 
 class AlreadyThere(DoganaError):
-    """What a command is to write is there already; the text says how to replace it."""
+    """The output of a command exists already; the text says how to replace it."""
 
 
 def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
-    """Check that a command may write to a name that a user has given it, before it does anything else.
+    """Check that a command may write to a path from the user, before the command does anything else.
 
-    What is empty may be replaced, and devices and pipes are written to.
+    Empty files and folders may be replaced; devices and pipes may be written to.
 
     Args:
-        path: the name of a file, or of a folder for several files.
-        force: whether the user has said that what is there may be replaced.
-        is_folder: whether it is the name of a folder.
+        path: the path of a file, or of a folder for several files.
+        force: whether the user allows an existing file or folder to be replaced.
+        is_folder: whether the path is that of a folder.
 
     Raises:
-        AlreadyThere: if something is there.
-        OSError: if that cannot be seen, or one is a folder and the other a file; with the name.
+        AlreadyThere: if the path exists and may not be replaced.
+        OSError: if the path cannot be examined, or is a folder instead of a file or the reverse; with the name.
     """
     try:
         found = path.lstat()
@@ -61,7 +61,7 @@ def check_free(path: Path, *, force: bool, is_folder: bool = False) -> None:
 
 
 def unused(path: Path) -> Path:
-    """Return a name for a file that is not there: `path`, or the same with a number before its ending."""
+    """Return an unused path: `path`, or the same with a number before its extension."""
     number, free = 1, path
     while os.path.lexists(free):
         number += 1
@@ -70,10 +70,10 @@ def unused(path: Path) -> Path:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder that a user has named, unless it is there.
+    """Make a folder that a user has named, unless it exists.
 
     Raises:
-        OSError: if that is not possible, with the name and the reason.
+        OSError: if that fails, with the name and the reason.
     """
     if path.exists() and not path.is_dir():
         raise OSError(errno.ENOTDIR, "is a file; name a folder", str(path))
@@ -89,11 +89,11 @@ _SENTENCES = {
     errno.EPERM: "this user may not do that there",
     errno.EROFS: "nothing can be written there: the file system is read-only",
 }
-"""What the system says in fewer words than a user needs."""
+"""Sentences for errors that the system names too briefly for users."""
 
 
 def in_words(error: Exception) -> str:
-    """Return what went wrong, without the number that the system has for it."""
+    """Return the text of an error without the system's error number."""
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
@@ -125,10 +125,10 @@ def unfinished(path: Path) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield an unused name for a file that takes the name `path` at the end, once it is complete. Links are followed.
+    """Yield an unused path for a file that is renamed to `path` once it is complete. Links are followed.
 
     Raises:
-        OSError: if anything fails meanwhile, with the name; an earlier file of that name is left as it was.
+        OSError: if anything fails, with the name; an earlier file of that name stays as it was.
     """
     final = Path(os.path.realpath(path))
     part = unfinished(final)
@@ -144,12 +144,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text file that takes its name once it is complete. Links are followed, devices and pipes written to.
+    """Write a text file that takes its name once it is complete. Links are followed; devices and pipes are written to.
 
-    For drawings and logs: it does not wait until the file is on the disk; see `write_private` for what must last.
+    For drawings and logs: it does not wait until the file is on the disk. Use `write_private` for files that must
+    survive a power failure.
 
     Raises:
-        OSError: if that fails, with the name; an earlier file of that name is left as it was.
+        OSError: if that fails, with the name; an earlier file of that name stays as it was.
     """
     final = Path(os.path.realpath(path))
     part = unfinished(final)
@@ -180,7 +181,7 @@ def write_private(path: Path, data: bytes) -> None:
     """Write a file that only this user can read, complete and on the disk before it takes its name.
 
     Raises:
-        OSError: if that fails, with the name; an earlier file of that name is left as it was, and so is a device or a pipe.
+        OSError: if that fails, with the name. An earlier file of that name stays as it was, and so does a device or a pipe.
     """
     check_regular(path)  # or root would replace /dev/null by a file
     part = unfinished(path)
@@ -198,7 +199,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of `data` to an unbuffered file; a disk that is almost full takes only a part at a time."""
+    """Write all of `data` to an unbuffered file. A single write may be partial if the disk is almost full."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]
@@ -210,7 +211,7 @@ def private_folder(folder: Path) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk: only then does a renamed file survive a power failure."""
+    """Flush the names in a folder to the disk: only then does a renamed file survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)

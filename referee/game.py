@@ -6,53 +6,55 @@ A game is a pure state machine: no clock, no files, no randomness of its own, no
 
 Words
 -----
-*Game*: the rules, as one object without state. *Setup*: what is agreed before a match: number of seats, options, board.
-*Board*: every number printed on the physical game, read from `board.toml`. *State*: a match in progress. *Seat*: a place at
-the table, an integer from 0. *Action*: one atomic decision. *Observation*: what one seat or a spectator may know of a state.
+*Game*: the rules, as one object without state. *Setup*: the terms of a match: number of seats, options, board.
+*Board*: every number printed on the physical game, read from `board.toml`. *State*: a match in progress. *Seat*: a
+place at the table, an integer from 0. *Action*: one atomic decision. *Observation*: the part of a state that one seat
+or a spectator may know.
 
-What holds for every game
--------------------------
-The contract suite (`referee/contract/`) checks each of these sentences, by its number, over random play.
+Rules for every game
+--------------------
+The contract suite (`referee/contract/`) checks each of these sentences, by its number, in random play.
 
  1. While a match is not over, `seats_to_act` names at least one seat; once it is over, none. It names several seats
     where the rules let them decide simultaneously. The state that results does not depend on the order in which their
     actions are applied, unless the rules say so (`Game.order_matters`).
- 2. `legal_actions(seat)` is, for a seat to act, never empty, complete, without duplicates, within
-    `Game.max_actions`, and in the order that the rules give; for any other seat it is empty. Calling it changes nothing.
-    Labels (`label`) within a list are all different.
- 3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises
-    `IllegalAction`, which says what was wrong and by which rule, and leaves the state as it was.
+ 2. `legal_actions(seat)` is, for a seat to act, never empty, complete, without duplicates, within `Game.max_actions`,
+    and in the order that the rules give; for any other seat it is empty. Calling it changes nothing. Labels (`label`)
+    within a list are all different.
+ 3. `apply(seat, action, chance)` accepts exactly the actions of that list. Anything else raises `IllegalAction`, which
+    says what was wrong and by which rule, and leaves the state as it was.
  4. `apply` is deterministic: equal states, actions and draws give equal states. Whatever chance it needs it draws from
     `chance`. A state holds no generator, so nobody can read the future from a copy.
- 5. `clone` returns an equal state, with every field, that shares no list, dictionary or set with the original.
+ 5. `clone` returns an equal state with every field. It shares no list, dictionary or set with the original.
  6. A state survives `to_json` and `Game.read_state`: the position format of tests, bug reports and people.
  7. `problems` is empty in every state that can be reached.
- 8. Every match ends within `Game.max_decisions` decisions, whatever is played.
- 9. `default_action(seat)` is legal at every decision. It is what the rules (not a bot) do with a seat that is out of the match
-    or out of time. It looks only at what that seat may know.
- 10. `observation(seat)` is written field by field from what the rules let that seat know, and holds nothing else. A spectator
+ 8. Every match ends within `Game.max_decisions` decisions, whatever the agents play.
+ 9. `default_action(seat)` is legal at every decision. The rules (not a bot) play it for a seat that is out of the match
+    or out of time. It depends only on what that seat may know.
+ 10. `observation(seat)` contains, field by field, what the rules let that seat know, and nothing else. A spectator
      (`None`) knows nothing that any seat does not know.
  11. `Game.sample(setup, observation, chance)` returns a state in which the observing seat observes exactly that.
- 12. Non-interference: replace whatever a seat cannot see, and its observation, its legal list (content and order), the labels
-     and the size of its messages stay the same, byte for byte.
- 13. `is_public(seat, action)` tells, before the action is applied, whether everybody learns of it at once. If not, only that seat
-     does, and the observations of the others change only by what the rules make public. Whatever a seat plans, the others and
-     spectators are sent the same bytes until it has committed (`referee/contract/secrecy.py`).
- 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple `seats` whose
-     entries carry each seat's `rank`, equal to `ranks`: tie-breaks are in one place. Spectators, too, know scores and who acts.
+ 12. Non-interference: if anything that a seat cannot see changes, its observation, its legal list (content and order),
+     the labels and the size of its messages stay the same, byte for byte.
+ 13. `is_public(seat, action)` says, before the action is applied, whether everybody learns of it at once. If not, only
+     that seat does, and the observations of the others change only by what the rules make public. Whatever a seat
+     plans, the others and spectators receive the same bytes until it has committed (`referee/contract/secrecy.py`).
+ 14. `ranks` gives 1 to the first and shared places as 1, 1, 3; `scores` are integers. Every observation has a tuple
+     `seats` whose entries carry each seat's `rank`, equal to `ranks`: tie-breaks are in one place. Spectators, too,
+     know scores and who acts.
  15. Actions and observations mirror the game's messages name by name (`referee/live/messages/codec.py` converts).
  16. Every kind of action occurs in random play, except those in `Game.rare_actions`.
- 17. No position makes a game stumble: whatever a document says, `Game.read_state` and `problems` raise nothing, and
-     a position in which they find nothing wrong can be observed, drawn, sampled, and played to its end with `problems` empty.
- 18. `Game.breakdown` says of every observation what each seat's points are for: the same sources in the same order for
-     all seats, and their points add up to `scores`. `Game.criteria` says what decides the places, first things first;
-     `ranks` follow from it.
- 19. Each of the spots that `Game.spots` names for a legal action is in the picture of what its seat observes.
+ 17. No position makes a game raise: whatever a document contains, `Game.read_state` and `problems` raise nothing. A
+     position without problems can be observed, drawn, sampled, and played to its end with `problems` empty.
+ 18. `Game.breakdown` lists the sources of each seat's points in an observation: the same sources in the same order for
+     all seats, and their points add up to `scores`. `Game.criteria` lists the criteria for the places, most important
+     first; `ranks` follow from them.
+ 19. Every spot that `Game.spots` names for a legal action is in the picture of its seat's observation.
 
 Speed matters: search bots live on `clone`, `legal_actions` and `apply`. Plain classes with slots, fields declared once
-(docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks.
-They can be compiled (docs/decisions/0032-compiled-rules.md). `mypyc_attr` says what becomes of a class then: interpreted
-classes may inherit from it, or it stays what it is, because it is pickled or nothing hangs on its speed.
+(docs/decisions/0016-state-fields.md), actions made once and reused, a hand-written `clone`, no dynamic tricks. They can
+be compiled (docs/decisions/0032-compiled-rules.md). `mypyc_attr` marks the exceptions: interpreted classes may inherit
+from a class, or a class stays interpreted, because it is pickled or its speed does not matter.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ Seat = int
 """A place at the table, counted from 0."""
 
 OptionValue = str | int | bool
-"""What an option can be set to."""
+"""The value of an option."""
 
 JsonObject = dict[str, Any]
 """A JSON object."""
@@ -118,10 +120,10 @@ class Chance(Protocol):
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Action:
-    """One atomic decision: for each kind a frozen dataclass with slots that mirrors the game's message.
+    """One atomic decision. Each kind is a frozen dataclass with slots that mirrors the game's message.
 
-    Its fields are integers, booleans, members of an `IntEnum`, or tuples of one of these. An enum counts from 0, and its
-    member n is the message's enum value n + 1.
+    Its fields are integers, booleans, members of an `IntEnum`, or tuples of one of these. An enum counts from 0, and
+    its member n is the message's enum value n + 1.
     """
 
     __slots__ = ()
@@ -132,8 +134,8 @@ class IllegalAction(Exception):
     """Raised for an action that is not in the list of legal actions. The state is unchanged.
 
     Attributes:
-        reason: what was wrong, for the agent's author.
-        rule: the number of the rule that was broken, such as `C3.4`; empty if no numbered rule was.
+        reason: an explanation for the agent's author.
+        rule: the number of the rule that was broken, such as `C3.4`; empty if there is no such rule.
     """
 
     def __init__(self, reason: str, rule: str = "") -> None:
@@ -156,7 +158,7 @@ def _kind(class_name: str) -> str:
 
 
 def label(action: Action) -> str:
-    """Return the text of an action, as in records, positions, logs and on the wire: `bm_swap(gold,ivory)`."""
+    """Return the text of an action, used in records, positions, logs and messages: `bm_swap(gold,ivory)`."""
     known = _LABELS.get(action)
     if known is None:
         arguments = [_text(getattr(action, field.name)) for field in fields(action)]  # type: ignore[arg-type]
@@ -184,34 +186,30 @@ def _text(value: object) -> str:
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Distinct:
-    """The values of an option that is a list of different words, written `red+green+blue`."""
+    """The values of an option that is a list of distinct words, written `red+green+blue`."""
 
     words: tuple[str, ...]
-    """What the list may contain, each word at most once, in any order."""
+    """The words that the list may contain, each at most once, in any order."""
 
 
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something that can be agreed before a match, such as a variant of the rules."""
+    """A setting that is agreed before a match, such as a variant of the rules."""
 
     name: str
     """The name: lower case with underscores."""
     values: tuple[str | bool | range | Distinct, ...]
-    """The possible values: words, `True` and `False`, ranges of integers, and lists of different words."""
+    """The possible values: words, `True` and `False`, ranges of integers, and lists of distinct words."""
     default: OptionValue
-    """The value that is used if none is given."""
+    """The value if none is given."""
     help: str
-    """What the option does, in one line."""
+    """A description of the option, in one line."""
     rule: str
     """The number of the rule that describes it."""
 
     def parse(self, value: object) -> OptionValue:
-        """Convert what was written on a command line or in a file to a value.
-
-        Raises:
-            ValueError: if that is not a possible value; the text lists what is.
-        """
+        """Convert a value from a command line or a file; raise ValueError with the possible values if it is not one."""
         for choice in self.values:
             if isinstance(choice, range):
                 if isinstance(value, str) and re.fullmatch(r"-?\d{1,9}", value, re.ASCII) and int(value) in choice:
@@ -244,12 +242,12 @@ def _described(choice: str | bool | range | Distinct) -> str:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Board:
-    """The numbers printed on the physical game. Each game has a frozen dataclass."""
+    """The numbers printed on the physical game. Each game defines a frozen dataclass."""
 
     __slots__ = ()
 
     def __reduce__(self) -> tuple[type[Board], tuple[object, ...]]:
-        """Pickle and copy a board in the same way whether it is compiled or not."""
+        """Pickle and copy a board in the same way, compiled or not."""
         return type(self), tuple([getattr(self, field.name) for field in fields(self)])  # type: ignore[arg-type]
 
 
@@ -263,7 +261,7 @@ class SetupError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is agreed before a match. `Game.setup` makes it; all states share it; nothing changes it."""
+    """The terms of a match. `Game.setup` makes them; all states share them; nothing changes them."""
 
     seats: int
     """The number of seats."""
@@ -272,7 +270,7 @@ class Setup:
     board: Board
     """The printed numbers."""
     board_data: Mapping[str, Any]
-    """The same numbers as read from `board.toml`; the record contains all of them."""
+    """The same numbers as tables of `board.toml`; the record contains all of them."""
 
 
 # --- state ----------------------------------------------------------------------------------------
@@ -284,17 +282,17 @@ class Window:
     """A stretch of real time in which several seats decide, such as a sand timer (`State.window`)."""
 
     name: str
-    """Distinguishes the windows of a match, such as `planning 3`."""
+    """Identifies the window within the match, such as `planning 3`."""
     seconds: float
-    """How long it stays open, from the moment that a state first has it."""
+    """The time that it stays open, in seconds, counted from the first state that has it."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class Observation:
-    """What a seat or a spectator may know of a state. Each game has a frozen dataclass that mirrors its message.
+    """The part of a state that a seat or a spectator may know.
 
-    Fields are integers, booleans, strings, members of an `IntEnum`, named tuples (messages inside), tuples of these, or `None`
-    where the message's field is optional.
+    Each game defines a frozen dataclass that mirrors its message. Fields are integers, booleans, strings, members of an
+    `IntEnum`, named tuples (nested messages), tuples of these, or `None` where the message's field is optional.
     """
 
     __slots__ = ()
@@ -303,31 +301,31 @@ class Observation:
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class CountedBy:
-    """An annotation of a tuple in an observation: what its index stands for; it may end before the last name.
+    """The names of the indices of a tuple in an observation: `goods: Annotated[tuple[int, ...], CountedBy(Kind)]`.
 
-    With `goods: Annotated[tuple[int, ...], CountedBy(Kind)]` a replay can say `goods.gold`.
+    With this annotation a replay can say `goods.gold`. The tuple may be shorter than the enum.
     """
 
     names: type[enum.IntEnum] | None
-    """An enum, or None for the seats."""
+    """An enum, or None if the indices are seats."""
 
 
 class Points(NamedTuple):
-    """Points of a seat that have one source (`Game.breakdown`)."""
+    """The points that a seat has from one source (`Game.breakdown`)."""
 
     source: str
-    """What they are for, in words for people: `houses in villages`."""
+    """The source, in words for people: `houses in villages`."""
     points: int
-    """How many; below 0 where the rules take points away."""
+    """Their number; below 0 where the rules take points away."""
 
 
 class Criterion(NamedTuple):
-    """One of the things that decide the places (`Game.criteria`)."""
+    """One of the comparisons that decide the places (`Game.criteria`)."""
 
     name: str
-    """What is compared, in words for people: `pesos left`."""
+    """The quantity compared, in words for people: `pesos left`."""
     values: tuple[int, ...]
-    """What each seat has of it; the larger is the better."""
+    """The value of each seat; a larger one is better."""
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -337,7 +335,7 @@ class State(ABC):
     __slots__ = ("setup",)
 
     setup: Setup
-    """What the match is played with."""
+    """The terms of the match."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -348,35 +346,35 @@ class State(ABC):
 
     @abstractmethod
     def legal_actions(self, seat: Seat) -> list[Action]:
-        """Return every legal action of a seat, in the order of the rules; none if the seat is not to act."""
+        """Return every legal action of a seat, in the order of the rules; an empty list if the seat is not to act."""
 
     @abstractmethod
     def apply(self, seat: Seat, action: Action, chance: Chance) -> None:
-        """Play an action, and everything that follows from it without a decision.
+        """Play an action and all its consequences that need no decision.
 
         Raises:
-            IllegalAction: if the action is not legal for the seat now; the state is unchanged then.
+            IllegalAction: if the action is not legal for the seat now; the state is then unchanged.
         """
 
     @abstractmethod
     def default_action(self, seat: Seat) -> Action:
-        """Return what the rules play for a seat to act that is out of the match or out of time."""
+        """Return the action that the rules play for a seat to act that is out of the match or out of time."""
 
     def part_of(self, seat: Seat) -> str:
         """Name the larger decision that the next decision of a seat belongs to; empty if it stands alone.
 
-        Some decisions are one to the rules, but are taken in several steps: a secret plan, for example. All steps of one
+        Some decisions are one in the rules but are taken in several steps: a secret plan, for example. All steps of one
         plan have the same name, and no two plans of a match share a name (`plan 3`). When the time for a step runs out,
-        the referee plays the default for it and for all the steps that are left of the same plan.
+        the referee plays the default for it and for all remaining steps of the same plan.
         """
         return ""
 
     @abstractmethod
     def observation(self, viewer: Seat | None) -> Observation:
-        """Return what a seat, or a spectator (`None`), may know now."""
+        """Return the observation of a seat, or of a spectator (`None`)."""
 
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Return whether everybody learns at once that the seat plays this action; by default nobody else does."""
+        """Return whether everybody learns at once that the seat plays this action. By default nobody else does."""
         return False
 
     def window(self) -> Window | None:
@@ -389,44 +387,44 @@ class State(ABC):
 
     @abstractmethod
     def scores(self) -> list[int]:
-        """Return the score of each seat: so far, or the final one."""
+        """Return the score of each seat, so far or final."""
 
     @abstractmethod
     def ranks(self) -> list[int]:
-        """Return the place of each seat, tie-breaks applied: 1 is first; shared places are 1, 1, 3."""
+        """Return the place of each seat after tie-breaks: 1 is first; shared places are 1, 1, 3."""
 
     @abstractmethod
     def clone(self) -> State:
-        """Return an equal state that shares nothing that can change."""
+        """Return an equal state that shares no mutable object with this one."""
 
     @abstractmethod
     def to_json(self) -> JsonObject:
-        """Return the state under the names of the rules, as `Game.read_state` reads it back."""
+        """Return the state as JSON, with the names of the rules; `Game.read_state` reads it back."""
 
     @abstractmethod
     def problems(self) -> list[str]:
-        """Return every broken invariant, a line each; none in any state that can be reached."""
+        """Return every broken invariant, one per line. A state that can be reached has none."""
 
 
 @mypyc_attr(native_class=False)
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What surrounds an observation in a picture of a match: everything in it may be known to the same viewer."""
+    """The context of an observation in a picture of a match. The observer may know everything in it."""
 
     bots: tuple[str, ...]
-    """Who sits in each seat, as the authors wrote it."""
+    """The bot in each seat, named as its author wrote it."""
     step: int = 0
-    """How many actions had been played when the viewer last learnt of one."""
+    """The number of actions played when the viewer last learnt of one."""
     steps: int | None = None
-    """How many actions the match has in all; None if that is not known, as while it is played."""
+    """The number of actions in the whole match; None if unknown, as while the match is played."""
     before: Observation | None = None
-    """What the viewer saw before the last action that it learnt of; None at the beginning."""
+    """The viewer's observation before the last action that it learnt of; None at the beginning."""
     seat: Seat | None = None
-    """Who played that action; None at the beginning."""
+    """The seat that played that action; None at the beginning."""
     action: Action | None = None
     """That action; None if the viewer does not know it, and at the beginning."""
     clocks: tuple[float, ...] | None = None
-    """What each seat has left on its clock after that action, in seconds; None if that is not known."""
+    """The time left on each seat's clock after that action, in seconds; None if unknown."""
 
 
 # --- game -----------------------------------------------------------------------------------------
@@ -437,25 +435,25 @@ class Game(ABC):
     """The rules of one game. The `__init__.py` of its folder makes the only instance: `GAME = ...`."""
 
     name: ClassVar[str]
-    """Its name in code: of its folder and proto package, on the command line, in records."""
+    """Its name in code: the name of its folder and proto package, on the command line and in records."""
     title: ClassVar[str]
-    """Its name in text for people."""
+    """Its name for people."""
     seat_counts: ClassVar[range]
     """The possible numbers of seats."""
     options: ClassVar[tuple[Option, ...]]
-    """What can be agreed before a match."""
+    """The settings that are agreed before a match."""
     action_types: ClassVar[tuple[type[Action], ...]]
     """Every kind of action, in the order of the legal lists."""
     rare_actions: ClassVar[frozenset[type[Action]]] = frozenset()
     """Kinds that random play does not reach; a comment gives the reason for each."""
     closing_actions: ClassVar[frozenset[type[Action]]] = frozenset()
-    """Kinds by which a seat ends what it may still do in a phase or a turn; people are asked before one of them is played."""
+    """Kinds that end a phase or a turn for a seat while it could still act. Pages ask people to confirm them."""
     observation_type: ClassVar[type[Observation]]
     """The dataclass that `State.observation` returns."""
     max_actions: ClassVar[int]
-    """An upper bound of the length of a legal list with the shipped board; a comment derives it."""
+    """An upper bound on the length of a legal list with the shipped board; a comment derives it."""
     max_decisions: ClassVar[int]
-    """An upper bound of the decisions of a match with the shipped board; a comment derives it."""
+    """An upper bound on the number of decisions in a match with the shipped board; a comment derives it."""
 
     @abstractmethod
     def read_board(self, document: Document) -> Board:
@@ -467,67 +465,68 @@ class Game(ABC):
 
     @abstractmethod
     def read_state(self, setup: Setup, document: Document) -> State:
-        """Read a position. Note in `document` everything that cannot be read; `State.problems` finds the rest.
+        """Read a position. Note everything unreadable in `document`; `State.problems` finds the rest.
 
-        Whatever the data, this raises nothing. If `document` has problems afterwards, the state that is returned is meaningless,
-        but can still be asked for its `problems`.
+        This never raises, whatever the data. If `document` has problems afterwards, the returned state is meaningless,
+        but its `problems` can still be read.
         """
 
     @abstractmethod
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
         """Return a state that is consistent with an observation, for search bots.
 
-        Draw what the observer cannot know from `chance`, every possible state with a positive probability.
+        Draw everything that the observer cannot know from `chance`. Every possible state has a positive probability.
         """
 
     @abstractmethod
     def breakdown(self, setup: Setup, observation: Observation) -> tuple[tuple[Points, ...], ...]:
-        """Return what the points of each seat are for: the same sources for each seat, in the same order."""
+        """Return the sources of each seat's points: the same sources for each seat, in the same order."""
 
     @abstractmethod
     def criteria(self, setup: Setup, observation: Observation) -> tuple[Criterion, ...]:
-        """Return what decides the places, were the match to end now: the score first as a rule, then the tie-breaks."""
+        """Return the criteria for the places if the match ended now: as a rule the score first, then the tie-breaks."""
 
     @abstractmethod
     def draw(self, setup: Setup, observation: Observation, scene: Scene | None = None) -> str:
-        """Return an SVG picture of an observation, with what surrounds it in a match if that is given.
+        """Return an SVG picture of an observation, with its context in a match if a scene is given.
 
-        It shows nothing that is neither in the observation nor in the scene. `referee/kit/scene.py` has what the pictures of
-        all games say about a scene.
+        It shows nothing that is neither in the observation nor in the scene. `referee/kit/scene.py` draws the parts
+        that the pictures of all games share.
         """
 
     def tell(self, setup: Setup, observation: Observation, scene: Scene) -> list[str]:
-        """Return what has just happened, in words that go on from a bot's name: `bids 7 in the Horse Market`; then who scored.
+        """Describe the last action in words that follow a bot's name (`bids 7 in the Horse Market`), then the gains.
 
-        It says nothing that is neither in the observation nor in the scene. A game without words of its own gives the label.
+        It says nothing that is neither in the observation nor in the scene. By default it returns the action's label.
         """
         return ["acts" if scene.action is None else label(scene.action)]
 
     def spots(self, action: Action) -> tuple[str, ...]:
-        """Return what in the picture an action is about, in the order in which a person points at it: a piece, then where it goes.
+        """Return the spots of an action in the picture, in the order in which a person points: a piece, then its goal.
 
-        Each is the name of a spot: `draw` marks it by the attribute `data-spot`. An action about nothing that is drawn has none.
+        Each is the name of a spot, which `draw` marks with the attribute `data-spot`. An action on nothing in the
+        picture has none.
         """
         return ()
 
     def order_matters(self, setup: Setup) -> bool:
-        """Return whether it matters by the rules which of several seats decides first, as in a race to finish a plan."""
+        """Return whether the rules depend on which of several seats decides first, as in a race to finish a plan."""
         return False
 
     def check_options(self, seats: int, options: Mapping[str, OptionValue]) -> list[str]:
-        """Return what is wrong with options that are valid one by one, but not together or with this number of seats."""
+        """Return the problems of options that are valid one by one, but not together or with this number of seats."""
         return []
 
     def setup(self, seats: int, options: Mapping[str, object], board_data: Mapping[str, Any]) -> Setup:
-        """Check everything that is agreed before a match.
+        """Check the terms of a match.
 
         Args:
             seats: the number of seats.
-            options: values by name, as themselves or as text; the others get their defaults.
+            options: values by name, typed or as text; the others get their defaults.
             board_data: the tables of a `board.toml`.
 
         Raises:
-            SetupError: if anything is wrong, with all of it.
+            SetupError: if anything is wrong; it lists every problem.
         """
         problems = []
         if seats not in self.seat_counts:
@@ -555,7 +554,7 @@ class Game(ABC):
         return Setup(seats, types.MappingProxyType(chosen), board, board_data)
 
     def parse_action(self, text: str) -> Action:
-        """Parse what `label` writes. `State.apply` tells whether the action is legal.
+        """Parse an action from the text that `label` writes. `State.apply` decides whether the action is legal.
 
         Raises:
             ValueError: if the text is not an action of this game.

@@ -1,4 +1,4 @@
-"""The members of enums that numbers in actions stand for. An action may come from anywhere, with any number in it."""
+"""Convert numbers in actions to enum members. An action may come from anywhere, with any number in it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _Member = TypeVar("_Member", bound=enum.IntEnum)
 
 
 def named(names: type[_Member], number: int) -> _Member:
-    """Return the member that a number stands for.
+    """Return the enum member of a number.
 
     Raises:
-        IllegalAction: if it stands for none.
+        IllegalAction: if the enum has no such member.
     """
     try:
         return names(number)

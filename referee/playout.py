@@ -1,4 +1,4 @@
-"""Play a state to its end at random: what search bots do most, in one call, compiled where the rules are."""
+"""Random playouts: the most frequent work of search bots, in one call, compiled where the rules are."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from referee.game import Chance, State
 
 
 def random_playout(state: State, chance: Chance) -> int:
-    """Play a state to its end, in place, with actions that are drawn uniformly.
+    """Play a state to its end, in place, with actions drawn uniformly.
 
-    Where several seats are to act, the first of them is. Each choice is a draw from the stream `playout`, also one that has a
-    single action.
+    If several seats are to act, the first of them acts. Each choice is a draw from the stream `playout`, even if there
+    is only one action.
 
     Returns:
-        How many decisions there were.
+        The number of decisions.
     """
     decisions = 0
     while True:

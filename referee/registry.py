@@ -1,4 +1,4 @@
-"""Find what is installed: the games (every folder of `referee/games/` is one) and the house bots."""
+"""Find the installed games (every folder of `referee/games/` is one) and house bots."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from referee.match.house import HouseBot
 
 
 class RegistryError(Exception):
-    """A game folder is broken. The program must stop: a missing game must never look like a wrong name."""
+    """A game folder is broken. The program must stop: a missing game must never look like a misspelt name."""
 
 
 class UnknownGame(DoganaError):
@@ -35,14 +35,14 @@ def games() -> Mapping[str, Game]:
     """Find all games that ship with Dogana, by name.
 
     Raises:
-        RegistryError: if a folder has no game, or a game of another name.
-        Exception: whatever importing a broken game raises.
+        RegistryError: if a folder has no game, or its game has another name.
+        Exception: any exception from the import of a broken game.
     """
     return MappingProxyType(discover(referee.games))
 
 
 def discover(package: ModuleType) -> dict[str, Game]:
-    """Find the games in the folders of a package, by name; raise what `games` raises."""
+    """Find the games in the folders of a package, by name. Raises the same errors as `games`."""
     found = {}
     for folder in sorted(pkgutil.iter_modules(package.__path__), key=lambda module: module.name):
         game = getattr(importlib.import_module(f"{package.__name__}.{folder.name}"), "GAME", None)
@@ -68,13 +68,13 @@ def find(name: str) -> Game:
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """Return a question after the name that is most like a word, to go into a message; empty if none is."""
+    """Return "(did you mean ...?)" with the name closest to a word, to append to a message; empty if none is close."""
     found = difflib.get_close_matches(word, list(names), n=1)
     return f" (did you mean {found[0]}?)" if found else ""
 
 
 def rules_are_compiled() -> bool:
-    """Return whether the rules run compiled (docs/performance.md), not as pure Python."""
+    """Return whether the rules are compiled (docs/performance.md) rather than pure Python."""
     return not str(referee.playout.__file__).endswith(".py")
 
 
@@ -89,11 +89,11 @@ def house_bots() -> dict[str, type[HouseBot]]:
 
 
 MAX_BOARD_BYTES = 1024 * 1024
-"""No board file is longer."""
+"""The size limit of a board file."""
 
 
 class BoardFileError(DoganaError):
-    """A board file cannot be read; the text says which and why."""
+    """A board file cannot be read; the text names it and gives the reason."""
 
 
 @cache
@@ -104,7 +104,7 @@ def shipped_board(game: Game) -> dict[str, Any]:
 
 
 def read_board_file(path: Path) -> dict[str, Any]:
-    """Read an owner's corrected board; `Game.setup` checks what it says.
+    """Read a board file, such as one corrected by a game's owner. `Game.setup` checks its contents.
 
     Raises:
         BoardFileError: if the file cannot be read, or is not TOML.

@@ -1,4 +1,4 @@
-"""Text of strangers on its way to people: no character in it may move the cursor, hide, or reorder what is shown."""
+"""Make untrusted text safe for a terminal: no character may move the cursor, hide, or reorder the output."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import os
 import re
 import select
 
-_CHUNK_BYTES = 512  # a pipe that is ready takes this much at once: POSIX's smallest PIPE_BUF
+_CHUNK_BYTES = 512  # a ready pipe takes at least this much: POSIX's smallest PIPE_BUF
 
-# `str.isprintable` is false for controls, escapes, bidirectional marks, line separators, lone surrogates and odd spaces.
-# These are printable to Unicode, and yet nothing is seen: joiners, fillers, variation selectors.
+# `str.isprintable` is false for controls, escapes, bidirectional marks, line separators, lone surrogates and odd
+# spaces. Unicode calls these printable although they are invisible: joiners, fillers, variation selectors.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
 def visible(text: str, limit: int | None = None) -> str:
-    r"""Return a text with every character that is not seen as itself written as an escape, such as `\x1b` or `\u202e`.
+    r"""Return a text with every invisible or misleading character escaped, such as `\x1b` or `\u202e`.
 
     Line breaks are escaped too, so the result is one line.
 
     Args:
         text: any text, lone surrogates included.
-        limit: the greatest number of characters of `text` to show; a longer text is cut and ends with dots.
+        limit: the maximum number of characters of `text`; a longer text is cut and ends with dots.
     """
     if limit is not None and len(text) > limit:
         text = text[: limit - 3] + "..."
@@ -34,7 +34,7 @@ def visible(text: str, limit: int | None = None) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Return a text of several lines with each of them made visible; tabs stay."""
+    """Return a text of several lines with each line made safe by `visible`; tabs stay."""
     return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
 
 
@@ -45,17 +45,17 @@ def _escaped(char: str) -> str:
 class Remarks(io.TextIOBase):
     """A text stream to standard error that never makes the program wait.
 
-    A referee must not stop because nobody reads its standard error. What does not fit into the pipe is dropped; when there
-    is room again, a line says how much is missing. Writing raises no exception: there is nobody to tell.
+    A referee must not stop because nobody reads its standard error. Text that does not fit into the pipe is dropped;
+    when there is room again, a line says how much is missing. Writing never raises: nobody could see the error.
     """
 
     def __init__(self, descriptor: int = 2, *, styled: bool = False) -> None:
         """Write to a file descriptor.
 
         Args:
-            descriptor: where to write; it stays open.
-            styled: whether the text brings its own terminal escapes and has been made visible before; otherwise it is
-                made visible here.
+            descriptor: the descriptor; it stays open.
+            styled: whether the text has its own terminal escapes and has already passed `visible`; other text is made
+                safe here.
         """
         self._descriptor = descriptor
         self._styled = styled
@@ -81,7 +81,7 @@ class Remarks(io.TextIOBase):
         return self._descriptor
 
     def write(self, text: str) -> int:
-        """Write a text, or as much of it as there is room for."""
+        """Write a text, or the part of it that fits."""
         data = (text if self._styled else visible_lines(text)).encode(errors="backslashreplace")
         if (
             self._dropped
@@ -92,7 +92,7 @@ class Remarks(io.TextIOBase):
         return len(text)
 
     def _put(self, data: bytes) -> int:
-        """Write without waiting; return how many bytes did not fit."""
+        """Write without waiting; return the number of bytes that did not fit."""
         left = memoryview(data)
         with contextlib.suppress(OSError):
             while left and any(event & select.POLLOUT for _, event in self._poll.poll(0)):

@@ -1,13 +1,13 @@
-"""The name and the version under which Dogana is installed."""
+"""The name and version of the installed Dogana."""
 
 from __future__ import annotations
 
 from importlib.metadata import version
 
 DISTRIBUTION = "dogana-arena"
-"""What packages and indexes call Dogana; `dogana` on PyPI is somebody else's."""
+"""The name of Dogana's package on indexes; `dogana` on PyPI belongs to somebody else."""
 
 
 def installed_version() -> str:
-    """Return the version of the Dogana that is running, as pyproject.toml has set it."""
+    """Return the version of the running Dogana, as set in pyproject.toml."""
     return version(DISTRIBUTION)

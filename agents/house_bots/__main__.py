@@ -9,7 +9,7 @@ from house_bots.random_bot import RandomBot
 
 
 def main() -> None:
-    """Play one match as the bot that the command line names."""
+    """Play one match as the bot named on the command line."""
     if sys.argv[1:] == ["random"]:
         _play_random()
     elif len(sys.argv) == 2:
@@ -21,7 +21,7 @@ def main() -> None:
 
 
 def _play_random() -> None:
-    """`random` needs nothing of the games, so it starts without the rules."""
+    """Play as `random`, which needs no game and so starts without the rules."""
     bots: list[RandomBot] = []
     sdk.play(
         lambda decision: bots[0].pick(decision.action_count),

@@ -1,4 +1,4 @@
-"""Let a house bot, which is written against the rules, play through the SDK."""
+"""Play through the SDK as a house bot, which is written against the rules."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.registry import find, house_bots
 
 @dataclass
 class _Decision:
-    """A decision in the words of the rules."""
+    """A decision in the types of the rules."""
 
     codec: Codec
     asked: sdk.Decision

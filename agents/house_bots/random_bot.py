@@ -13,19 +13,19 @@ class _Listed(Protocol):
 
 
 class RandomBot:
-    """A bot for any game. In the same seat of the same match, by its id, it plays the same."""
+    """A bot for any game. With the same match id and seat, it plays the same."""
 
     def __init__(self, game: object, setup: object, match_id: str, seat: int) -> None:
-        """Sit down; the game does not matter."""
+        """Take a seat; the game does not matter."""
         self._random = random.Random(f"{match_id}:{seat}")  # noqa: S311 has to be repeatable
 
     @staticmethod
     def plays(game: object) -> bool:
-        """Tell that it plays every game."""
+        """Return true: it plays every game."""
         return True
 
     def choose(self, decision: _Listed) -> int:
-        """Choose any legal action, by its index."""
+        """Choose any legal action; return its index."""
         return self.pick(len(decision.actions))
 
     def pick(self, count: int) -> int:

@@ -1,4 +1,4 @@
-"""Count the blocks of a series that comes in: dogana play GAME A B --games 50 --rotate --json | python blocks.py.
+"""Count the blocks of a series on standard input: dogana play GAME A B --games 50 --rotate --json | python blocks.py.
 
 A block is the matches of one seed. In it, the seat of the command line that has the better places is ahead;
 if the places are level, the one with more points.

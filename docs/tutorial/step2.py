@@ -1,4 +1,4 @@
-"""Step 2: give each action a number, and take the action with the highest."""
+"""Step 2: rate each action, and take the one with the highest rating."""
 
 import random
 
@@ -21,7 +21,7 @@ def value(decision: Decision, action) -> float:
 
 
 def value_of_count(decision: Decision, pigeons: int) -> float:
-    """Share the pigeons out evenly among the cards that have none yet."""
+    """Distribute the pigeons evenly among the cards that have none yet."""
     plan = decision.observation.plan
     cards_left = 1 + len(plan.chosen) - len(plan.counts)
     most = decision.actions[-1].count.pigeons

@@ -25,7 +25,7 @@ def value(decision: Decision, action) -> float:
 
 
 def value_of_count(decision: Decision, pigeons: int) -> float:
-    """Share the pigeons out evenly among the cards that have none yet."""
+    """Distribute the pigeons evenly among the cards that have none yet."""
     plan = decision.observation.plan
     cards_left = 1 + len(plan.chosen) - len(plan.counts)
     most = decision.actions[-1].count.pigeons
@@ -33,18 +33,18 @@ def value_of_count(decision: Decision, pigeons: int) -> float:
 
 
 def value_of_move(decision: Decision, start: int, end: int) -> float:
-    """Count what is born more; a move that gains nothing is worth less than none."""
+    """Count the additional births; a move without gain is worth less than no move."""
     return 2 * (born(decision, end) - born(decision, start)) - 1
 
 
 def born(decision: Decision, square: int) -> int:
-    """Return how many pigeons one on this square bears: 5 on a tourist, 2 beside one."""
+    """Return the births to a pigeon on this square: 5 on a tourist, 2 beside one."""
     distances = [distance(square, tourist) for tourist in decision.observation.tourists]
     return 5 if 0 in distances else 2 if 1 in distances else 0
 
 
 def distance(one: int, other: int) -> int:
-    """Return the steps between two squares: they are numbered row by row from 1, ten in a row."""
+    """Return the number of steps between two squares, which are numbered row by row from 1, ten in a row."""
     row, column = divmod(one - 1, 10)
     other_row, other_column = divmod(other - 1, 10)
     return max(abs(row - other_row), abs(column - other_column))

@@ -32,7 +32,7 @@ def value(decision: Decision, action) -> float:
 
 
 def value_of_count(decision: Decision, pigeons: int) -> float:
-    """Lay as many as possible on the Piazza and none on the Feint; share the others out evenly among the districts."""
+    """Lay as many as possible on the Piazza and none on the Feint; distribute the others evenly among the districts."""
     plan = decision.observation.plan
     if not plan.counts:
         return pigeons if plan.first == vz.FIRST_CARD_PIAZZA else -pigeons
@@ -42,7 +42,7 @@ def value_of_count(decision: Decision, pigeons: int) -> float:
 
 
 def value_of_square(decision: Decision, square: int) -> float:
-    """Stand away from your own, so that one of them is near a tourist wherever he comes, and from the edge and from rivals."""
+    """Stand apart from own pigeons, so that one is near any tourist, and away from the edge and from rivals."""
     mine, theirs = [], []
     for pigeon in decision.observation.piazza:
         (mine if pigeon.seat == decision.seat else theirs).append(distance(square, pigeon.square))
@@ -52,18 +52,18 @@ def value_of_square(decision: Decision, square: int) -> float:
 
 
 def value_of_move(decision: Decision, start: int, end: int) -> float:
-    """Count what is born more; a move that gains nothing is worth less than none."""
+    """Count the additional births; a move without gain is worth less than no move."""
     return 2 * (born(decision, end) - born(decision, start)) - 1
 
 
 def born(decision: Decision, square: int) -> int:
-    """Return how many pigeons one on this square bears: 5 on a tourist, 2 beside one."""
+    """Return the births to a pigeon on this square: 5 on a tourist, 2 beside one."""
     distances = [distance(square, tourist) for tourist in decision.observation.tourists]
     return 5 if 0 in distances else 2 if 1 in distances else 0
 
 
 def distance(one: int, other: int) -> int:
-    """Return the steps between two squares: they are numbered row by row from 1, ten in a row."""
+    """Return the number of steps between two squares, which are numbered row by row from 1, ten in a row."""
     row, column = divmod(one - 1, 10)
     other_row, other_column = divmod(other - 1, 10)
     return max(abs(row - other_row), abs(column - other_column))

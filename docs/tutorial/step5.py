@@ -1,4 +1,4 @@
-"""Step 5: go where points are."""
+"""Step 5: go for the points."""
 
 import random
 
@@ -34,7 +34,7 @@ def value(decision: Decision, action) -> float:
 
 
 def value_of_district(decision: Decision, place: int) -> float:
-    """Weigh the points of the majority against the pigeons that it takes."""
+    """Weigh the points of the majority against the pigeons that it needs."""
     mine, theirs = pigeons_in(decision, place)
     value = points(decision, place) / (1 + 0.6 * max(0, theirs - mine + 1))
     if mine > theirs + 1:
@@ -45,7 +45,7 @@ def value_of_district(decision: Decision, place: int) -> float:
 
 
 def points(decision: Decision, place: int) -> int:
-    """Return what the majority is worth: 6 in the home of a rival, nothing on San Giorgio Maggiore, 3 elsewhere."""
+    """Return the worth of the majority: 6 in the home of a rival, 0 on San Giorgio Maggiore, 3 elsewhere."""
     if place == vz.PLACE_SGM:
         return -9
     homes = [has.home for seat, has in enumerate(decision.observation.seats) if seat != decision.seat]
@@ -53,14 +53,14 @@ def points(decision: Decision, place: int) -> int:
 
 
 def pigeons_in(decision: Decision, place: int) -> tuple[int, int]:
-    """Return how many pigeons we have in a place, and how many our strongest rival."""
+    """Return the number of our pigeons in a place, and that of our strongest rival."""
     counts = list(decision.observation.places[place - 1].pigeons)
     mine = counts.pop(decision.seat)
     return mine, max(counts)
 
 
 def value_of_count(decision: Decision, pigeons: int) -> float:
-    """Lay as many as possible on the Piazza and none on the Feint; share the others out evenly among the districts."""
+    """Lay as many as possible on the Piazza and none on the Feint; distribute the others evenly among the districts."""
     plan = decision.observation.plan
     if not plan.counts:
         return pigeons if plan.first == vz.FIRST_CARD_PIAZZA else -pigeons
@@ -70,7 +70,7 @@ def value_of_count(decision: Decision, pigeons: int) -> float:
 
 
 def value_of_square(decision: Decision, square: int) -> float:
-    """Stand away from your own, so that one of them is near a tourist wherever he comes, and from the edge and from rivals."""
+    """Stand apart from own pigeons, so that one is near any tourist, and away from the edge and from rivals."""
     mine, theirs = [], []
     for pigeon in decision.observation.piazza:
         (mine if pigeon.seat == decision.seat else theirs).append(distance(square, pigeon.square))
@@ -80,18 +80,18 @@ def value_of_square(decision: Decision, square: int) -> float:
 
 
 def value_of_move(decision: Decision, start: int, end: int) -> float:
-    """Count what is born more; a move that gains nothing is worth less than none."""
+    """Count the additional births; a move without gain is worth less than no move."""
     return 2 * (born(decision, end) - born(decision, start)) - 1
 
 
 def born(decision: Decision, square: int) -> int:
-    """Return how many pigeons one on this square bears: 5 on a tourist, 2 beside one."""
+    """Return the births to a pigeon on this square: 5 on a tourist, 2 beside one."""
     distances = [distance(square, tourist) for tourist in decision.observation.tourists]
     return 5 if 0 in distances else 2 if 1 in distances else 0
 
 
 def distance(one: int, other: int) -> int:
-    """Return the steps between two squares: they are numbered row by row from 1, ten in a row."""
+    """Return the number of steps between two squares, which are numbered row by row from 1, ten in a row."""
     row, column = divmod(one - 1, 10)
     other_row, other_column = divmod(other - 1, 10)
     return max(abs(row - other_row), abs(column - other_column))

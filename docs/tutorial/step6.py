@@ -48,18 +48,18 @@ def value(decision: Decision, action) -> float:
 
 
 def value_of_takeover(decision: Decision, place: int) -> float:
-    """Replace many rivals, where few of ours are."""
+    """Replace many rivals in a place with few of ours."""
     mine, theirs = pigeons_in(decision, place)
     return theirs - mine / 2 + points(decision, place)
 
 
 def value_of_purge(decision: Decision, purge) -> float:
-    """Send the most rivals away."""
+    """Remove the largest number of rivals."""
     return -99 if purge.seat == decision.seat else pigeons_in(decision, purge.district)[1]
 
 
 def value_of_grey(decision: Decision, place: int) -> float:
-    """Lay a grey pigeon where one more decides: it counts as ours."""
+    """Lay a grey pigeon, which counts as ours, in a place where one more decides."""
     seen = decision.observation
     mine, theirs = pigeons_in(decision, place)
     mine += seen.places[place - 1].grey
@@ -68,7 +68,7 @@ def value_of_grey(decision: Decision, place: int) -> float:
 
 
 def value_of_reinforcement(decision: Decision, pigeons: int) -> float:
-    """Send all newborn home; but a takeover needs as many as it replaces."""
+    """Send all newborn home, but keep the number that a takeover needs."""
     if decision.observation.plan.action != vz.ACTION_CARD_UEB:
         return pigeons
     needed = max(pigeons_in(decision, place)[1] for place in range(vz.PLACE_CAN, vz.PLACE_SGM))
@@ -76,7 +76,7 @@ def value_of_reinforcement(decision: Decision, pigeons: int) -> float:
 
 
 def value_of_district(decision: Decision, place: int) -> float:
-    """Weigh the points of the majority against the pigeons that it takes."""
+    """Weigh the points of the majority against the pigeons that it needs."""
     mine, theirs = pigeons_in(decision, place)
     value = points(decision, place) / (1 + 0.6 * max(0, theirs - mine + 1))
     if mine > theirs + 1:
@@ -87,7 +87,7 @@ def value_of_district(decision: Decision, place: int) -> float:
 
 
 def points(decision: Decision, place: int) -> int:
-    """Return what the majority is worth: 6 in the home of a rival, nothing on San Giorgio Maggiore, 3 elsewhere."""
+    """Return the worth of the majority: 6 in the home of a rival, 0 on San Giorgio Maggiore, 3 elsewhere."""
     if place == vz.PLACE_SGM:
         return -9
     homes = [has.home for seat, has in enumerate(decision.observation.seats) if seat != decision.seat]
@@ -95,14 +95,14 @@ def points(decision: Decision, place: int) -> int:
 
 
 def pigeons_in(decision: Decision, place: int) -> tuple[int, int]:
-    """Return how many pigeons we have in a place, and how many our strongest rival."""
+    """Return the number of our pigeons in a place, and that of our strongest rival."""
     counts = list(decision.observation.places[place - 1].pigeons)
     mine = counts.pop(decision.seat)
     return mine, max(counts)
 
 
 def value_of_count(decision: Decision, pigeons: int) -> float:
-    """Lay as many as possible on the Piazza and none on the Feint; share the others out evenly among the districts."""
+    """Lay as many as possible on the Piazza and none on the Feint; distribute the others evenly among the districts."""
     plan = decision.observation.plan
     if not plan.counts:
         return pigeons if plan.first == vz.FIRST_CARD_PIAZZA else -pigeons
@@ -112,7 +112,7 @@ def value_of_count(decision: Decision, pigeons: int) -> float:
 
 
 def value_of_square(decision: Decision, square: int) -> float:
-    """Stand away from your own, so that one of them is near a tourist wherever he comes, and from the edge and from rivals."""
+    """Stand apart from own pigeons, so that one is near any tourist, and away from the edge and from rivals."""
     mine, theirs = [], []
     for pigeon in decision.observation.piazza:
         (mine if pigeon.seat == decision.seat else theirs).append(distance(square, pigeon.square))
@@ -122,18 +122,18 @@ def value_of_square(decision: Decision, square: int) -> float:
 
 
 def value_of_move(decision: Decision, start: int, end: int) -> float:
-    """Count what is born more; a move that gains nothing is worth less than none."""
+    """Count the additional births; a move without gain is worth less than no move."""
     return 2 * (born(decision, end) - born(decision, start)) - 1
 
 
 def born(decision: Decision, square: int) -> int:
-    """Return how many pigeons one on this square bears: 5 on a tourist, 2 beside one."""
+    """Return the births to a pigeon on this square: 5 on a tourist, 2 beside one."""
     distances = [distance(square, tourist) for tourist in decision.observation.tourists]
     return 5 if 0 in distances else 2 if 1 in distances else 0
 
 
 def distance(one: int, other: int) -> int:
-    """Return the steps between two squares: they are numbered row by row from 1, ten in a row."""
+    """Return the number of steps between two squares, which are numbered row by row from 1, ten in a row."""
     row, column = divmod(one - 1, 10)
     other_row, other_column = divmod(other - 1, 10)
     return max(abs(row - other_row), abs(column - other_column))

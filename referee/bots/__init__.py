@@ -1,1 +1,1 @@
-"""What people hand in as a bot: which files it has, and how they are started. Nothing is run here."""
+"""The files of a submitted bot, and the command that starts it. Nothing is run here."""

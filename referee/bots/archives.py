@@ -1,7 +1,7 @@
-"""What has to be bounded before an archive is parsed, because `tarfile` and `zipfile` believe what it declares.
+"""Bound the size of archive headers before parsing, because `tarfile` and `zipfile` trust the declared sizes.
 
-A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read in one piece.
-Compressed, a gigabyte of zeros is a megabyte.
+A tar archive may declare a header of any size, and a zip archive a table of contents of any size; both are read in one
+piece. Compressed, a gigabyte of zeros takes a megabyte.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ from typing import IO
 from referee.bots.errors import BadBot
 
 PIECE = 128 * 1024
-"""How many bytes of content are read at a time; also what the standard library reads at a time."""
+"""The number of bytes of content read at a time, here and in the standard library."""
 MAX_TAR_HEADER = 64 * 1024
-"""The longest header of one file in a tar archive, with all that extends it: a long name needs 2 kB."""
+"""The longest header of one file in a tar archive, extensions included: a long name needs 2 kB."""
 MAX_TAR_HEADERS = 40 * 1024 * 1024
-"""The most that all headers of a tar archive may have together: for each of 20,000 files, 2 kB."""
+"""The limit on all headers of a tar archive together: 2 kB for each of 20,000 files."""
 MAX_ZIP_CONTENTS = 4 * 1024 * 1024
 """The longest table of contents of a zip archive: about 20,000 files with names of 100 characters."""
 _MAX_ZIP_HEADER = 256 * 1024
-"""More than a local header of a zip archive can have: two fields of less than 64 kB."""
+"""An upper bound on a local header of a zip archive: two fields of less than 64 kB."""
 
 _GZIP = b"\x1f\x8b"
 
 
 class Bounded(io.FileIO):
-    """A file of which only so much can be read.
+    """A file that refuses to be read past a limit.
 
     Attributes:
-        left: how many bytes may be read from now on.
+        left: the number of bytes that may still be read.
     """
 
     def __init__(self, path: Path, most: int) -> None:
-        """Open a file for reading, at first at most so many bytes."""
+        """Open a file for reading, with an initial limit of `most` bytes."""
         super().__init__(path)
         self.left = most
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read so many bytes, or all that are left.
+        """Read `size` bytes, or the rest of the file.
 
         Raises:
-            BadBot: if these are more than are allowed.
+            BadBot: if that exceeds the limit.
         """
         if size is None or size < 0:
             size = os.fstat(self.fileno()).st_size - self.tell()
@@ -60,11 +60,11 @@ class Bounded(io.FileIO):
 
 
 def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | None]]:
-    """Read a tar archive that is not compressed: yield what each entry is, and its content if it is a file.
+    """Read an uncompressed tar archive: yield each entry, with its content if it is a file.
 
     Raises:
         BadBot: if a header is too long.
-        tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError: if it is damaged.
+        tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError: if the archive is damaged.
     """
     with Bounded(path, MAX_TAR_HEADER) as file, tarfile.open(fileobj=file, mode="r:") as archive:
         allowed, headers = MAX_TAR_HEADER, MAX_TAR_HEADERS
@@ -72,7 +72,7 @@ def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
             headers -= allowed - file.left
             file.left = entry.size
             yield entry, archive.extractfile(entry) if entry.isfile() else None
-            # tarfile would keep what extends the headers, and copy what extends all of them each time.
+            # tarfile would keep the extensions of headers, and copy the global ones each time.
             entry.pax_headers = {}
             archive.pax_headers = {}
             file.left = allowed = min(MAX_TAR_HEADER, headers)
@@ -80,11 +80,11 @@ def entries_of_tar(path: Path) -> Iterator[tuple[tarfile.TarInfo, IO[bytes] | No
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[tuple[list[zipfile.ZipInfo], Callable[[zipfile.ZipInfo], IO[bytes]]]]:
-    """Open a zip archive: give its entries, and what opens one.
+    """Open a zip archive: yield its entries, and a function that opens an entry.
 
     Raises:
         BadBot: if its table of contents is too long.
-        zipfile.BadZipFile, ValueError, EOFError: if it is damaged.
+        zipfile.BadZipFile, ValueError, EOFError: if the archive is damaged.
     """
     with Bounded(path, MAX_ZIP_CONTENTS) as file, zipfile.ZipFile(file) as archive:
 
@@ -96,13 +96,13 @@ def open_zip(path: Path) -> Iterator[tuple[list[zipfile.ZipInfo], Callable[[zipf
 
 
 def is_gzip(path: Path) -> bool:
-    """Tell whether a file begins as one that gzip has compressed."""
+    """Return whether a file begins like gzip data."""
     with path.open("rb") as file:
         return file.read(len(_GZIP)) == _GZIP
 
 
 def is_tar(path: Path) -> bool:
-    """Tell whether a file begins with the header of a tar archive."""
+    """Return whether a file begins with the header of a tar archive."""
     with path.open("rb") as file:
         try:
             tarfile.TarInfo.frombuf(file.read(tarfile.BLOCKSIZE), "utf-8", "surrogateescape")
@@ -112,10 +112,10 @@ def is_tar(path: Path) -> bool:
 
 
 def gunzip(path: Path, target: Path, most: int) -> None:
-    """Decompress a file, at most so many bytes.
+    """Decompress a file to at most `most` bytes.
 
     Raises:
-        BadBot: if there are more, or something follows.
+        BadBot: if there are more bytes, or data after the end of the stream.
         zlib.error: if it is damaged.
         EOFError: if it ends too early.
     """

@@ -1,4 +1,4 @@
-"""What can be wrong with the files of a bot."""
+"""Errors in the files of a bot."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from referee.errors import DoganaError
 
 
 class BadBot(DoganaError):
-    """The files of a bot cannot be taken in."""
+    """The files of a bot cannot be accepted."""
 
 
 class BadManifest(BadBot):
-    """Its `bot.toml` cannot be read, or says something that cannot be."""
+    """The bot's `bot.toml` cannot be read, or contains an impossible value."""
 
 
 class NoProgram(BadBot):
-    """It is not clear how it is started, or it cannot be started in that way."""
+    """The command that starts the bot is not clear, or cannot work."""
 
 
 class DiskFull(DoganaError):
-    """There is no room for the files of a bot. Nothing is left of them, and it can be tried again when there is."""
+    """There is no room for the files of a bot. All of them are removed, so the submission can be repeated later."""

@@ -1,11 +1,13 @@
-"""Take in what people submit: a program, a folder or an archive becomes an immutable folder, named by its content.
+"""Accept submissions: a program, a folder or an archive becomes an immutable folder, named by its content hash.
 
-Every byte is hostile: nothing is run here, no link is followed, no name leads out of the folder. A submission that
-declares too large a size is refused at once; whatever it declares, sizes are counted while bytes are written.
+Every byte is hostile: nothing is run here, no link is followed, and no name may lead out of the folder. A submission
+that declares an excessive size is refused at once; whatever it declares, sizes are also counted while bytes are
+written.
 
-Links that stay in the folder are kept as links. They are safe because `..` is only at their beginning, where it leads through real
-folders, and never above the bot's own; nothing is ever written through a link. A link may also lead to a usual program, such as
-/usr/bin/python3 in a virtual environment: that is no more than `run` may name. It is kept by its text.
+Links that stay in the folder are kept as links. They are safe because `..` is only at their beginning, where it leads
+through real folders, and never above the bot's own; nothing is ever written through a link. A link may also lead to a
+usual program, such as /usr/bin/python3 in a virtual environment: `run` may name the same programs. Its text is kept
+unchanged.
 """
 
 from __future__ import annotations
@@ -32,23 +34,23 @@ from referee.files import private_folder, sync_folder
 from referee.sandbox.runtimes import USUAL_FOLDERS, search_path
 
 MAX_FILES = 20_000
-"""The largest number of files and links in a bot: enough for a `node_modules` or a virtual environment with some packages."""
+"""The maximum number of files and links in a bot: enough for a `node_modules` or a small virtual environment."""
 MAX_BYTES = 200 * 1024 * 1024
-"""The largest size of a bot, unpacked."""
+"""The maximum size of a bot, unpacked."""
 MAX_ENTRIES = 2 * MAX_FILES
-"""The largest number of files, links and folders in an archive or a folder."""
+"""The maximum number of files, links and folders in an archive or a folder."""
 MAX_DEPTH = 40
-"""The largest number of names in a path: folders in each other, and the file in the last of them."""
+"""The maximum number of names in a path: nested folders, and the file in the last of them."""
 MAX_LINK_BYTES = 1024
-"""The longest text of a link."""
+"""The maximum length of a link's text."""
 
 TAKING_IN = ".taking-in-"
-"""How the names of the folders begin in which bots are looked at; then comes the id of the process."""
+"""The prefix of temporary folders for incoming bots; the process id follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artefact:
-    """A bot that was taken in."""
+    """An accepted bot."""
 
     content_hash: str
     """SHA-256 of its files, in hexadecimal; the name of its folder."""
@@ -57,13 +59,13 @@ class Artefact:
     games: tuple[str, ...]
     """The games it plays."""
     language: str
-    """What it is written in, as far as it is known; else empty."""
+    """Its programming language, if known; otherwise empty."""
     was_there: bool = False
-    """Whether the same files had been taken in before."""
+    """True if the same files were accepted before."""
 
 
 def check_path(path: Path) -> None:
-    """Check that a submitted path leads to a file or a folder, and not by way of a link.
+    """Check that a submitted path names a file or a folder, and not a link.
 
     Raises:
         BadBot: if it does not.
@@ -77,17 +79,17 @@ def check_path(path: Path) -> None:
 
 
 def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Artefact:
-    """Copy or unpack what was submitted into `versions / <content hash>`, in a folder that this user alone can enter.
+    """Copy or unpack a submission into `versions / <content hash>`, in a folder that only this user can enter.
 
     Args:
         path: a program, a file that `RUNNERS` knows, a folder, or a .zip, .tar, .tar.gz or .tgz archive.
         versions: the folder of all versions.
         runtimes: folders with runtimes besides the usual programs.
-        programs: where programs are looked for, as in PATH; empty for the usual folders and the runtimes.
+        programs: the search path for programs, as in PATH; empty for the usual folders and the runtimes.
 
     Raises:
-        BadBot: if it is something else, breaks a limit, or its manifest is wrong; nothing is left of it then.
-        DiskFull: if there is no room for it; nothing is left of it then, either.
+        BadBot: if it is something else, breaks a limit, or its manifest is wrong; no file of it remains.
+        DiskFull: if there is no room for it; no file of it remains.
     """
     check_path(path)
     private_folder(versions)
@@ -106,8 +108,8 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs:
         was_there = target.exists()
         if not was_there:
             make_read_only(folder)
-            folder.chmod(0o700)  # to move a folder elsewhere is to write into it
-            with contextlib.suppress(OSError):  # somebody else has submitted the same at this moment
+            folder.chmod(0o700)  # renaming a folder needs write access to it
+            with contextlib.suppress(OSError):  # somebody else has just submitted the same files
                 folder.rename(target)
             target.chmod(0o555)
             sync_folder(versions)
@@ -123,10 +125,10 @@ def take_in(path: Path, versions: Path, runtimes: Sequence[Path] = (), programs:
 
 @contextlib.contextmanager
 def taken_in(path: Path, runtimes: Sequence[Path] = (), programs: str = "") -> Iterator[tuple[Path, Artefact]]:
-    """Take in what could be submitted for as long as the context lasts; give its folder, and what it is.
+    """Accept a submission temporarily: yield its folder and a description, and remove the folder afterwards.
 
     Raises:
-        BadBot: as `take_in` says.
+        BadBot: as in `take_in`.
     """
     versions = Path(tempfile.mkdtemp(prefix="dogana-bot-"))
     try:
@@ -138,9 +140,9 @@ def taken_in(path: Path, runtimes: Sequence[Path] = (), programs: str = "") -> I
 
 
 def hash_of(folder: Path) -> str:
-    """Return the SHA-256 over the names, executable bits and contents of all files and links of a folder, in hexadecimal.
+    """Return the SHA-256 of the names, executable bits and contents of all files and links of a folder, in hexadecimal.
 
-    What is none of these is never taken in; the hash of a folder with such a thing is that of no version.
+    No submission contains anything else, so a folder with other kinds of entries never has the hash of a version.
     """
     whole = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
@@ -159,19 +161,19 @@ def hash_of(folder: Path) -> str:
 
 
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
-"""How the names of archives end."""
+"""The extensions of archives."""
 _DAMAGED = (zlib.error, EOFError, ValueError)
 
 
 def is_archive(path: Path) -> bool:
-    """Tell whether a file is an archive, or is called like one; a .jar is a .zip, but a program."""
+    """Return whether a file is an archive by its content or name. A .jar is a .zip, but counts as a program."""
     return path.suffix not in RUNNERS and (
         path.name.endswith(ARCHIVES) or zipfile.is_zipfile(path) or is_gzip(path) or is_tar(path)
     )
 
 
 def where_it_is(path: Path) -> tuple[Manifest, Path]:
-    """Return how a bot is started where it is, in `own_environment`, and in which folder. Nothing is copied, and nothing run.
+    """Return the manifest of a bot that runs in place, in `own_environment`, and its folder. Nothing is copied or run.
 
     Args:
         path: a program, a file that `RUNNERS` knows, or a folder.
@@ -195,7 +197,7 @@ def where_it_is(path: Path) -> tuple[Manifest, Path]:
 
 
 class _Copier:
-    """Brings files into a folder, and counts."""
+    """Copies or unpacks files into a folder, and enforces the limits."""
 
     def __init__(self, folder: Path, scratch: Path) -> None:
         self._folder = folder
@@ -204,7 +206,7 @@ class _Copier:
         self._bytes = 0
 
     def copy(self, path: Path) -> None:
-        """Copy or unpack whatever was submitted."""
+        """Copy or unpack a submission."""
         if path.is_dir():
             self._copy_folder(path)
             return
@@ -249,7 +251,7 @@ class _Copier:
                 for entry in entries:
                     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                         raise BadBot(f"{path} is compressed in an unusual way; pack it with deflate")
-                    if "\0" in entry.orig_filename:  # zipfile would cut it there
+                    if "\0" in entry.orig_filename:  # zipfile would cut the name there
                         raise BadBot(f"a file's name, {entry.orig_filename!r}, has characters that cannot be printed")
                     mode = entry.external_attr >> 16
                     with opened(entry) as source:
@@ -290,7 +292,7 @@ class _Copier:
         target.chmod(0o700 if executable else 0o600)
 
     def _write_again(self, name: str, earlier: str) -> None:
-        """Write a file that an archive has under an earlier name, too."""
+        """Write a second copy of an earlier file of the archive."""
         known = self._folder.joinpath(*_parts(earlier))
         if not known.is_file() or known.is_symlink() or self._through_a_link(_parts(earlier)):
             raise BadBot(f"{name!r} is to be the same file as {earlier!r}, which is no earlier file of the archive")
@@ -311,7 +313,7 @@ class _Copier:
         place.symlink_to(PurePosixPath(target))
 
     def _place(self, name: str) -> Path:
-        """Return where a file or link goes; make the folders above it."""
+        """Return the target of a file or link, and make the folders above it."""
         parts = _parts(name)
         _check_depth(len(parts))
         self._files += 1
@@ -323,12 +325,12 @@ class _Copier:
         return target
 
     def _through_a_link(self, parts: Sequence[str]) -> bool:
-        """Tell whether one of the folders above a file is a link."""
+        """Return whether one of the folders above a file is a link."""
         return any(self._folder.joinpath(*parts[:depth]).is_symlink() for depth in range(1, len(parts)))
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a name.
+    """Split a name into its parts.
 
     Raises:
         BadBot: if it could lead out of the folder, or cannot be printed.
@@ -342,7 +344,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _hint(name: str) -> str:
-    """Return what to do about a link that leads out of the folder."""
+    """Return advice about a link that leads out of the folder."""
     if PurePosixPath(name).name.startswith("python"):
         return (
             "make the virtual environment with /usr/bin/python3, or leave it out and put the packages beside the bot:"
@@ -367,10 +369,10 @@ def _check_depth(names: int) -> None:
 
 
 def _everything_below(folder: Path) -> list[Path]:
-    """Return all files, links and folders below a folder but `__pycache__`, in their order; links are not followed.
+    """Return all files, links and folders below a folder except `__pycache__`, sorted; links are not followed.
 
     Raises:
-        BadBot: if they are too many, or too deep.
+        BadBot: if there are too many, or they are nested too deeply.
     """
     found: list[Path] = []
     waiting = [folder]
@@ -387,7 +389,7 @@ def _everything_below(folder: Path) -> list[Path]:
 
 
 def _too_large(folder: Path, sizes: Mapping[Path, int]) -> str:
-    """Return what to do about a folder that is too large, as one is in which a compiler keeps its files."""
+    """Return advice about a folder that is too large, such as one with a compiler's output."""
     of_parts: dict[str, int] = {}
     for path, size in sizes.items():
         part = path.relative_to(folder).parts[0]
@@ -400,13 +402,13 @@ def _too_large(folder: Path, sizes: Mapping[Path, int]) -> str:
 
 
 def _check_size(size: int) -> None:
-    """Check a size that was declared, or counted so far, in bytes."""
+    """Check a declared or counted size in bytes."""
     if size > MAX_BYTES:
         raise BadBot(f"more than {MAX_BYTES} bytes, unpacked")
 
 
 def _open_regular(path: Path) -> IO[bytes]:
-    """Open a file, but no link and nothing that could block, whatever has taken its place since it was looked at."""
+    """Open a regular file, but no link and nothing that could block, even if the file has just been replaced."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -415,10 +417,10 @@ def _open_regular(path: Path) -> IO[bytes]:
 
 
 def make_read_only(folder: Path) -> None:
-    """Let everybody read and run these files, and nobody change them.
+    """Make these files readable and executable by everybody, and writable by nobody.
 
-    Others do not come near them, because the folder of all versions is private; the bot itself may be another user, for whom a box
-    has a way of its own to its files.
+    Other users cannot reach them, because the folder of all versions is private. The bot itself may run as another
+    user; its box gives it access to its files in another way.
     """
     for path in _walk(folder):
         if not path.is_symlink():
@@ -426,7 +428,7 @@ def make_read_only(folder: Path) -> None:
 
 
 def make_writable(folder: Path) -> None:
-    """Let the files of a version be removed, as far as possible."""
+    """Make the files of a version removable, as far as possible."""
     with contextlib.suppress(OSError):
         for path in _walk(folder):
             if not path.is_symlink():

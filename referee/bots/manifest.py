@@ -1,6 +1,6 @@
-"""How a bot is started: what its `bot.toml` says, what is assumed without one, and what is wrong with it.
+"""The command that starts a bot: from its `bot.toml` or by default, with advice if it cannot work.
 
-Nothing is run here. What cannot work is refused with the line that should be written instead.
+Nothing is run here. An error message contains the line to write instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MANIFEST = "bot.toml"
 MAX_MANIFEST_BYTES = 64 * 1024
 MAX_LANGUAGE_CHARACTERS = 20
 _LANGUAGES = {"python": "Python", "node": "JavaScript"}
-"""What a bot is written in that one of these runs. What `java` runs may have been written in several languages."""
+"""The language of a bot that one of these programs runs. `java` is missing, because it runs several languages."""
 RUNNERS = {
     ".py": ["python"],
     ".pyz": ["python"],
@@ -35,7 +35,7 @@ RUNNERS = {
     ".cjs": ["node"],
     ".jar": ["java", "-jar"],
 }
-"""What runs a file that is no program by itself."""
+"""The interpreters of files that are not programs themselves."""
 SOURCES = {
     ".c": ("C", "cc -O2 -o {program} {source}"),
     ".cc": ("C++", "g++ -O2 -o {program} {source}"),
@@ -50,7 +50,7 @@ SOURCES = {
     ".rs": ("Rust", "rustc -O -o {program} {source}"),
     ".ts": ("TypeScript", "npx tsc {source}"),
 }
-"""Files that have to be compiled: their language, and a command that compiles one."""
+"""Source files that must be compiled: their language, and a command that compiles one."""
 PROJECTS = {
     "Cargo.toml": "cargo build --release",
     "go.mod": "go build",
@@ -58,27 +58,27 @@ PROJECTS = {
     "CMakeLists.txt": "cmake -B build && cmake --build build",
     "package.json": "npm install && npm run build",
 }
-"""Files that say how a folder is built, and the usual command for it."""
+"""Files that show how a folder is built, and the usual command."""
 _MACOS = (b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _COMPILED = (b"\x7fELF",) if IS_LINUX else (b"\x7fELF", *_MACOS)
-"""How compiled programs begin that run here, or on a ladder."""
+"""The first bytes of compiled programs that run here, or on a ladder."""
 _ELSEWHERE = {b"MZ": "Windows"} | dict.fromkeys(_MACOS, "macOS")
-"""How compiled programs for other systems begin."""
+"""The first bytes of compiled programs for other systems."""
 _MAX_FIRST_LINE_BYTES = 256
-"""Linux reads no more of a first line that names an interpreter."""
+"""The number of bytes that Linux reads of a first line that names an interpreter."""
 
 
 def own_environment() -> dict[str, str]:
-    """Return the environment variables of a bot that runs with the rights of this process: its own, with a path to programs.
+    """Return the environment variables of this user's own unconfined bot: the user's, with a search path for programs.
 
-    Python is the one that runs Dogana, as it is for a submitted bot; the other programs are those of this user first.
+    Python is the one that runs Dogana, as for a submitted bot; other programs of this user come first.
     """
     path = [str(Path(sys.executable).parent), *os.environ.get("PATH", os.defpath).split(":"), *USUAL_FOLDERS]
     return {**os.environ, "PATH": ":".join(dict.fromkeys(filter(None, path)))}
 
 
 def environment(runtimes: Sequence[Path]) -> dict[str, str]:
-    """Return the environment variables of an unconfined bot: nothing of the organiser's but a path to programs."""
+    """Return the environment variables of a submitted unconfined bot: a search path, and nothing of the organiser's."""
     return {
         "PATH": ":".join(search_path(runtimes)),
         "HOME": "/nonexistent",
@@ -89,35 +89,35 @@ def environment(runtimes: Sequence[Path]) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """How a bot is started, and what it plays."""
+    """The command that starts a bot, and the games that it plays."""
 
     run: tuple[str, ...]
     """The command that starts it in its folder."""
     games: tuple[str, ...]
     """The games it plays."""
     language: str
-    """What it is written in, as it says itself, or as its command shows; else empty."""
+    """Its programming language, from the manifest or the command; empty if unknown."""
 
 
 def read_manifest(path: Path, folder: Path, programs: str, program: str = "") -> Manifest:
-    """Return what the manifest of a bot says, or what is assumed without one.
+    """Return the manifest of a bot, or the defaults without one.
 
     Args:
-        path: what was submitted, for messages.
-        folder: its files.
-        programs: where programs are looked for, as in PATH.
-        program: the name of its file, if the bot is a file alone; nothing else in the folder is looked at then.
+        path: the submitted path, for messages.
+        folder: the bot's files.
+        programs: the search path for programs, as in PATH.
+        program: the name of the file, if the bot is a single file; other files in the folder are then ignored.
 
     Raises:
         BadManifest: if the manifest is wrong.
-        NoProgram: if the bot cannot be started as it says, or as is assumed.
+        NoProgram: if the command, given or default, cannot start the bot.
     """
     manifest = folder / MANIFEST
     data: object = {}
     if manifest.is_file() and not program:
         try:
             data = tomllib.loads(read_file(manifest, MAX_MANIFEST_BYTES).decode("utf-8"))
-        except (ValueError, RecursionError) as error:  # a number of thousands of digits is no TOMLDecodeError
+        except (ValueError, RecursionError) as error:  # tomllib raises a plain ValueError for a huge number
             raise BadManifest(f"{path}: {MANIFEST} is not TOML: {error}") from error
     document = Document(data, MANIFEST)
     document.text("name", "")
@@ -148,17 +148,17 @@ def read_manifest(path: Path, folder: Path, programs: str, program: str = "") ->
 
 
 def _language_of(program: str) -> str:
-    """Return what a bot is written in, by what runs it; empty if that does not show it."""
+    """Return the language that a program runs; empty if that is not clear."""
     path = PurePosixPath(program)
     [name, *_] = RUNNERS.get(path.suffix, [path.name.rstrip("0123456789.")])
     return _LANGUAGES.get(name, "")
 
 
 def _default_run(path: Path, folder: Path, program: str) -> list[str]:
-    """Return how a bot is started that does not say it: by its file, the file bot, or bot.py and the like, or its only file.
+    """Return the default command of a bot: its file, the file bot, or bot.py and the like, or its only file.
 
     Raises:
-        NoProgram: if that is not clear.
+        NoProgram: if none of these exists.
     """
     usual = [folder / program] if program else [folder / f"bot{suffix}" for suffix in ("", *RUNNERS)]
     file = next((file for file in usual if file.is_file()), None) or _only_file(folder)
@@ -174,14 +174,14 @@ def _default_run(path: Path, folder: Path, program: str) -> list[str]:
 
 
 def _only_file(folder: Path) -> Path | None:
-    """Return the file in a folder, if there is one alone; a large folder is not looked through."""
+    """Return the only file in a folder, or None. The search stops at the second file."""
     files = (file for file in folder.rglob("*") if file.is_file() and file.name != MANIFEST)
     first = next(files, None)
     return first if next(files, None) is None else None
 
 
 def _entry_wanted(folder: Path) -> str:
-    """Return what to do about a folder that has no program of a usual name."""
+    """Return advice about a folder without a recognisable program."""
     if built := _build(folder):
         return f"build it first ({built}), and let {MANIFEST} say run"
     with os.scandir(folder) as entries:
@@ -192,12 +192,12 @@ def _entry_wanted(folder: Path) -> str:
 
 
 def _build(folder: Path) -> str:
-    """Return the usual command that builds the files in a folder; empty if nothing tells."""
+    """Return the usual command that builds the files in a folder; empty if it is unknown."""
     return next((command for name, command in PROJECTS.items() if (folder / name).is_file()), "")
 
 
 def _compile(path: Path, folder: Path, inside: str) -> str:
-    """Return what to do with a source file; empty if it is none."""
+    """Return advice about a source file; empty for other files."""
     name = PurePosixPath(inside)
     if name.suffix not in SOURCES:
         return ""
@@ -212,14 +212,14 @@ def _compile(path: Path, folder: Path, inside: str) -> str:
 
 
 def _named(path: Path, inside: str) -> Path:
-    """Return how the author can name a file of a bot: it is what was given, or in that folder; of an archive, its own name."""
+    """Return a path by which the author can name a file of the bot; for a file in an archive, its name there."""
     if path.is_dir():
         return path / inside
     return path if path.name == inside else Path(inside)
 
 
 def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str) -> str:
-    """Return why a command cannot be started, and what to write instead; empty if it can."""
+    """Return the reason why a command cannot be started, and the line to write instead; empty if it can."""
     name = run[0]
     if "/" not in name:
         if shutil.which(name, path=programs):
@@ -257,7 +257,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
         return f"{inside} has the line ends of Windows, with which its #! line names no program; convert them"
     words = line.split()
     if not words:
-        return ""  # it is compiled
+        return ""  # a compiled program
     wanted = words[0]
     if PurePosixPath(wanted).name == "env":
         wanted = next((word for word in words[1:] if not word.startswith("-") and "=" not in word), "")
@@ -265,7 +265,7 @@ def _program_problem(path: Path, folder: Path, run: Sequence[str], programs: str
         wanted, path=programs
     ):
         return ""
-    beside = file.parent / PurePosixPath(wanted).name  # as in a virtual environment, whose programs name its old place
+    beside = file.parent / PurePosixPath(wanted).name  # as in a virtual environment that was moved
     if beside.exists():
         instead = [f"./{beside.relative_to(folder).as_posix()}", inside, *run[1:]]
     return _write_instead(f"{inside} wants {wanted}, which is not among the usual programs here", instead)
@@ -277,7 +277,7 @@ def _begins(file: Path, head: bytes) -> bool:
 
 
 def _first_line(file: Path) -> str | None:
-    """Return what a script says after `#!`; an empty text for a compiled program, None for what cannot be started."""
+    """Return the text after `#!` in a script, an empty text for a compiled program, or None for anything else."""
     with file.open("rb") as opened:
         head = opened.read(_MAX_FIRST_LINE_BYTES)
     if head.startswith(b"#!"):

@@ -1,4 +1,4 @@
-"""Whether the file with which a bot in Python begins can be read by Python at all. Nothing of it is run."""
+"""Check that Python can parse the first file of a Python bot. Nothing of it is run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ _MAX_TEXT = 80
 def syntax_error(path: Path) -> str:
     """Return the syntax error in the first file of a bot, with file and line; empty if it has none.
 
-    For authors, on their own machine: a parser is no wall against hostile files.
+    This is for authors on their own machines: a parser is no protection against hostile files.
 
     Args:
-        path: a program or a folder. What is something else, not run by Python, or cannot be started here has no such error.
+        path: a program or a folder. The result is empty for a bot in another language, or one that cannot be started
+            here.
     """
     try:
         manifest, folder = where_it_is(path)
@@ -40,6 +41,6 @@ def syntax_error(path: Path) -> str:
     except SyntaxError as error:
         text = "" if error.text is None else f", in: {error.text.strip()[:_MAX_TEXT]}"
         return f"{file.name}, line {error.lineno}: {type(error).__name__}: {error.msg}{text}"
-    except (OSError, ValueError, RecursionError, MemoryError):  # whatever it is, it is no syntax error
+    except (OSError, ValueError, RecursionError, MemoryError):  # an error of another kind
         return ""
     return ""

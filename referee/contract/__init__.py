@@ -1,1 +1,1 @@
-"""What every game must fulfil, for game authors to call on their own game."""
+"""The contract that every game must fulfil, as checks that game authors call on their own game."""

@@ -1,8 +1,8 @@
-"""Hostile positions: whatever a position says, it is read without an exception, and played on if nothing is wrong with it.
+"""Hostile positions: reading one never raises, and a position without problems can be played on.
 
-The positions of a random match are changed at random: numbers nudged and moved, words exchanged, entries dropped, doubled
-or replaced by ones of another type, and parts taken from other positions of the match. Most of that is noticed. What is
-not must be a position that can be observed, drawn and played to its end.
+The positions of a random match are changed at random: numbers nudged and moved, words exchanged, entries dropped,
+doubled or replaced by ones of another type, and parts taken from other positions of the match. The rules reject most of
+these positions. Any position that they accept must be one that can be observed, drawn and played to its end.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from referee.kit.document import Document
 from referee.live.messages.codec import codec
 
 Spot = tuple[Any, Any, tuple[Any, ...]]
-"""An entry of a document: the list or object that it is in, its index or key there, and the path to it."""
+"""An entry of a document: the list or object that contains it, its index or key there, and the path to it."""
 
 _HOSTILE: tuple[Any, ...] = (None, True, -1, 0, 1, 7, 10**6, 10**30, 0.5, "", "x", [], {}, [[]], [None], {"x": 1})
 
@@ -31,12 +31,12 @@ def examine_positions(game: Game, setup: Setup, seed: int, count: int) -> int:
 
     Args:
         game: the game.
-        setup: what was agreed for the match whose positions are changed.
+        setup: the terms of the match whose positions are changed.
         seed: makes the positions reproducible.
-        count: how many positions are read.
+        count: the number of positions to read.
 
     Returns:
-        How many of them were accepted and played to their end.
+        The number of positions that were accepted and played to their end.
 
     Raises:
         BrokenContract: at the first position that raises an exception, with the position.
@@ -70,11 +70,11 @@ def _documents_of_a_match(game: Game, setup: Setup, chooser: random.Random) -> l
 
 
 def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Random) -> bool:
-    """Read a position and, if nothing is wrong with it, play it to its end; tell whether it was played."""
+    """Read a position and, if it has no problems, play it to its end; return whether it was played."""
     document = Document(data, "state")
     state = game.read_state(setup, document)
     document.finish()
-    if state.problems() or document.problems:  # both are asked of every position, as `dogana position` does
+    if state.problems() or document.problems:  # every position is asked for both, as in `dogana position`
         return False
     chance = FastChance(chooser.getrandbits(30))
     _look(game, setup, state)
@@ -91,7 +91,7 @@ def _is_played(game: Game, setup: Setup, data: JsonObject, chooser: random.Rando
 
 
 def _look(game: Game, setup: Setup, state: State) -> None:
-    """Ask everything that a referee asks of a state before it is played."""
+    """Call everything that a referee calls on a state before playing it."""
     for viewer in (*range(setup.seats), None):
         seen = state.observation(viewer)
         codec(game).observation_bytes(seen)
@@ -134,7 +134,7 @@ def _nudge(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None
 
 
 def _move(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Move 1 from one number to another, so that a total stays."""
+    """Move 1 from one number to another, so that the total stays the same."""
     numbers = _numbers(spots)
     if len(numbers) > 1:
         (source, from_key, _), (target, to_key, _) = chooser.sample(numbers, 2)
@@ -153,7 +153,6 @@ def _exchange(chooser: random.Random, spots: list[Spot], other: JsonObject) -> N
 
 
 def _drop(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Delete an entry."""
     container, key, _ = chooser.choice(spots)
     del container[key]
 
@@ -183,7 +182,7 @@ def _graft(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None
 
 
 def _spoil(chooser: random.Random, spots: list[Spot], other: JsonObject) -> None:
-    """Replace an entry by something that nobody would write there."""
+    """Replace an entry by a value that nobody would write there."""
     container, key, _ = chooser.choice(spots)
     container[key] = copy.deepcopy(chooser.choice(_HOSTILE))
 

@@ -1,4 +1,4 @@
-"""The bytes that others are sent while a seat makes a secret plan, for the contract suite and for tests of a game's secrets."""
+"""The bytes sent to other viewers while a seat makes a secret plan, to test that a game keeps its secrets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from referee.match.plan import MatchPlan
 def overhear(
     game: Game, setup: Setup, state: State, planner: Seat, plan: Sequence[Action], seed: int
 ) -> dict[Seat | None, list[bytes]]:
-    """Let a seat play a plan while the others play at random, without finishing what they decide.
+    """Let a seat play a plan while the others play at random, and stop before they have finished their decisions.
 
     Args:
         game: the game.
-        setup: what is agreed for the match.
+        setup: the terms of the match.
         state: a state in which several seats are to act; it is not changed.
         planner: the seat that plans.
-        plan: its answers, one action after the other; forced actions are left out.
-        seed: determines chance and what the others play.
+        plan: its actions in order, without forced ones.
+        seed: determines chance and the play of the others.
 
     Returns:
-        All messages that the referee sends meanwhile to each other seat and to a spectator (`None`). Empty if nobody else has
-        anything to decide, so that the plan is revealed as soon as it is made.
+        All messages that the referee sends meanwhile to each other seat and to a spectator (`None`). Empty if nobody
+        else has anything to decide, because the plan is then revealed as soon as it is made.
     """
     return _Tap(game, setup, state, planner, seed).run(plan)
 
@@ -53,7 +53,7 @@ class _Tap:
         self._take(self._match.start(0.0, {}))
         self._let_others_play()
         if all(seat == self._planner for seat in self._open):
-            return {}  # what the others have left is forced: the plan is revealed at once
+            return {}  # the others only have forced actions left: the plan is revealed at once
         for action in plan:
             self._answer(self._planner, action)
         self._let_others_play()
@@ -66,7 +66,7 @@ class _Tap:
                 self._answer(seat, action)
 
     def _goes_on_after(self, seat: Seat, action: Action) -> bool:
-        """Return whether a seat still has something to decide in secret after an action and what it forces."""
+        """Return whether a seat still has a secret decision to make after an action and any forced ones after it."""
         copy = self._match.state.clone()
         to_act = copy.seats_to_act()
         while not copy.is_public(seat, action):

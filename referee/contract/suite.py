@@ -26,12 +26,12 @@ from referee.live.messages.codec import Codec, codec
 from referee.records.changes import describe
 
 DEEP_CHECKS = 40
-"""About how many states of a match, spread over its course at random, get the costly checks."""
+"""The approximate number of states per match that get the costly checks, spread over the match at random."""
 _SPOT = re.compile(r' data-spot="([^"]*)"')
 
 
 class BrokenContract(AssertionError):
-    """Raised for a game that breaks a sentence of the contract; `sentence` is its number."""
+    """A game breaks a sentence of the contract; `sentence` is its number."""
 
     def __init__(self, sentence: int, problem: str) -> None:
         super().__init__(f"sentence {sentence} of the contract is broken: {problem}")
@@ -43,21 +43,21 @@ def examine_match(game: Game, setup: Setup, seed: int, start: State | None = Non
 
     Args:
         game: the game.
-        setup: what is agreed for the match.
+        setup: the terms of the match.
         seed: makes the match reproducible.
-        start: a state to begin from, for what random play hardly ever reaches; the beginning of a match if None.
+        start: a state that random play hardly ever reaches, to begin from; None to begin a new match.
 
     Returns:
         The kinds of action that were played.
 
     Raises:
-        BrokenContract: at the first sentence that does not hold, with what was seen.
+        BrokenContract: at the first sentence that does not hold, with the details.
     """
     return _Examination(game, setup, seed).run(start)
 
 
 def unplayed_actions(game: Game, played: Collection[type[Action]]) -> list[str]:
-    """Return the kinds of action that were not played although the game does not call them rare (sentence 16)."""
+    """Return the kinds of action that were not played although the game does not list them as rare (sentence 16)."""
     return [
         action_type.__name__
         for action_type in game.action_types
@@ -122,14 +122,13 @@ class _Examination:
             raise BrokenContract(3, f"{self.game.name} lists {label(action)}, but rejects it: {error}") from error
         twin.apply(seat, action, LiveChance(seed))
         self.check(4, _same(state, twin), f"two copies differ after {label(action)}")
-        # Otherwise the rules may show that a seat is done, or, when only one was left, reveal what all have decided.
+        # Otherwise the rules may show that a seat is done or, if only one was left, reveal all decisions.
         if not public and len(to_act) > 1 and state.seats_to_act() == to_act:
             for viewer, seen in zip(self.everyone, before, strict=True):
                 same = viewer == seat or state.observation(viewer) == seen
                 self.check(13, same, f"{label(action)} is not public, but changes what {_name(viewer)} observes")
 
     def apply(self, state: State, seat: Seat, action: Action, chance: Chance) -> None:
-        """Play an action from a legal list."""
         try:
             state.apply(seat, action, chance)
         except IllegalAction as error:
@@ -169,7 +168,7 @@ class _Examination:
         return lists
 
     def check_rejections(self, state: State, lists: dict[Seat, list[Action]]) -> None:
-        """Check that actions that are not in the list are rejected without a trace."""
+        """Check that actions outside the list are rejected and leave the state unchanged."""
         before = _text(state)
         for seat, legal in lists.items():
             rejected = []
@@ -186,7 +185,7 @@ class _Examination:
             self.check(3, _text(state) == before, f"rejecting one of {rejected} of seat {seat} leaves a trace")
 
     def _candidates(self, state: State, lists: dict[Seat, list[Action]]) -> list[Action]:
-        """Return actions near the legal ones: those of the other seats, of a later state, and with changed numbers."""
+        """Return actions similar to the legal ones: other seats' actions, later ones, and some with other numbers."""
         near = [action for actions in lists.values() for action in actions]
         near += self.play_on(state.clone(), 4)
         changed = []
@@ -225,7 +224,7 @@ class _Examination:
             self.check(6, same, f"{_name(viewer)} observes something else after to_json and read_state")
 
     def check_places(self, state: State) -> None:
-        """Check that scores and ranks are well formed, and that everybody observes these very ranks."""
+        """Check that scores and ranks are well formed, and that every observation has these same ranks."""
         ranks, scores = state.ranks(), state.scores()
         expected = [1 + sum(other < rank for other in ranks) for rank in ranks]
         self.check(14, ranks == expected, f"ranks {ranks} are not of the form 1, 1, 3")
@@ -240,7 +239,7 @@ class _Examination:
                 raise BrokenContract(18, f"{self.game.name}, {self.setup.seats} seats: {_name(viewer)}: {problem}")
 
     def check_spots(self, state: State, lists: dict[Seat, list[Action]]) -> None:
-        """Check that each seat is shown where the actions are that it may choose."""
+        """Check that each seat's picture has the spots of its legal actions."""
         for seat, legal in lists.items():
             wanted = {spot for action in legal for spot in self.game.spots(action)}
             if wanted:
@@ -278,7 +277,7 @@ class _Examination:
                 self._check_same_step(state, other, viewer, action)
 
     def _check_same_step(self, state: State, other: State, viewer: Seat, action: Action) -> None:
-        """Check that a step without chance shows its seat the same in both worlds, as long as the seat stays to act."""
+        """Check that a step without chance looks the same to its seat in both worlds while the seat stays to act."""
         ours, theirs = state.clone(), other.clone()
         chance, their_chance = LiveChance(1), LiveChance(1)
         self.apply(ours, viewer, action, chance)
@@ -289,7 +288,7 @@ class _Examination:
         self.check(12, same, f"after {label(action)}, {_name(viewer)} observes hidden things")
 
     def check_simultaneous(self, state: State, seats: tuple[Seat, ...]) -> None:
-        """Check hidden decisions: one seat's plans do not show, and the order of two seats does not matter."""
+        """Check hidden decisions: nobody else sees one seat's plans, and the order of two seats does not matter."""
         if len(seats) < 2:
             return
         planner, *rest = self.random.sample(seats, len(seats))
@@ -317,7 +316,7 @@ class _Examination:
                 )
 
     def _hidden_plan(self, state: State, planner: Seat) -> list[Action] | None:
-        """Play at random for the planner until it has to wait for the others; None if they learn of an action."""
+        """Play at random for the planner until it has to wait for the others; None if one of its actions is public."""
         copy = state.clone()
         others = [seat for seat in state.seats_to_act() if seat != planner]
         plan = []
@@ -350,7 +349,7 @@ class _Examination:
 
 
 def points_problems(game: Game, setup: Setup, state: State, seen: Observation) -> list[str]:
-    """Return what is wrong with a game's breakdown and criteria of what was observed of a state (sentence 18)."""
+    """Return the problems of a game's breakdown and criteria for one observation of a state (sentence 18)."""
     found = []
     breakdown, criteria, seats = game.breakdown(setup, seen), game.criteria(setup, seen), range(setup.seats)
     totals = [sum(part.points for part in parts) for parts in breakdown]
@@ -369,7 +368,7 @@ def points_problems(game: Game, setup: Setup, state: State, seen: Observation) -
 
 
 def _fields(state: State) -> list[str]:
-    """Return the names of all fields of a state: those with an annotation, and those with a slot alone."""
+    """Return the names of all fields of a state, annotated ones and ones that only have a slot."""
     declared = [vars(base) for base in type(state).__mro__]
     return [
         name

@@ -1,1 +1,1 @@
-"""What games are made of: documents, chance, drawings."""
+"""Building blocks for games: documents, chance, drawings."""

@@ -1,4 +1,4 @@
-"""The kinds of chance: live, replaying, scripted and fast (`referee/game.py` says what chance is)."""
+"""The kinds of chance: live, replayed, scripted and fast (`referee/game.py` defines chance)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from mypy_extensions import mypyc_attr
 
 Draw = int | list[int]
-"""What a draw gave: an integer, or a permutation."""
+"""The result of a draw: an integer, or a permutation."""
 
 
 class ChanceError(Exception):
-    """A draw does not agree with what was recorded or scripted."""
+    """A draw does not agree with the record or the script."""
 
 
 # --- live -----------------------------------------------------------------------------------------
@@ -23,10 +23,10 @@ class ChanceError(Exception):
 class LiveStream:
     """The chance of one stream of a match, fixed by the seed and the stream's name.
 
-    The stream is the sequence of 64-bit words (big-endian, four to a block) of the blocks SHA-256(key, i) for i = 0, 1, 2, ...
-    as 8 bytes big-endian, where key = SHA-256("dogana chance 1:<seed>:<name>"). A draw below n takes words
-    until one is less than the greatest multiple of n that fits, and is that word modulo n. So anybody can
-    recompute a match's chance in any language, and nobody can predict it from what was drawn before.
+    The stream is the sequence of 64-bit words (big-endian, four to a block) of the blocks SHA-256(key, i) for i = 0, 1,
+    2, ... as 8 bytes big-endian, where key = SHA-256("dogana chance 1:<seed>:<name>"). A draw below n takes words until
+    one is less than the greatest multiple of n that fits, and is that word modulo n. So anybody can recompute a match's
+    chance in any language, and nobody can predict it from earlier draws.
     """
 
     def __init__(self, seed: int, name: str, draws: list[tuple[str, Draw]]) -> None:
@@ -43,7 +43,7 @@ class LiveStream:
         return draw
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index, each with the probability of its weight."""
+        """Draw an index with a probability in proportion to its weight."""
         place = self._below(sum(weights))
         index = 0
         while place >= weights[index]:
@@ -53,7 +53,7 @@ class LiveStream:
         return index
 
     def permutation(self, n: int) -> list[int]:
-        """Draw an order of 0 to n - 1, by Fisher and Yates from the last place down."""
+        """Draw an order of 0 to n - 1, by the Fisher-Yates shuffle from the last place down."""
         order = list(range(n))
         for last in range(n - 1, 0, -1):
             other = self._below(last + 1)
@@ -75,10 +75,10 @@ class LiveStream:
 
 
 class LiveChance:
-    """The chance of a match.
+    """The chance of a live match.
 
     Attributes:
-        draws: (stream, draw) of every draw so far, in order; whoever writes the record empties it.
+        draws: (stream, draw) of every draw so far, in order; the writer of the record empties the list.
     """
 
     def __init__(self, seed: int) -> None:
@@ -87,7 +87,7 @@ class LiveChance:
         self.draws: list[tuple[str, Draw]] = []
 
     def stream(self, name: str) -> LiveStream:
-        """Return the stream of a name."""
+        """Return a stream by name."""
         if name not in self._streams:
             self._streams[name] = LiveStream(self._seed, name, self.draws)
         return self._streams[name]
@@ -98,13 +98,13 @@ class LiveChance:
 
 @mypyc_attr(allow_interpreted_subclasses=True)
 class ScriptedChance:
-    """Chance that a test has written down: `ScriptedChance(bag=[8, 0])`."""
+    """Chance scripted by a test: `ScriptedChance(bag=[8, 0])`."""
 
     def __init__(self, **draws: Sequence[Draw]) -> None:
         self._draws = {name: list(given) for name, given in draws.items()}
 
     def stream(self, name: str) -> GivenStream:
-        """Return the stream of a name; raise `ChanceError` if it is not in the script."""
+        """Return a stream by name; raise `ChanceError` if it is not in the script."""
         if name not in self._draws:
             raise ChanceError(f"stream {name} is not in the script")
         return GivenStream(name, lambda: self._take(name), None)
@@ -116,23 +116,23 @@ class ScriptedChance:
 
 
 class ReplayChance:
-    """Chance as it was recorded; the draws must come in the recorded order.
+    """Chance replayed from a record; the draws must come in the recorded order.
 
     Attributes:
-        draws: (stream, draw) of the draws to come; whoever reads the record fills it.
+        draws: (stream, draw) of the draws to come; the reader of the record fills it.
     """
 
     def __init__(self, live: LiveChance | None) -> None:
         """Begin with no draws.
 
         Args:
-            live: the chance that the seed gives, with which every recorded draw must agree; None if the seed is not known.
+            live: the chance of the seed, with which every recorded draw must agree; None if the seed is unknown.
         """
         self.draws: deque[tuple[str, Draw]] = deque()
         self._live = live
 
     def stream(self, name: str) -> GivenStream:
-        """Return the stream of a name."""
+        """Return a stream by name."""
         return GivenStream(name, lambda: self._take(name), self._live.stream(name) if self._live else None)
 
     def _take(self, name: str) -> Draw:
@@ -145,7 +145,7 @@ class ReplayChance:
 
 
 class GivenStream:
-    """A stream whose draws were fixed in advance. Every draw raises `ChanceError` if it cannot give what was fixed."""
+    """A stream of draws fixed in advance. A draw raises `ChanceError` if the fixed value is impossible there."""
 
     def __init__(self, name: str, take: Callable[[], Draw], live: LiveStream | None) -> None:
         self._name = name
@@ -159,7 +159,7 @@ class GivenStream:
         return index
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index, each with the probability of its weight."""
+        """Draw an index with a probability in proportion to its weight."""
         index = self._index(len(weights))
         if weights[index] < 1:
             raise ChanceError(f"stream {self._name} cannot give {index} here")
@@ -193,14 +193,14 @@ def _brief(draw: Draw) -> str:
 
 
 class FastChance:
-    """Plain fast chance for playouts: one generator for all streams, nothing recorded."""
+    """Fast chance for playouts: one generator for all streams, nothing recorded."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311 playouts need speed, not secrecy
         self._draw = self._random.random
 
     def stream(self, name: str) -> FastChance:
-        """Return the stream of a name."""
+        """Return a stream by name."""
         return self
 
     def below(self, n: int) -> int:
@@ -208,7 +208,7 @@ class FastChance:
         return int(self._draw() * n)
 
     def pick(self, weights: Sequence[int]) -> int:
-        """Draw an index, each with the probability of its weight."""
+        """Draw an index with a probability in proportion to its weight."""
         place = int(self._draw() * sum(weights))
         index = 0
         while place >= weights[index]:
@@ -224,7 +224,7 @@ class FastChance:
 
 
 def commitment(match_id: str, seed: int) -> str:
-    """Return what the agents are told of the seed before the match.
+    """Return the commitment to a seed that the agents receive before the match.
 
     It is the SHA-256, in hexadecimal, of the match id, a colon, and the seed in decimal digits.
     """
@@ -232,9 +232,9 @@ def commitment(match_id: str, seed: int) -> str:
 
 
 def rotation_seed(seed: int, rotation: int) -> int:
-    """Return the seed of one match of a block in which every rotation has its own.
+    """Return the seed of one match of a block whose rotations all have their own seeds.
 
-    It is the beginning of a SHA-256, 62 bits long: of the seed of the block in decimal digits, a slash, and the rotation, counted
+    It is the first 62 bits of the SHA-256 of the block's seed in decimal digits, a slash, and the rotation, counted
     from 0.
     """
     return int.from_bytes(hashlib.sha256(f"{seed}/{rotation}".encode()).digest()[:8]) >> 2

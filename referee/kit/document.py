@@ -1,8 +1,8 @@
-"""Read a JSON or TOML document that a person wrote, and note everything that is wrong with it.
+"""Read a JSON or TOML document written by a person, and note all its problems.
 
-A reader asks for what it needs (`document.integer("turn", 1, 11)`) and always gets a value of the right type. Where the
-document has no such value, the problem is noted with its place (`ports.rio.spaces`) and a stand-in is returned. So one
-reading finds all problems, and no input can make it raise.
+A reader reads each value that it needs (`document.integer("turn", 1, 11)`) and always gets one of the right type. If
+the document has no such value, the reader notes the problem with its place (`ports.rio.spaces`) and returns a stand-in.
+So one reading finds all problems, and no input can make it raise.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, NoReturn, TypeVar
 T = TypeVar("T")
 
 MAX_UNKNOWN = 20
-"""How many unknown entries of one table are named; the others are counted."""
+"""The number of unknown entries of one table that are named; the others are counted."""
 
 
 def parse_json(data: bytes) -> object:
-    """Parse JSON as RFC 8259 has it: UTF-8, no name twice in one object, no NaN or infinity.
+    """Parse JSON by RFC 8259: UTF-8, no duplicate name in an object, no NaN or infinity.
 
     Raises:
         ValueError: if it is anything else, or nested too deeply.
@@ -43,7 +43,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 class _Required:
-    """Marks that there is no default."""
+    """Marks an entry without a default."""
 
 
 REQUIRED = _Required()
@@ -53,11 +53,11 @@ class Document:
     """A table (JSON object) of a document.
 
     Attributes:
-        problems: what is wrong so far, one text for each problem, shared by all tables of a document.
+        problems: the problems so far, one text each, shared by all tables of a document.
     """
 
     def __init__(self, data: object, where: str, problems: list[str] | None = None) -> None:
-        """Wrap a table; `where` is what messages call its place."""
+        """Wrap a table; `where` is its place in messages."""
         self.problems: list[str] = [] if problems is None else problems
         self._where = where
         self._seen: set[str] = set()
@@ -73,7 +73,7 @@ class Document:
         self.problems.append(f"{self._place(key)} {problem}")
 
     def has(self, key: str) -> bool:
-        """Return whether there is such an entry."""
+        """Return whether the table has this entry."""
         return key in self._data
 
     def integer(self, key: str, low: int, high: int, default: int | _Required = REQUIRED) -> int:
@@ -104,7 +104,7 @@ class Document:
         return "" if isinstance(default, _Required) else default
 
     def choice(self, key: str, choices: Mapping[str, T], default: T | _Required = REQUIRED) -> T:
-        """Read one of the words in `choices`; return what it stands for."""
+        """Read one of the words in `choices`; return its value."""
         if not isinstance(default, _Required) and self._is_missing(key):
             return default
         value = self._get(key, REQUIRED)
@@ -115,7 +115,7 @@ class Document:
         return next(iter(choices.values())) if isinstance(default, _Required) else default
 
     def choices(self, key: str, choices: Mapping[str, T], default: Sequence[T] | _Required = REQUIRED) -> list[T]:
-        """Read a list of words in `choices`, each at most once; return what they stand for."""
+        """Read a list of words in `choices`, each at most once; return their values."""
         chosen: list[T] = []
         if not isinstance(default, _Required) and self._is_missing(key):
             return list(default)
@@ -136,7 +136,7 @@ class Document:
         length: int | None = None,
         default: Sequence[int] | _Required = REQUIRED,
     ) -> list[int]:
-        """Read a list of integers from `low` to `high`; of exactly `length` entries unless that is None."""
+        """Read a list of integers from `low` to `high`, of exactly `length` entries unless that is None."""
         if not isinstance(default, _Required) and self._is_missing(key):
             return list(default)
         values = []
@@ -165,7 +165,7 @@ class Document:
         return values
 
     def counts(self, key: str, names: Sequence[str], high: int, default: Sequence[int] | None = None) -> list[int]:
-        """Read how many there are of each name, from a table of the names that are not 0.
+        """Read the count of each name, from a table that lists the counts other than 0.
 
         Return the counts in the order of `names`. With a default, the entry may be missing.
         """
@@ -190,7 +190,7 @@ class Document:
         return inner
 
     def raw(self, key: str, default: object) -> object:
-        """Return an entry as it is, of whatever type."""
+        """Return an entry unchecked, of whatever type."""
         return self._get(key, default)
 
     def keys(self) -> Iterable[str]:
@@ -198,7 +198,7 @@ class Document:
         return self._data.keys()
 
     def finish(self) -> None:
-        """Note the entries that nobody asked for, here and in all tables inside."""
+        """Note the entries that no reader has read, here and in all inner tables."""
         unknown = [key for key in self._data if key not in self._seen]
         known = ", ".join(sorted(self._seen))
         for key in unknown[:MAX_UNKNOWN]:

@@ -1,11 +1,11 @@
-"""What pictures of a match say about it besides the board, in the same way for all games.
+"""The parts of a picture around the board, the same for all games.
 
-A strip at the top tells what has just happened: the step, the bot that acted and what it did, and the points that were
-scored by it and why. A table at the end tells what all points were for, and what decided the places. Marks show what has
-just changed on the board: by their form, which nothing else has, and not by their colour alone.
+A strip at the top shows the last step: its number, the bot that acted, its action, and the points scored and why. A
+table at the end lists the sources of all points, and the criteria that decided the places. Marks show the latest
+changes on the board. They have forms of their own and do not rely on colour.
 
-Drawings give each seat a *mark*: its piece, drawn around (0, 0), about 36 wide and 24 high. Sizes follow the width of the
-picture, so that the smallest text is legible when it is shown 800 pixels wide.
+Drawings give each seat a *mark*: its piece, drawn around (0, 0), about 36 wide and 24 high. Sizes follow the width of
+the picture, so that the smallest text is legible in a picture 800 pixels wide.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from referee.kit.svg import (
 )
 
 Breakdown = Sequence[Sequence[tuple[str, int]]]
-"""For each seat its points, as (what for, how many); the same sources in the same order for all."""
+"""The points of each seat, as (source, points); the same sources in the same order for all."""
 Criteria = Sequence[tuple[str, Sequence[int]]]
-"""What decides the places, first things first, as (name, value of each seat); the larger is the better."""
+"""The criteria for the places, most important first, as (name, value of each seat); a larger value is better."""
 
 
 class Gain(NamedTuple):
-    """Points that a seat has just scored, or lost."""
+    """Points that a seat has just scored or lost."""
 
     seat: int
     source: str
@@ -48,7 +48,7 @@ class Gain(NamedTuple):
 
 
 def gains(before: Breakdown, after: Breakdown) -> list[Gain]:
-    """Return what has changed from one breakdown to the next one, seat by seat; a source may come or go, as rounds do."""
+    """Return the changes from one breakdown to the next, seat by seat. A source may come or go, as rounds do."""
     found = []
     for seat, (olds, news) in enumerate(zip(map(dict, before), map(dict, after), strict=True)):
         found += [Gain(seat, source, new - olds.get(source, 0)) for source, new in news.items()]
@@ -68,7 +68,7 @@ def seats_in_words(seats: Sequence[int]) -> str:
 
 
 def clock(seconds: float) -> str:
-    """Write what is left on a clock: `1:05`, and below ten seconds `9.5 s`."""
+    """Format the time left on a clock: `1:05`, and below ten seconds `9.5 s`."""
     if seconds < 10:
         return f"{max(seconds, 0):.1f} s"
     return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
@@ -78,30 +78,30 @@ def clock(seconds: float) -> str:
 
 
 class Strip(NamedTuple):
-    """What the strip says; the words are the game's."""
+    """The contents of the strip; the words are the game's."""
 
     step: int
-    """How many actions have been played."""
+    """The number of actions played so far."""
     steps: int | None
-    """How many there are in all, if that is known."""
+    """The number of actions in the match, if known."""
     bots: Sequence[str]
-    """Who sits in each seat, as strangers wrote it."""
+    """The name of the bot in each seat; untrusted text."""
     seat: int | None
-    """Who acted; None at the beginning."""
+    """The seat that acted; None at the beginning."""
     what: str
-    """What that seat did."""
+    """The action of that seat, in words."""
     gained: Sequence[Gain]
-    """The points that were scored by it."""
+    """The points scored by the action."""
 
 
 def strip_height(width: float, said: Strip) -> float:
-    """Return how high the strip of a picture of this width is; higher if more is scored than one line has room for."""
+    """Return the height of the strip in a picture of this width. It grows if the gains need more than one line."""
     lines = max(1, len(_lines(width, said)))
     return round(width * (0.057 + 0.02 * (lines - 1)), 1)
 
 
 def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
-    """Draw the strip above the picture: from `-strip_height(width, said)` to 0, so that nothing else has to move."""
+    """Draw the strip above the picture, from `-strip_height(width, said)` to 0, so that nothing else has to move."""
     height, unit = strip_height(width, said), width / 84
     upper, left = -height + 2.15 * unit, 11.5 * unit
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
@@ -131,7 +131,7 @@ def strip(width: float, said: Strip, marks: Sequence[str]) -> str:
 
 
 def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
-    """Return what each seat has just scored, in as few lines of one, two or all seats as there is room for."""
+    """Return each seat's latest gain, in as few lines as the width allows: one, two or all seats to a line."""
     unit = width / 84
     scored = [
         (seat, _sum_in_words([gain for gain in said.gained if gain.seat == seat]))
@@ -143,7 +143,7 @@ def _lines(width: float, said: Strip) -> list[list[tuple[int, str]]]:
 
 
 def _sum_in_words(gained: Sequence[Gain]) -> str:
-    """Write what one seat has just scored: `+3 points: full holds +1, market tiles +2`."""
+    """Describe the latest gain of one seat: `+3 points: full holds +1, market tiles +2`."""
     total = sum(gain.points for gain in gained)
     unit = "point" if abs(total) == 1 else "points"
     if len(gained) == 1:
@@ -152,7 +152,7 @@ def _sum_in_words(gained: Sequence[Gain]) -> str:
 
 
 def _gained_in_words(gained: Sequence[Gain]) -> list[str]:
-    """Return what each seat has just scored: `Seat 1: +3 points: full holds +1, market tiles +2`."""
+    """Describe the latest gain of each seat: `Seat 1: +3 points: full holds +1, market tiles +2`."""
     return [
         f"Seat {seat}: {_sum_in_words([gain for gain in gained if gain.seat == seat])}"
         for seat in sorted({gain.seat for gain in gained})
@@ -160,12 +160,12 @@ def _gained_in_words(gained: Sequence[Gain]) -> list[str]:
 
 
 def sentences(said: Strip) -> list[str]:
-    """Return what was done, and who has scored by it; the names and the step are for others to say."""
+    """Return the action and the gains as sentences, without names and step."""
     return [said.what, *_gained_in_words(said.gained)]
 
 
 def strip_in_words(said: Strip) -> list[str]:
-    """Return what the strip says, as sentences without a full stop, for the description of the picture."""
+    """Return the contents of the strip as sentences without full stops, for the description of the picture."""
     count = f"Step {said.step}" if said.steps is None else f"Step {said.step} of {said.steps}"
     lines = [f"Seat {seat} is {printable(bot)}" for seat, bot in enumerate(said.bots)]
     if said.seat is None:
@@ -178,15 +178,15 @@ def strip_in_words(said: Strip) -> list[str]:
 
 
 def end_table_height(width: float, breakdown: Breakdown, criteria: Criteria) -> float:
-    """Return how high the table must be at this width for the text of a strip that is as wide."""
+    """Return the height of the table at this width, with text as large as that of an equally wide strip."""
     lines = len(_rows(range(len(breakdown)), breakdown, criteria))
     return round((lines + 5.2) * width / 84 * 1.85, 1)
 
 
 def _rows(order: Sequence[int], breakdown: Breakdown, criteria: Criteria) -> list[tuple[str, list[int], str]]:
-    """Return the lines of the table as name, value of each seat and kind: what points are for, their total, tie-breaks.
+    """Return the lines of the table as (name, value of each seat, kind): sources of points, their total, tie-breaks.
 
-    What is 0 for all, or equal, explains nothing and is left out.
+    Sources that are 0 for all seats and tie-breaks that are equal explain nothing and are left out.
     """
     totals = [sum(points for _, points in row) for row in breakdown]
     rows = [
@@ -209,15 +209,15 @@ def end_table(
     breakdown: Breakdown,
     criteria: Criteria,
 ) -> str:
-    """Draw what all points were for, and what decided the places, into a box with a corner at (0, 0).
+    """Draw the sources of all points and the deciding criteria into a box with a corner at (0, 0).
 
     Args:
         width: the width of the box.
-        height: its height; what is written is as large as fits.
-        seats: for each seat its mark and its name, which a stranger may have written.
+        height: its height; the text is as large as fits.
+        seats: the mark and name of each seat; names are untrusted text.
         ranks: their places.
         breakdown: their points.
-        criteria: what decides the places.
+        criteria: the criteria that decide the places.
     """
     order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
     lines = _rows(order, breakdown, criteria)
@@ -253,12 +253,12 @@ def end_table(
 
 
 def ordinal(place: int) -> str:
-    """Write a place: `1st`."""
+    """Write a place as an ordinal: `1st`."""
     return f"{place}{({1: 'st', 2: 'nd', 3: 'rd'}).get(place, 'th')}"
 
 
 def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
-    """Say in words what decided the places, and between whom, where that was not the first that anybody has anything of."""
+    """Name the tie-breaks and the places that they decided, or the usual criterion if none was needed."""
     order = sorted(range(len(ranks)), key=lambda seat: (ranks[seat], seat))
     usual = next((name for name, values in criteria if any(values)), criteria[0][0])
     said = []
@@ -276,7 +276,7 @@ def what_decided(ranks: Sequence[int], criteria: Criteria) -> str:
 
 
 def halo(x: float, y: float, radius: float) -> str:
-    """Mark a piece that has just come or changed: a ring of rays around it."""
+    """Mark a piece that has just come or changed with a ring of rays around it."""
     inner, outer, slant = radius, radius * 1.4, 0.7071
     rays = "".join(
         f"M{number(dx * inner)} {number(dy * inner)}l{number(dx * (outer - inner))} {number(dy * (outer - inner))}"
@@ -288,7 +288,7 @@ def halo(x: float, y: float, radius: float) -> str:
 
 
 def brackets(x: float, y: float, width: float, height: float) -> str:
-    """Mark a place or a panel in which something has just changed: four corners around it."""
+    """Mark a place or panel that has just changed with four corners around it."""
     arm = number(min(width, height) * 0.3)
     right, below = number(width), number(height)
     d = f"M0 {arm}v-{arm}h{arm}M{right} {arm}v-{arm}h-{arm}M0 {below}m{arm} 0h-{arm}v-{arm}M{right} {below}m-{arm} 0h{arm}v-{arm}"
@@ -296,7 +296,7 @@ def brackets(x: float, y: float, width: float, height: float) -> str:
 
 
 def arrow(x1: float, y1: float, x2: float, y2: float, gap: float = 0) -> str:
-    """Draw an arrow from where a piece was to where it is now; it stops `gap` short of both."""
+    """Draw an arrow from a piece's old place to its new one; it stops `gap` short of both."""
     length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
     if length <= 2 * gap + 12:
         return ""

@@ -1,10 +1,10 @@
-"""What drawings of all games are made of: the palette, and SVG elements as text.
+"""Building blocks for the drawings of all games: the palette, and SVG elements as text.
 
-A picture is short, because pages of matches carry it: what is the default in SVG is not written, text that says nothing else is
-bold, small and of the colour `INK`, as `document` says, and a piece that stands in many places is drawn once, in `pieces`.
-Only pieces have ids. An id names all that its piece looks like, so several pictures can stand in one page: equal ids are equal
-drawings. Nothing has a style sheet, a gradient, or a link out of the picture. Everything that is printed goes through `text`,
-which escapes it.
+Pages of matches contain many pictures, so a picture is short. SVG defaults are not written. Text is bold, small and of
+the colour `INK` by default, as set in `document`. A piece that stands in many places is drawn once, in `pieces`. Only
+pieces have ids. An id determines how its piece looks, so several pictures can stand in one page: equal ids are equal
+drawings. There are no style sheets, gradients, or links out of the picture. All text goes through `text`, which escapes
+it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ INK, FADED, DIM, LINE, DARK = "#efe7d3", "#a3b1b5", "#6d7e86", "#33444f", "#0d13
 BRASS, ALARM, PARCHMENT, STEEL, LAMP = "#d3a953", "#f08a6c", "#d6cbb0", "#8fb3c4", "#ffe9a8"
 
 SEAT_COLOURS = ("#68bdf4", "#eba31a", "#d4609f", "#f4f1e8", "#16966e")
-"""After Okabe and Ito, to be told apart by the colour-blind; each ship has its number all the same."""
+"""After Okabe and Ito, so that colour-blind people can tell them apart; each ship also has its number."""
 
 SMALLEST = 13.5
-"""The size of the smallest letters in a picture 1200 wide: they are 9 px high where it is shown 800 px wide."""
+"""The size of the smallest letters in a picture 1200 wide: 9 px high when it is displayed 800 px wide."""
 
 SANS = "'Avenir Next','Segoe UI','Helvetica Neue',Arial,'DejaVu Sans',sans-serif"
-"""The fonts of all text but names and headings; for the whole document."""
+"""The fonts of all text except names and headings, set for the whole document."""
 _SERIF = "Georgia,serif"
 
 
@@ -45,11 +45,11 @@ def _attribute(key: str, value: str | float) -> str:
 
 
 _DEFAULTS = {"stroke": ("none",), "stroke_width": (1,), "rx": (0,), "x": (0,), "y": (0,), "cx": (0,), "cy": (0,)}
-"""What SVG takes for granted, if nothing around it says otherwise."""
+"""SVG's default attributes, which are left out."""
 
 
 def number(value: float) -> str:
-    """Write a number as far as it can be seen: to a tenth of a unit, and to a hundredth if it is below 1."""
+    """Write a number with visible precision: to a tenth of a unit, or to a hundredth if it is below 1."""
     return f"{round(value, 1 if abs(value) >= 1 else 2) + 0:g}"  # + 0: never -0, which equals 0
 
 
@@ -82,7 +82,7 @@ def text(
 
 @lru_cache(maxsize=1 << 12)
 def width_of(words: str) -> float:
-    """About how wide words are, for size 1. Fonts differ: this goes by the widest of those named above."""
+    """Estimate the width of words at size 1. Fonts differ; this assumes the widest of those named above."""
     return sum(1.05 if unicodedata.east_asian_width(c) in "WF" else _WIDTHS.get(c, 0.64) for c in words)
 
 
@@ -90,18 +90,18 @@ _WIDTHS = {c: width for width, run in ((0.36, " .,:·'-!()|fijltI"), (0.53, "rsc
 
 
 def figure(x: float, y: float, content: object, size: float = 12, fill: str = INK, fit: float = 0) -> str:
-    """Return a bold number or word with its middle at x."""
+    """Return a bold number or word centred at x."""
     return text(x, y, content, size, fill, "middle", bold=True, fit=fit)
 
 
 def name_text(x: float, y: float, name: str, size: float, width: float, fill: str = INK) -> str:
-    """Return a name that a stranger wrote: shortened, and cut off at `width` whatever letters it is made of."""
+    """Return a stranger's name, shortened and clipped at `width` whatever its letters."""
     line = text(0, size * 1.1, cut(name, size, width), size, fill, bold=True, serif=True)
     return element("svg", line, x=x, y=y - size * 1.1, width=width, height=size * 1.5)
 
 
 def cut(name: str, size: float, width: float, *, bold: bool = True) -> str:
-    """Return a name that a stranger wrote, cut off where letters of this size would go beyond `width`, so that none is smaller."""
+    """Cut a stranger's name at `width`, so that the letters need not be smaller."""
     words = printable(name)
     while len(words) > 2 and width_of(words) * size * (1.13 if bold else 1) > width:
         words = words[:-2].rstrip() + "…"
@@ -109,7 +109,7 @@ def cut(name: str, size: float, width: float, *, bold: bool = True) -> str:
 
 
 def wrapped(words: str, size: float, width: float) -> list[str]:
-    """Break words at spaces into lines that are not wider than `width`, but for a single word that is."""
+    """Break words at spaces into lines of at most `width`; only a single long word may be wider."""
     lines: list[str] = []
     for word in words.split():
         if lines and width_of(f"{lines[-1]} {word}") * size <= width:
@@ -120,13 +120,13 @@ def wrapped(words: str, size: float, width: float) -> list[str]:
 
 
 def printable(name: str) -> str:
-    """Return a name without what could break document or line: control, direction and unpaired characters."""
+    """Return a name without control, direction and unpaired characters, which could break the document or the line."""
     cleaned = " ".join("".join(letter if letter.isprintable() else " " for letter in name).split())
     return (cleaned if len(cleaned) <= 22 else cleaned[:21].rstrip() + "…") or "—"
 
 
 def short(count: int) -> str:
-    """Return a number in at most five characters, for where there is little room."""
+    """Return a number in at most five characters, for small spaces."""
     return str(count) if count < 10_000 else f"{count // 1000}k" if count < 1_000_000 else f"{count // 1_000_000}M"
 
 
@@ -148,7 +148,7 @@ def box(
 
 
 def outline(stroke: str, thick: float) -> dict[str, str | float]:
-    """Return the attributes of a line around something; none if it has no line."""
+    """Return the attributes of an outline; empty if there is none."""
     return {"stroke": stroke, "stroke_width": thick} if stroke != "none" else {}
 
 
@@ -158,13 +158,13 @@ def circle(x: float, y: float, radius: float, fill: str, stroke: str = "none", t
 
 
 def path(d: str, fill: str = "none", stroke: str = "none", thick: float = 1, **more: str | float) -> str:
-    """Return lines and areas, in the notation of SVG."""
+    """Return lines and areas in SVG's path notation."""
     line = outline(stroke, thick)
     return element("path", d=d, fill=fill, **line, **more)
 
 
 def group(x: float, y: float, content: str, scale: float = 1, opacity: float = 1) -> str:
-    """Return pieces that are drawn around (0, 0), put elsewhere."""
+    """Return content drawn around (0, 0), moved to another place."""
     faint = {"opacity": opacity} if opacity < 1 else {}
     if found := _ONE_PIECE.fullmatch(content):  # it needs no group around it
         return piece(found[1], x, y, scale, opacity)
@@ -181,7 +181,7 @@ def _placed(x: float, y: float, scale: float) -> dict[str, str]:
 
 
 def piece(name: str, x: float, y: float, scale: float = 1, opacity: float = 1) -> str:
-    """Return one of the picture's `pieces`, which are drawn around (0, 0), put elsewhere."""
+    """Return one of the picture's `pieces`, which are drawn around (0, 0), moved to another place."""
     faint = {"opacity": opacity} if opacity < 1 else {}
     if scale == 1:
         return element("use", href=f"#{name}", x=x, y=y, **faint)
@@ -189,7 +189,7 @@ def piece(name: str, x: float, y: float, scale: float = 1, opacity: float = 1) -
 
 
 def pieces(drawn: Mapping[str, str]) -> str:
-    """Return the definitions of pieces by name; the name says all that the piece looks like, the game included."""
+    """Return the definitions of pieces by name. The name must determine how the piece looks, including its game."""
     return element("defs", "".join(element("g", content, id=name) for name, content in drawn.items()))
 
 
@@ -200,9 +200,9 @@ def document(width: float, top: float, height: float, title: str, described: str
         width: its width.
         top: the y of its upper edge.
         height: its height.
-        title: what it is a picture of, in plain text.
-        described: what is to be seen, in plain text, for those who hear it.
-        parts: what is drawn, as markup; the first part is the undermost.
+        title: the title of the picture, in plain text.
+        described: a description of the picture, in plain text, for screen readers.
+        parts: the elements, as markup; the first is at the bottom.
     """
     head = (element("title", escape(title, quote=False)), element("desc", escape(described, quote=False)))
     ground = element("rect", y=top, width=width, height=height, fill=NIGHT)
@@ -221,7 +221,7 @@ def document(width: float, top: float, height: float, title: str, described: str
 
 
 def spot(name: str, drawn: str) -> str:
-    """Return what is drawn as a spot: something that actions are about (`Game.spots`)."""
+    """Wrap a drawing as a spot: a place that actions refer to (`Game.spots`)."""
     return element("g", drawn, data_spot=name)
 
 

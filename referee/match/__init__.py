@@ -1,1 +1,1 @@
-"""The match machine: what follows from an answer, a deadline or a fault. Pure."""
+"""The match machine: the consequences of an answer, a deadline or a fault. Pure."""

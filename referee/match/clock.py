@@ -6,20 +6,21 @@ import re
 from dataclasses import dataclass
 
 TRANSIT_SECONDS = 0.1
-"""How long after its deadline an answer from outside of the referee's process still counts.
+"""The grace period in which an answer from outside the referee's process still counts after its deadline, in seconds.
 
-On its way, a question and its answer wait for the machine at places that the referee cannot see. What is used of this time is
-charged like any other: it is missing from the bank afterwards.
+A question and its answer wait in the machine at places that the referee cannot see. The clock charges this time like
+any
+other: it is missing from the bank afterwards.
 """
 _NUMBER = r"(\d{1,7}(?:\.\d{1,6})?)"
 
 
 @dataclass(frozen=True, slots=True)
 class TimeControl:
-    """How long a seat may think: `bank+increment/cap`, in seconds, such as `60+0.5/10`.
+    """A seat's time to think: `bank+increment/cap`, in seconds, such as `60+0.5/10`.
 
-    When a seat is asked, the increment is added to its bank. The decision may take what is then in the bank, but no
-    longer than the cap. What it took is subtracted from the bank.
+    When the referee asks a seat for a decision, it adds the increment to the seat's bank. The decision may take as long
+    as the bank then allows, but no longer than the cap. The time it took is subtracted from the bank.
     """
 
     bank: float
@@ -47,10 +48,10 @@ class TimeControl:
 
 
 class SeatClock:
-    """What one seat has left.
+    """The clock of one seat.
 
     Attributes:
-        bank: what is in the bank, in seconds; negative while time is owed that a decision took beyond it.
+        bank: the time in the bank, in seconds; negative if a decision took longer than the bank allowed.
     """
 
     __slots__ = ("_control", "bank")
@@ -60,10 +61,10 @@ class SeatClock:
         self.bank = control.bank
 
     def ask(self) -> float:
-        """Add the increment for a decision; return how long the decision may take, in seconds."""
+        """Add the increment for a decision; return the time that the decision may take, in seconds."""
         self.bank += self._control.increment
         return max(0.0, min(self.bank, self._control.cap))
 
     def charge(self, seconds: float) -> None:
-        """Take what a decision took out of the bank."""
+        """Subtract the time of a decision from the bank."""
         self.bank -= seconds

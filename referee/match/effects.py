@@ -1,4 +1,4 @@
-"""What the match machine tells its driver to do, and what it says of a decision."""
+"""The instructions of the match machine to its driver, and its description of a decision."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from referee.match.result import Fault, Result
 
 
 class Decider(Enum):
-    """Who decided for an action; the values are the words of records."""
+    """The origin of an action; the values are the words of records."""
 
     AGENT = "agent"
     FORCED = "forced"
     """There was only one legal action."""
     CLOCK = "clock"
-    """Time was up: the default."""
+    """Time was up: the default was played."""
     DEFAULT = "default"
-    """The seat is out: the default."""
+    """The seat is out: the default was played."""
 
 
 class Refusal(Enum):
-    """Why an answer is refused; the names are those of `Rejected.Reason` on the wire."""
+    """The reason for refusing an answer; the names are those of `Rejected.Reason` on the wire."""
 
     ILLEGAL = "illegal"
     STALE = "stale"
@@ -33,7 +33,7 @@ class Refusal(Enum):
 
 
 class Withdrawal(Enum):
-    """Why a decision is withdrawn; the names are those of `Withdrawn.Reason` on the wire."""
+    """The reason for withdrawing a decision; the names are those of `Withdrawn.Reason` on the wire."""
 
     TIMEOUT = "timeout"
     WINDOW = "window"
@@ -41,67 +41,67 @@ class Withdrawal(Enum):
 
 
 class Played(NamedTuple):
-    """An action that a seat or a spectator may know of."""
+    """An action known to a seat or a spectator."""
 
     seat: Seat
     action: Action
 
 
 class SeatNow(NamedTuple):
-    """How a seat stands, as far as everybody may know it."""
+    """The public standing of a seat."""
 
     rank: int
-    """Its place, were the match to end now."""
+    """Its place if the match ended now."""
     score: int
     deciding: bool
-    """Whether it is to decide."""
+    """True if it has a decision to make."""
     thought: float
-    """What its decisions were charged up to its last public action, in seconds; more would tell of a secret plan."""
+    """Seconds charged for its decisions up to its last public action. Later charges would betray a secret plan."""
     out: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Happened:
-    """What spectators are told at one moment."""
+    """The news for spectators at one moment."""
 
     played: Sequence[Played]
-    """What was played since the last moment, as far as they may know."""
+    """The actions since the last moment that they may know."""
     seen: Observation
     seats: Sequence[SeatNow]
     result: Result | None
-    """The result, at the end."""
+    """The result, at the end of the match."""
     told: int
-    """How many actions spectators could learn of since the match began, those of `played` included."""
+    """The number of actions that spectators could learn of since the match began, including those of `played`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What a decision took, in seconds: `wall - lag <= charged <= wall`."""
+    """The time that a decision took, in seconds: `wall - lag <= charged <= wall`."""
 
     charged: float
-    """From handing the question to the transport to the arrival of the answer."""
+    """From handing the question to the transport until the arrival of the answer."""
     wall: float
-    """From the moment that the seat was to be asked to the moment that its answer was read."""
+    """From the moment that the referee had the question ready until it read the answer."""
     lag: float
-    """How late the referee was meanwhile, given back or not."""
+    """The referee's own delay meanwhile, whether given back or not."""
 
 
 class Decision:
-    """A decision that is put to a seat.
+    """A decision put to a seat.
 
     Attributes:
-        number: names the decision; answers repeat it.
-        seat: who is to decide.
+        number: identifies the decision; answers repeat it.
+        seat: the seat that is to decide.
         actions: the legal actions.
-        played: what was played since the seat was last asked, as far as it may know.
-        dropped: why the rest of its last answer was not played; empty if all of it was.
+        played: the actions since the seat's last decision that it may know.
+        dropped: the reason why the rest of its last answer was not played; empty if all of it was.
         put_at: when the machine put the question, in seconds.
         asked_at: when the question was handed to the transport, in seconds; `put_at` until then.
         is_sent: whether the question has been handed to the transport.
-        budget: how long the decision may take, in seconds, without the window.
-        bank: what was in the seat's bank when it was asked, in seconds.
-        previous: what the seat's previous decision took; None before the first.
-        lag: how late the referee has been since the question was put, in seconds.
+        budget: the time that the decision may take, in seconds, without the window.
+        bank: the seat's bank when the question was put, in seconds.
+        previous: the time that the seat's previous decision took; None before the first.
+        lag: the referee's delay since the question was put, in seconds.
         window: the window that the decision shares with other seats, or None.
         window_deadline: when that window closes, in seconds.
     """
@@ -160,19 +160,19 @@ class Decision:
 
     @property
     def observation(self) -> Observation:
-        """What the seat may know; written at the first use, which must come before the next action."""
+        """The seat's observation. It is computed at the first use, which must come before the next action."""
         if self._observation is None:
             self._observation = self._state.observation(self.seat)
         return self._observation
 
     @property
     def ends_with_window(self) -> bool:
-        """Whether the window closes no later than the seat's own time is up."""
+        """True if the window closes before or together with the seat's own time."""
         return self.window is not None and self.window_deadline <= self.asked_at + self.budget
 
     @property
     def deadline(self) -> float:
-        """When the decision must have been answered: the end of the seat's own time, or of the window."""
+        """The time limit of the decision: the end of the seat's own time, or of the window."""
         return self.window_deadline if self.ends_with_window else self.asked_at + self.budget
 
 
@@ -204,7 +204,7 @@ class Reject:
     message: str
     strikes: int
     left: float
-    """Seconds left for the open decision; 0 if none is open."""
+    """The time left for the open decision, in seconds; 0 if none is open."""
 
 
 @dataclass(slots=True)
@@ -218,14 +218,14 @@ class Withdraw:
 
 @dataclass(slots=True)
 class NewDeadline:
-    """Tell a seat that its open decision has another deadline; the decision itself is unchanged."""
+    """Send a seat the new deadline of its open decision; the decision itself is unchanged."""
 
     decision: Decision
 
 
 @dataclass(slots=True)
 class Dismiss:
-    """A seat is out: nothing more will be asked of it."""
+    """Put a seat out of the match: it gets no more decisions."""
 
     seat: Seat
     fault: Fault
@@ -233,12 +233,12 @@ class Dismiss:
 
 @dataclass(slots=True)
 class Show:
-    """Something happened that spectators may see."""
+    """Show spectators an action, or a change that they may see."""
 
     played: tuple[Played, ...]
-    """What they may know was played: an action, or nothing."""
+    """The actions that they may know: one or none."""
     seen: Observation | None
-    """What they saw then; None if the match has no spectators."""
+    """Their observation after it; None if the match has no spectators."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""What a house bot must do: a bot that comes with Dogana and can play in the referee's own process."""
+"""The interface of a house bot: a bot that comes with Dogana and can play in the referee's own process."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from referee.game import Action, Game, Observation, Seat, Setup
 
 
 class HouseDecision(Protocol):
-    """What a house bot is asked; `referee.match.effects.Decision` is one."""
+    """A decision put to a house bot; `referee.match.effects.Decision` is one."""
 
     @property
     def observation(self) -> Observation:
-        """What the seat may know."""
+        """The seat's observation."""
         ...
 
     @property
@@ -26,14 +26,14 @@ class HouseBot(Protocol):
     """A bot that plays one seat of one match."""
 
     def __init__(self, game: Game, setup: Setup, match_id: str, seat: Seat) -> None:
-        """Take a seat. A bot derives all chance it uses from these arguments, so that matches can be repeated."""
+        """Take a seat. A bot derives all its chance from these arguments, so that matches can be repeated."""
         ...
 
     @staticmethod
     def plays(game: Game) -> bool:
-        """Tell whether the bot can play a game."""
+        """Return whether the bot can play a game."""
         ...
 
     def choose(self, decision: HouseDecision) -> int | Sequence[Action]:
-        """Answer with an index into the legal actions, or with actions to be played in a row."""
+        """Answer with an index into the legal actions, or with actions to be played in order."""
         ...

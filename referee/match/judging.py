@@ -1,4 +1,4 @@
-"""Whether an answer can be played. Pure."""
+"""Judge whether an answer can be played. Pure."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from referee.match.effects import Refusal
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why an answer is refused."""
+    """The refusal of an answer."""
 
     refusal: Refusal
     rule: str
-    """The number of the rule that it breaks; empty if there is none."""
+    """The number of the rule that the answer breaks; empty if there is none."""
     message: str
 
 
 def judge(
     state: State, seat: Seat, legal: Sequence[Action], choice: int | Sequence[Action] | str
 ) -> list[Action] | Refused:
-    """Return the actions of an answer, of which the first is legal, or why the answer is refused.
+    """Return the actions of an answer, of which the first is legal, or the refusal of the answer.
 
     Args:
-        state: where the match stands.
-        seat: who answers.
+        state: the state of the match.
+        seat: the seat that answers.
         legal: the legal actions of the seat.
-        choice: an index into them, or actions to be played in a row, or (a text) why it is neither.
+        choice: an index into them, or actions to be played in order, or (a text) the reason why it is neither.
     """
     if isinstance(choice, str):
         return Refused(Refusal.MALFORMED, "", choice)
@@ -47,7 +47,7 @@ def judge(
 
 
 def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
-    """Return why an action is not legal, and the number of the rule that says so."""
+    """Return the reason why an action is not legal, and the number of the rule."""
     try:
         state.clone().apply(seat, action, LiveChance(0))
     except IllegalAction as error:
@@ -56,11 +56,11 @@ def why_illegal(state: State, seat: Seat, action: Action) -> tuple[str, str]:
 
 
 def why_dropped(state: State, seat: Seat, answer: Sequence[Action], rest: Sequence[Action]) -> str:
-    """Return why the rest of an answer is not played; empty if its first action can be.
+    """Return the reason why the rest of an answer is not played; empty if its first action can be.
 
     Args:
-        state: where the match stands when all before the rest has been played.
-        seat: who answers.
+        state: the state of the match after all actions before the rest.
+        seat: the seat that answers.
         answer: all actions of the answer.
         rest: those that have not been played.
     """

@@ -1,48 +1,50 @@
-"""The match machine: what follows from an answer, a deadline or a fault. Pure: no clock, socket, file or process.
+"""The match machine: the consequences of an answer, a deadline or a fault. Pure: no clock, socket, file or process.
 
 Theory of operation
 -------------------
-The one driver (`referee/live/matches/driver.py`) tells the machine what happened, with the time in seconds on a monotonic clock.
-Each of these methods returns *effects*, which the driver must carry out in their order:
+The one driver (`referee/live/matches/driver.py`) reports each event to the machine, with the time in seconds on a
+monotonic clock. Each of these methods returns *effects*, which the driver must carry out in their order:
 
-    start       the match begins                    choose      an answer was read
-    sent        a question was handed over          tick        time has passed
-    fault       a seat cannot go on                 lost, back  a remote seat's connection
-    lagged      the referee was late
+  start       the match begins                    choose      an answer was read
+  sent        a question was handed over          tick        time has passed
+  fault       a seat cannot go on                 lost, back  a remote seat's connection
+  lagged      the referee was late
 
-    Store       append a line to the record: always before anything that depends on it is sent
-    Ask         put a decision to a seat            Reject      refuse an answer
-    Withdraw    take a decision back                NewDeadline an open decision has another deadline
-    Dismiss     a seat is out: end its connection   Show        tell the spectators
-    Finish      the match is over
+  Store       append a line to the record: always before anything that depends on it is sent
+  Ask         put a decision to a seat            Reject      refuse an answer
+  Withdraw    take a decision back                NewDeadline an open decision has another deadline
+  Dismiss     a seat is out: end its connection   Show        inform the spectators
+  Finish      the match is over
 
 A seat that is to act is in one of two conditions once a method has returned:
 
-    asked    it has an open decision, with a number and a deadline
-    out      the rules' default has been played for it
+  asked    it has an open decision, with a number and a deadline
+  out      the rules' default has been played for it
 
-A decision with one legal action is played without asking. All seats to act are asked at once. An open decision stays open
-until it is answered, its deadline passes, or other seats change what the seat may do. A new deadline (a sand timer that
-starts or stops) does not close it.
+A decision with one legal action is played without asking. All seats to act are asked at once. An open decision stays
+open until it is answered, its deadline passes, or other seats change the seat's legal actions. A new deadline (a sand
+timer that starts or stops) does not close it.
 
-What a decision is charged: the time from handing the question to the transport to the arrival of the answer. The driver
-says how long the answer waited to be read. Handing over counts as late for at most `MAX_SENDING_SECONDS`, so that an agent
-that does not read gains no time. Nothing else is given back. An answer counts until a moment after its deadline
-(`TRANSIT_SECONDS`), for the way there and back; that is charged, and missing from the bank afterwards. How late the referee was while the decision was open is
-recorded beside the charge (`Timing`).
+A decision is charged the time from handing the question to the transport until the arrival of the answer. The driver
+says how long the answer waited to be read. The delay before handing over counts as the referee's for at most
+`MAX_SENDING_SECONDS`, so that an agent that does not read gains no time. Nothing else is given back. An answer counts
+until a moment after its deadline (`TRANSIT_SECONDS`), to allow for transmission; that time is charged, and missing from
+the bank afterwards. The record has the referee's delay while the decision was open beside the charge (`Timing`).
 
-What happens to an answer (the first line that applies):
+An answer is treated by the first line that applies:
 
-    the seat has no open decision of that number           Reject STALE, no strike
-    it arrived after the deadline                          timeout (as by tick), then Reject STALE
-    it names no action, or an action of another game       Reject MALFORMED, a strike
-    its (first) action is not legal                        Reject ILLEGAL, a strike
-    otherwise                                              played; then its further actions while the seat stays to act and
-                                                           each is legal; the rest is dropped without a strike
+  the seat has no open decision of that number           Reject STALE, no strike
+  it arrived after the deadline                          timeout (as by tick), then Reject STALE
+  it names no action, or an action of another game       Reject MALFORMED, a strike
+  its (first) action is not legal                        Reject ILLEGAL, a strike
+  otherwise                                              played; then its further actions while the seat stays to act
+  and
+                                                         each is legal; the rest is dropped without a strike
 
-What happens at a deadline: the rules' default is played (`clock`) for the decision that expired. If that decision was a step
-of a larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
-shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is out.
+At a deadline, the machine plays the rules' default (`clock`) for the expired decision. If that decision was a step of a
+larger one (`State.part_of`), defaults complete that larger decision and nothing else. The seat gets a strike, unless a
+shared window closed. A seat that is away (its connection is lost) at its deadline is out. At the last strike a seat is
+out.
 An out seat stays out: its decisions are played by `default_action`, and it ranks behind all others, first out last.
 """
 
@@ -78,44 +80,44 @@ from referee.match.plan import MatchDigest, MatchPlan, state_digest
 from referee.match.result import Fault, Outcome, Result, SeatResult, closing_lines, final_ranks, milliseconds
 
 STRIKES_ALLOWED = 3
-"""At this strike a seat is out."""
+"""A seat with this number of strikes is out."""
 MAX_SENDING_SECONDS = 0.1
-"""The most that handing a question to the transport can be late, in seconds."""
+"""The longest delay in handing a question to the transport that counts as the referee's, in seconds."""
 STATE_DIGEST_EVERY = 32
-"""How many actions there are between two digests of the state in a record."""
+"""The number of actions between two digests of the state in a record."""
 
 
 class DrawnChance(Protocol):
-    """Chance that keeps what was drawn, for the record: live, or as it was recorded."""
+    """Live or recorded chance that keeps its draws for the record."""
 
     draws: list[tuple[str, Draw]]
-    """(stream, draw) of the draws so far, in order; the machine empties it."""
+    """The draws so far as (stream, draw), in order; the machine empties the list."""
 
     def stream(self, name: str) -> Stream:
-        """Return the stream of a name."""
+        """Return a stream by name."""
         ...
 
 
 @dataclass(slots=True)
 class _SeatState:
-    """What the machine keeps of one seat."""
+    """The machine's data about one seat."""
 
     clock: SeatClock
     asked: int = 0
-    """How many decisions it was asked for. Each seat has its own numbers: shared ones would tell how often others are asked."""
+    """The number of its decisions so far. Each seat has its own count: a shared one would betray other seats."""
     open: Decision | None = None
     previous: Timing | None = None
-    """What its last closed decision took."""
+    """The time that its last closed decision took."""
     charged: float = 0.0
     charged_in_public: float = 0.0
-    """What it was charged up to its last public action."""
+    """The time charged up to its last public action."""
     wall: float = 0.0
     lag: float = 0.0
     """Sums over its closed decisions, in seconds."""
     strikes: int = 0
     fault: Fault | None = None
     out_order: int = 0
-    """How many seats were out before this one, if it is out."""
+    """The number of seats that went out before this one, if it is out."""
     away: bool = False
     decisions: int = 0
     played: list[Played] = field(default_factory=list)
@@ -135,10 +137,11 @@ class Match:
         """Prepare a match.
 
         Args:
-            plan: what is fixed.
-            state: where the match starts; made with `chance`, whose draws so far are recorded as the start's.
+            plan: the terms of the match.
+            state: the first state; made with `chance`, whose draws so far are recorded with the start.
             chance: the chance of the match.
-            transit: how long after its deadline an answer still counts, in seconds (`referee.match.clock.TRANSIT_SECONDS`).
+            transit: the time after its deadline in which an answer still counts, in seconds
+                (`referee.match.clock.TRANSIT_SECONDS`).
         """
         self.plan = plan
         self.state = state
@@ -152,14 +155,14 @@ class Match:
         self._window: Window | None = None
         self._window_deadline = 0.0
         self._outs = 0
-        self._legal: dict[Seat, list[Action]] = {}  # lists of the present state, kept from settling for asking
+        self._legal: dict[Seat, list[Action]] = {}  # legal actions in the present state, cached by `_settle` for `_ask`
         self._effects: list[Effect] = []
         self._now = 0.0
 
-    # what happened, told by the driver
+    # events reported by the driver
 
     def start(self, now: float, absent: Mapping[Seat, Fault]) -> list[Effect]:
-        """Begin the match without the seats that are `absent` from the start; call it once."""
+        """Begin the match without the seats that are `absent` from the start; call this once."""
         draws = self._take_draws()
         self._effects.append(Store({"type": "start", "chance": draws, "state": state_digest(self.state)}))
         self._digest.note_draws(draws)
@@ -170,9 +173,10 @@ class Match:
         return self._take_effects()
 
     def sent(self, seat: Seat, number: int, now: float) -> None:
-        """Start the time of a decision: its question is handed to the transport, for the first time.
+        """Start the time of a decision: its question was handed to the transport for the first time.
 
-        An agent that does not read can delay that. So no more than `MAX_SENDING_SECONDS` of the delay count as the referee's.
+        An agent that does not read can delay this. So at most `MAX_SENDING_SECONDS` of the delay count as the
+        referee's.
         """
         decision = self._seats[seat].open
         if decision is not None and decision.number == number and not decision.is_sent:
@@ -180,7 +184,7 @@ class Match:
             decision.asked_at = min(now, decision.put_at + MAX_SENDING_SECONDS)
 
     def lagged(self, seconds: float, now: float) -> None:
-        """Note that the referee was late by `seconds` until `now`. It is recorded; no deadline moves."""
+        """Record that the referee was late by `seconds` until `now`. No deadline moves."""
         for player in self._seats:
             decision = player.open
             if decision is not None:
@@ -192,10 +196,11 @@ class Match:
         """Judge an answer.
 
         Args:
-            seat: who answers.
+            seat: the seat that answers.
             number: the decision that is answered.
-            choice: an index into the legal list, or actions to be played in a row, or (a text) why it is neither.
-            now: when it was read, in seconds.
+            choice: an index into the legal list, or actions to be played in order, or (a text) the reason why it is
+                neither.
+            now: when the answer was read, in seconds.
             waited: how long it had been waiting to be read, in seconds.
         """
         self._now = now
@@ -218,7 +223,7 @@ class Match:
         return self._take_effects()
 
     def tick(self, now: float, read_until: float) -> list[Effect]:
-        """Close every decision that ended before `read_until`: all answers that arrived until then have been read."""
+        """Close every decision that ended before `read_until`. Earlier answers must all have been read."""
         self._now = now
         while self.result is None:
             late = [player.open for player in self._seats if player.open and self._end(player.open) < read_until]
@@ -226,7 +231,7 @@ class Match:
                 break
             decision = min(late, key=lambda decision: (decision.deadline, decision.seat))
             if decision.ends_with_window:
-                for player in self._seats:  # together: what one seat is closed with must not depend on the next
+                for player in self._seats:  # together: the default of one seat must not depend on that of the next
                     if player.open is not None and player.open.window == decision.window:
                         self._expire(player.open)
             else:
@@ -235,7 +240,7 @@ class Match:
         return self._take_effects()
 
     def fault(self, seat: Seat, fault: Fault, now: float) -> list[Effect]:
-        """Put a seat out that cannot go on."""
+        """Put out a seat that cannot go on."""
         self._now = now
         if self.result is None and self._seats[seat].fault is None:
             self._put_out(seat, fault)
@@ -243,33 +248,33 @@ class Match:
         return self._take_effects()
 
     def lost(self, seat: Seat) -> None:
-        """Note that a remote seat has lost its connection; its clock runs on, and it may come back."""
+        """Note that a remote seat has lost its connection. Its clock runs on, and it may come back."""
         self._seats[seat].away = True
 
     def back(self, seat: Seat) -> list[Effect]:
-        """Put its open decision again to a remote seat that has come back, with the time that is left."""
+        """Put its open decision to a remote seat again after it has come back, with the remaining time."""
         player = self._seats[seat]
         player.away = False
         return [] if player.open is None else [Ask(player.open)]
 
-    # what the driver may ask
+    # queries by the driver
 
     def next_deadline(self) -> float | None:
-        """Return when the first open decision ends, in seconds; None if no decision is open."""
+        """Return the end of the open decision that ends first, in seconds; None if no decision is open."""
         deadlines = [self._end(player.open) for player in self._seats if player.open is not None]
         return min(deadlines, default=None)
 
     def is_asked(self, seat: Seat, number: int | None = None) -> bool:
-        """Tell whether a seat has an open decision: any, or that of a number."""
+        """Return whether a seat has an open decision, or the one with this number."""
         decision = self._seats[seat].open
         return decision is not None and number in (None, decision.number)
 
     def is_out(self, seat: Seat) -> bool:
-        """Tell whether a seat is out."""
+        """Return whether a seat is out."""
         return self._seats[seat].fault is not None
 
     def seats_now(self) -> list[SeatNow]:
-        """Return how each seat stands, as far as everybody may know it."""
+        """Return the public standing of each seat."""
         deciding, ranks, scores = self.state.seats_to_act(), self._final_ranks(), self.state.scores()
         return [
             SeatNow(ranks[seat], scores[seat], seat in deciding, player.charged_in_public, player.fault is not None)
@@ -277,7 +282,7 @@ class Match:
         ]
 
     def strikes(self, seat: Seat) -> int:
-        """Count the strikes of a seat."""
+        """Return the number of strikes of a seat."""
         return self._seats[seat].strikes
 
     # answers
@@ -306,7 +311,7 @@ class Match:
         self._go_on()
 
     def _end(self, decision: Decision) -> float:
-        """Until when an answer counts. A seat that has no time left at all gets none for the way either."""
+        """Return the latest time at which an answer counts. A seat without time left gets no transit time either."""
         return decision.deadline + (self._transit if decision.budget > 0 else 0.0)
 
     def _close(self, decision: Decision, arrived: float, now: float) -> Timing:
@@ -315,13 +320,14 @@ class Match:
         Args:
             decision: the decision.
             arrived: when its answer arrived, or its deadline passed, in seconds.
-            now: when that was read, in seconds.
+            now: when the answer was read or the deadline noticed, in seconds.
         """
         player = self._seats[decision.seat]
         player.open = None
         charged, wall = max(0.0, arrived - decision.asked_at), now - decision.put_at
         lag = max(min(decision.lag, wall), wall - charged)
-        # What is charged is what is recorded, to the microsecond: so the bank can be recomputed from the record.
+        # The charge is rounded as in the record, to the microsecond, so that the bank can be recomputed from the
+        # record.
         timing = player.previous = Timing(round(charged, 6), round(wall, 6), round(lag, 6))
         player.clock.charge(timing.charged)
         player.charged += timing.charged
@@ -350,7 +356,7 @@ class Match:
     # time
 
     def _expire(self, decision: Decision) -> None:
-        """Close a decision whose deadline has passed, and play what the rules say for it."""
+        """Close a decision whose deadline has passed, and play the default of the rules."""
         seat = decision.seat
         deadline = decision.deadline
         timing = self._close(decision, deadline, deadline)
@@ -390,7 +396,7 @@ class Match:
         self._effects += [Store(line), Dismiss(seat, fault)]
 
     def _go_on(self) -> None:
-        """Play what needs no answer, then ask every seat that is to act and has no open decision."""
+        """Play everything that needs no answer, then ask every seat to act that has no open decision."""
         if self.result is not None:
             return
         overtaken = True
@@ -405,7 +411,7 @@ class Match:
         asked = [self._ask(seat) for seat in seats if self._seats[seat].open is None]
         if len(seats) > 1:
             for decision in asked:
-                _ = decision.observation  # all are shown the same moment, whoever answers first
+                _ = decision.observation  # all see the same moment, whoever answers first
         self._effects += map(Ask, asked)
 
     def _look_at_window(self) -> None:
@@ -415,9 +421,9 @@ class Match:
         self._window = window
 
     def _withdraw_overtaken(self) -> bool:
-        """Withdraw every open decision of a seat that is not to act any more, or whose legal actions have changed.
+        """Withdraw every open decision of a seat that is no longer to act, or whose legal actions have changed.
 
-        An open decision that stays is told its new deadline if a window has opened or closed.
+        If a window has opened or closed, the open decisions that stay get their new deadline.
         """
         seats = self.state.seats_to_act()
         found = False
@@ -435,15 +441,15 @@ class Match:
         return found
 
     def _withdraw(self, decision: Decision) -> None:
-        # Its deadline may have passed, too, with the one that led to this: no decision is charged more than it may take.
+        # Its deadline may also have passed, with the one that led here: no decision is charged more than its budget.
         timing = self._close(decision, min(self._now, self._end(decision)), self._now)
         self._effects.append(Store({"type": "withdrawn", "seat": decision.seat, **_times(timing)}))
         self._effects.append(Withdraw(decision.seat, decision.number, Withdrawal.OVERTAKEN))
 
     def _settle(self, answering: Seat | None = None, rest: list[Action] | None = None) -> None:
-        """Play forced actions and the defaults of out seats until none is left.
+        """Play forced actions and the defaults of out seats until there are none left.
 
-        Forced actions that an answer names are removed from `rest`, which belongs to the seat `answering`.
+        Forced actions that an answer names are removed from `rest`, the remaining actions of the seat `answering`.
         """
         while True:
             for seat in self.state.seats_to_act():
@@ -558,7 +564,7 @@ class Match:
 
 
 def _times(timing: Timing | None) -> dict[str, float]:
-    """Return the times in the line that ends a decision, in milliseconds; none in other lines."""
+    """Return the times in milliseconds for the line that ends a decision; empty for other lines."""
     if timing is None:
         return {}
     return {
@@ -569,7 +575,7 @@ def _times(timing: Timing | None) -> dict[str, float]:
 
 
 def _late(decision: Decision) -> str:
-    """Return what time a decision had and did not keep to, in words."""
+    """Return a message about a missed deadline."""
     if decision.budget <= 0:
         return f"decision {decision.number} had no time: the bank was empty"
     budget = f"{decision.budget:.3f}".rstrip("0").rstrip(".") if decision.budget >= 0.001 else "less than 0.001"

@@ -1,4 +1,4 @@
-"""Everything that is fixed before a match begins, and the hash of what is then played."""
+"""The plan of a match, fixed before it begins, and the hash of the match played."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from referee.match.clock import TimeControl
 
 @dataclass(frozen=True, slots=True)
 class MatchPlan:
-    """Everything that is fixed before a match begins."""
+    """All facts that are fixed before a match begins."""
 
     game: Game
     setup: Setup
     match_id: str
     seed: int
     bots: Sequence[str]
-    """What each seat is called in the record."""
+    """The name of each bot in the record, by seat."""
     control: TimeControl
     position: Mapping[str, Any] | None = None
     """The position to start from, as `State.to_json` writes it; None for a new match."""
     reveals_seed: bool = True
-    """Whether the end of the match reveals the seed; not while other matches are to be played from the same one."""
+    """True if the end of the match reveals the seed. It must not if later matches use the same seed."""
     committed: str = ""
-    """What a record says that the agents were told of the seed; empty if that follows from the seed."""
+    """The commitment to the seed as a record has it; empty if it follows from the seed."""
 
     @property
     def seed_commitment(self) -> str:
-        """What the agents are told of the seed."""
+        """The commitment to the seed that the agents receive."""
         return self.committed or commitment(self.match_id, self.seed)
 
 
 def match_id_for(game: Game, setup: Setup, seed: int, position: Mapping[str, Any] | None = None) -> str:
-    """Derive a match's id from what is played, not from who plays, so that bots that draw from it can be repeated."""
+    """Derive a match's id from its terms and seed, not its players: bots that draw from it repeat their choices."""
     text = repr((game.name, setup.seats, sorted(setup.options.items()), setup.board_data, seed, position))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -60,11 +60,11 @@ def state_digest(state: State) -> str:
 
 
 class MatchDigest:
-    """What was played, as a hash: equal for equal game, board, options, start, actions, draws and result.
+    """A hash of a match: equal for equal game, board, options, start, actions, draws and result.
 
-    Names, times and the seed do not go in: two matches that were played alike are one piece of evidence, whatever their seeds.
-    Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may answer in any
-    order without anything being played differently.
+    Names, times and the seed are left out: two matches that were played alike are one piece of evidence, whatever their
+    seeds. Actions are hashed seat by seat and draws stream by stream, because seats that decide simultaneously may
+    answer in any order without changing the play.
     """
 
     def __init__(self, plan: MatchPlan) -> None:

@@ -1,4 +1,4 @@
-"""How a match ended: for each seat, and as a whole."""
+"""The result of a match: for each seat, and as a whole."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from referee.game import Seat
 
 MAX_LAG_SHARE = 0.1
-"""A match in which the referee was late for a larger share of the time is flagged (`Result.lagged`),"""
+"""A match is flagged (`Result.lagged`) if the referee was late for a larger share of the time than this,"""
 MAX_MEAN_LAG = 0.005
-"""if it was late by more than this on average, in seconds: the share says nothing where bots answer in a moment."""
+"""and late by more than this on average, in seconds: the share proves nothing where bots answer in a moment."""
 
 
 class Outcome(Enum):
-    """How a seat came through a match; the values are the words of records and tables."""
+    """The way a seat came through a match; the values are the words of records and tables."""
 
     PLAYED = "played"
     ILLEGAL = "illegal"
@@ -29,16 +29,16 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a seat is out."""
+    """The reason why a seat is out."""
 
     outcome: Outcome
     detail: str
-    """One line for people, without anything that only its author may know."""
+    """One line for people, without anything that only the bot's author may know."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeatResult:
-    """How a match went for one seat."""
+    """The result of one seat."""
 
     seat: Seat
     bot: str
@@ -46,20 +46,20 @@ class SeatResult:
     score: int
     outcome: Outcome
     decisions: int
-    """How many actions were played for the seat."""
+    """The number of actions played for the seat."""
     think_seconds: float
-    """What all its decisions were charged."""
+    """The time charged for all its decisions."""
     wall_seconds: float
-    """What they took by the referee's clock."""
+    """Their time by the referee's clock."""
     lag_seconds: float
-    """How late the referee was meanwhile."""
+    """The referee's own delay during them."""
     detail: str
-    """The fault's detail; empty for a seat that played to the end."""
+    """The detail of the fault; empty for a seat that played to the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a match went."""
+    """The result of a match."""
 
     seats: tuple[SeatResult, ...]
     decisions: int
@@ -69,13 +69,13 @@ class Result:
 
     @property
     def lag_share(self) -> float:
-        """How much of the time that seats were deciding the referee was late, from 0 to 1."""
+        """The referee's delay as a share of the seats' deciding time, from 0 to 1."""
         wall = sum(seat.wall_seconds for seat in self.seats)
         return min(1.0, sum(seat.lag_seconds for seat in self.seats) / wall) if wall else 0.0
 
     @property
     def lagged(self) -> bool:
-        """Whether the referee was late for so much of the match that its times prove little."""
+        """True if the referee was late for so much of the match that its times prove little."""
         lag = sum(seat.lag_seconds for seat in self.seats)
         return self.lag_share > MAX_LAG_SHARE and lag > MAX_MEAN_LAG * self.decisions
 
@@ -85,7 +85,7 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
 
     Args:
         ranks: the places by the rules of the game.
-        out_order: for each seat, how many were out before it; None for a seat that played to the end.
+        out_order: for each seat, the number of seats that were out before it; None for a seat that played to the end.
 
     Returns:
         The seats that played to the end in the order of the rules, then the others, first out last.
@@ -95,7 +95,7 @@ def final_ranks(ranks: Sequence[int], out_order: Sequence[int | None]) -> list[i
 
 
 def milliseconds(seconds: float) -> float:
-    """Convert a time to what records hold: milliseconds with three decimals."""
+    """Convert a time to the unit of records: milliseconds with three decimals."""
     return round(seconds * 1000, 3)
 
 

@@ -1,1 +1,1 @@
-"""Walls around agents: what a program of a stranger may see, use and reach on this machine."""
+"""Isolation of agents: limits on what a stranger's program can see, use and reach on this machine."""

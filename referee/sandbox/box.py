@@ -1,6 +1,6 @@
 """The box in which an agent runs: bubblewrap with a user, file system, processes, network and names of its own.
 
-See bwrap(1). Each flag is explained where it stands; `docs/security.md` says which attack each wall stops.
+See bwrap(1). A comment beside each flag explains it; `docs/security.md` lists the attack that each measure stops.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from referee.sandbox.runtimes import Runtimes
 _HERE = str(Path(__file__).parent)
 _RUN = f"import sys; sys.path.insert(0, {_HERE!r}); import supervise; supervise.main()"
 SUPERVISOR = (sys.executable, "-I", "-S", "-c", _RUN)
-"""The command above each agent, before its words; as an imported module it need not be compiled each time."""
+"""The supervisor's command. It imports the supervisor as a module, which Python compiles only once."""
 FOLDER = "/bot"
-"""Where an agent sees its own files, and runs."""
+"""The path at which an agent sees its own files, and its working directory."""
 NO_PROGRAM = "bwrap: execvp "
-"""How the last line begins that bubblewrap writes if the box stands, but the agent's program cannot be run."""
+"""The beginning of bubblewrap's last message if the box is ready but the agent's program cannot be run."""
 SOCKET = "/run/dogana.sock"
-"""Where it sees the socket of its seat."""
+"""The path at which an agent sees the socket of its seat."""
 _LEAST_USERS = 1024
 _NOBODY = 65534
 _PASSWD = f"bot:x:{_NOBODY}:{_NOBODY}::/tmp:/usr/sbin/nologin\n"
 _GROUP = f"bot:x:{_NOBODY}:\n"
 _FIRST_USER = 1_900_000_000
-"""The first of the users that agents are when root starts them, where root can be all users: nobody has an account there."""
+"""The first user id for agents if root starts them and can become any user. No account has an id this high."""
 _USERS = 1 << 22
-"""How many of them there are: one for each possible process."""
+"""The number of these users: one for each possible process."""
 
 
 class CannotIsolate(DoganaError):
@@ -46,16 +46,17 @@ class CannotIsolate(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """What all boxes of a run share.
+    """The common settings of all boxes of a run.
 
     Attributes:
-        limits: what each agent may use.
-        runtimes: what each sees of this machine.
-        groups: how limits are enforced.
-        filter: the system calls that are let through, as a BPF program.
-        bubblewrap: the program that builds the walls.
-        forgets: whether the files that only an agent has read leave the page cache with it, so that the next one of its author
-            does not learn from there what it has seen. Without that, runtimes stay in memory for the next match.
+        limits: the resources that each agent may use.
+        runtimes: the parts of this machine's file system that each agent sees.
+        groups: the control groups that enforce limits.
+        filter: the filter of system calls, as a BPF program.
+        bubblewrap: the program that builds the box.
+        forgets: whether files that only this agent has read leave the page cache when it ends, so that the author's
+            next agent cannot find out from the cache what this one has seen. Otherwise runtimes stay in memory for the
+            next match.
     """
 
     limits: Limits
@@ -66,7 +67,7 @@ class Sandbox:
     forgets: bool = True
 
     def losses(self) -> list[str]:
-        """Return which limits this machine cannot enforce, in words."""
+        """Return the limits that this machine cannot enforce, in words."""
         return [
             f"{what} (see dogana doctor)"
             for controller, what in (
@@ -82,7 +83,7 @@ class Sandbox:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The environment variables of each agent."""
+        """The environment variables of every agent."""
         return {
             "HOME": "/tmp",  # noqa: S108 its own
             "LANG": "C.UTF-8",
@@ -96,13 +97,13 @@ class Sandbox:
         """Prepare a box for one agent.
 
         Args:
-            argv: the program and its arguments; no shell reads them.
-            folder: the agent's files; it sees them under `FOLDER`, and runs there.
-            socket: the Unix domain socket of its seat; it sees it under `SOCKET`.
-            token: what it must show there; only its own environment has it.
+            argv: the program and its arguments; no shell interprets them.
+            folder: the agent's files; the agent sees them at `FOLDER`, and runs there.
+            socket: the Unix domain socket of its seat; the agent sees it at `SOCKET`.
+            token: the seat's token, which is only in this agent's environment.
 
         Raises:
-            CannotIsolate: if its group cannot be made, or it could not read its files.
+            CannotIsolate: if its control group cannot be made, or it could not read its files.
         """
         if os.geteuid() == 0 and folder.stat().st_mode & 0o005 != 0o005:
             raise CannotIsolate(
@@ -127,10 +128,10 @@ class Box:
     environment: Mapping[str, str]
     group: Group
     reports: int = field(init=False)
-    """The descriptor to which bubblewrap reports; the supervisor gets it."""
+    """The descriptor for bubblewrap's reports; the supervisor inherits it."""
     _reported: int = field(init=False)
     _used: Usage | None = field(default=None, init=False)
-    """What was used in all, once it has ended."""
+    """The total usage, once the agent has ended."""
     _released: bool = field(default=False, init=False)
     _ending: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -140,7 +141,7 @@ class Box:
         os.set_blocking(self._reported, False)
 
     def order(self) -> bytes:
-        """Return what the supervisor is told: the arguments of `referee.sandbox.enter.enter`, after their length."""
+        """Return the order for the supervisor: the arguments of `referee.sandbox.enter.enter`, after their length."""
         sandbox = self.sandbox
         sources: list[str] = []
         arguments: list[str] = []
@@ -152,15 +153,15 @@ class Box:
             arguments.extend(("=--ro-bind", f"$SOURCE{len(sources)}", f"={name}"))
             sources.append(source)
 
-        add("--unshare-all", "--unshare-user")  # the first one only tries a user namespace, the second insists
-        add("--disable-userns")  # no namespaces inside of the box, where a bot would be root
+        add("--unshare-all", "--unshare-user")  # the first one only tries to make a user namespace, the second insists
+        add("--disable-userns")  # no namespaces inside the box, where a bot would be root
         add("--uid", str(_NOBODY), "--gid", str(_NOBODY), "--hostname", "bot")
         add("--die-with-parent", "--new-session")  # no terminal, whose input could be forged
         add("--cap-drop", "ALL", "--clearenv")
         add("--proc", "/proc", "--dev", "/dev")
         add("--size", str(1024 * 1024), "--perms", "0700", "--tmpfs", "/dev/shm")  # noqa: S108 else half of the memory
         add("--size", str(sandbox.limits.tmp_bytes), "--perms", "0700", "--tmpfs", "/tmp")  # noqa: S108 its own
-        for source in sandbox.runtimes.folders:  # after /tmp, which would cover what lies there
+        for source in sandbox.runtimes.folders:  # after /tmp, which would hide folders below it
             show(source, source)
         for name, target in sandbox.runtimes.links:
             add("--symlink", target, name)
@@ -171,7 +172,7 @@ class Box:
         for name, value in self.environment.items():
             add("--setenv", name, value)
         arguments.extend(("=--seccomp", "$FILTER", "=--json-status-fd", "$STATUS"))
-        order = marshal.dumps(  # which the supervisor reads without importing anything
+        order = marshal.dumps(  # the supervisor can read this without an import
             {
                 "arguments": arguments,
                 "bubblewrap": sandbox.bubblewrap,
@@ -188,7 +189,7 @@ class Box:
         return len(order).to_bytes(8, "big") + order
 
     def _command(self) -> list[str]:
-        """Return what bubblewrap runs; where no group counts tasks, the kernel counts those of the box's own user namespace."""
+        """Return bubblewrap's command, with a limit on tasks by prlimit unless a control group has one."""
         if "pids" in self.sandbox.groups.found:
             return list(self.argv)
         tasks = self.sandbox.limits.tasks
@@ -210,7 +211,7 @@ class Box:
         return own
 
     def was_built(self) -> bool:
-        """Return whether the agent could run. Call it once, when the agent has ended and the box has not."""
+        """Return whether the agent could run. Call it once, when the agent has ended but the box has not."""
         reported = b""
         with contextlib.suppress(OSError):  # nothing more was reported
             while data := os.read(self._reported, 4096):
@@ -218,29 +219,29 @@ class Box:
         return b'"exit-code"' in reported
 
     def usage(self) -> Usage:
-        """Return what the agent has used so far, or in all."""
+        """Return the agent's resource usage, so far or in all."""
         return self.group.usage() if self._used is None else self._used
 
     def why_killed(self) -> str:
-        """Return which limit has killed a process of the agent, in words; empty if none has."""
+        """Return the limit that killed a process of the agent, in words; empty if no limit did."""
         if self.usage().memory_kills:
             return f"out of memory at {in_words(self.sandbox.limits.memory_bytes)}"
         return ""
 
     def freeze(self, *, frozen: bool) -> None:
-        """Stop all processes of the agent, or let them go on. It has no effect once the box was released, or has ended."""
+        """Stop or resume all processes of the agent. It has no effect after `release` or `end`."""
         if not self._released and self._used is None:
             with contextlib.suppress(FileNotFoundError):  # a thread is ending it
                 self.group.freeze(frozen=frozen)
 
     def release(self) -> None:
-        """Let the agent go on, for good: what is stopped does not die."""
+        """Resume the agent for good: stopped processes do not die."""
         if not self.sandbox.limits.ponders:
             self.freeze(frozen=False)
         self._released = True
 
     def end(self) -> None:
-        """Kill what is left of the agent, and give back what its box took; any number of threads may call it."""
+        """Kill the rest of the agent, and free the resources of its box. Any number of threads may call it."""
         with self._ending:
             if self._used is None:
                 self._used = self.group.usage()
@@ -250,10 +251,10 @@ class Box:
 
 
 def users_for_agents(uid_map: str) -> tuple[int, int]:
-    """Return the first of the users that root can become for agents, and how many there are.
+    """Return the first user id that root can use for agents, and the number of ids.
 
     Args:
-        uid_map: which users there are, as in /proc/self/uid_map; a container has fewer than its host.
+        uid_map: the available users, as in /proc/self/uid_map; a container has fewer than its host.
 
     Raises:
         CannotIsolate: if there are too few.

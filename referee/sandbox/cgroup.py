@@ -1,7 +1,7 @@
-"""Control groups: what all processes of an agent may use together, and what they have used.
+"""Control groups: limits on the resources of all processes of an agent together, and their usage.
 
-Linux has two kinds, and a machine may have either, both, or none that this user may write to. See cgroups(7).
-A group is made below the one in which this process is, so that whatever limits this process limits its agents.
+Linux has two versions. A machine may offer this user write access to either, both or none of them. See cgroups(7).
+A new group is made below the one of this process, so that all limits on this process also limit its agents.
 """
 
 from __future__ import annotations
@@ -23,31 +23,31 @@ from referee.sandbox.system import is_alive
 _PREFIX = "dogana-"
 _PERIOD_MICROSECONDS = 100_000
 _OWN_TASKS = 2
-"""bubblewrap has two processes of its own in the group."""
+"""The number of bubblewrap's own processes in the group."""
 _KILL_SECONDS = 5.0
-"""How long the killed may take to be gone."""
+"""The time allowed for killed processes to disappear."""
 _SWITCH = {1: "freezer.state", 2: "cgroup.freeze"}
 _GO_ON = {1: "THAWED", 2: "0"}
-"""By which file processes are stopped and let go on in each version of control groups, and the word for going on."""
+"""The file that stops and resumes processes in each version of control groups, and the word for resuming."""
 _FORGET = ("memory.force_empty", "memory.high")
-"""The file by which a group without processes gives up the page cache that is counted as its own, in each version."""
+"""The file that makes a group without processes give up its page cache, in each version."""
 _counter = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the processes of an agent have used together; None for what this machine does not tell."""
+    """The resources used by all processes of an agent together; None where this machine does not report them."""
 
     memory_peak: int | None = None
     """Bytes."""
     memory_kills: int | None = None
-    """How many processes were killed for want of memory."""
+    """The number of processes killed because memory ran out."""
     tasks_peak: int | None = None
-    """Processes and threads at a time."""
+    """The largest number of processes and threads at a time."""
     cpu_seconds: float | None = None
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return the usage in words."""
         known = [
             "" if self.memory_peak is None else f"{in_words(self.memory_peak)} of memory",
             "" if self.tasks_peak is None else f"{self.tasks_peak} tasks",
@@ -59,10 +59,10 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """A tree of groups in which this process may make one.
+    """A tree of groups in which this process may make a group.
 
     Attributes:
-        folder: the group in which this process is.
+        folder: the group of this process.
         version: 1 or 2.
     """
 
@@ -71,10 +71,10 @@ class Hierarchy:
 
 
 class Groups:
-    """The controllers that agents can be held to on this machine.
+    """The controllers that can limit agents on this machine.
 
     Attributes:
-        found: for each of memory, pids, cpu, cpuacct and freezer that can be used, where groups are made.
+        found: the place for new groups, for each usable controller of memory, pids, cpu, cpuacct and freezer.
     """
 
     def __init__(self, found: Mapping[str, Hierarchy]) -> None:
@@ -82,7 +82,7 @@ class Groups:
 
     @staticmethod
     def look(root: Path = Path("/")) -> Groups:
-        """Find out what can be used, by trying. `root` is where to look for /proc and /sys."""
+        """Find the usable controllers by trying them. `root` is the folder that contains /proc and /sys."""
         own = _own_groups((root / "proc/self/cgroup").read_text())
         found: dict[str, Hierarchy] = {}
         for mount, kind, options in _mounts((root / "proc/self/mounts").read_text()):
@@ -102,10 +102,10 @@ class Groups:
         return Groups({name: one for name, one in found.items() if _can_make(one.folder)})
 
     def make(self, limits: Limits) -> Group:
-        """Make a group with these limits, as far as they can be enforced.
+        """Make a group with those of these limits that can be enforced.
 
         Raises:
-            OSError: if that fails although it could be done before.
+            OSError: if that fails although it worked before.
         """
         name = f"{_PREFIX}{os.getpid()}-{next(_counter)}"
         group = Group({key: Hierarchy(one.folder / name, one.version) for key, one in self.found.items()})
@@ -117,7 +117,7 @@ class Groups:
         return group
 
     def sweep(self) -> None:
-        """Remove groups whose owners are dead, and kill what is in them."""
+        """Remove groups of dead owners, and kill the processes in them."""
         for one in {one.folder: one for one in self.found.values()}.values():
             for folder in one.folder.glob(f"{_PREFIX}*"):
                 owner = re.fullmatch(rf"{_PREFIX}(\d+)-\d+", folder.name)
@@ -146,11 +146,11 @@ class Group:
 
     @property
     def doors(self) -> list[str]:
-        """The files to which a process writes its number to be in the group."""
+        """The files to which a process writes its id to enter the group."""
         return [str(folder / "cgroup.procs") for folder in self._folders]
 
     def freeze(self, *, frozen: bool) -> None:
-        """Stop all processes of the agent, or let them go on; only where `Groups.found` has the freezer."""
+        """Stop or resume all processes of the agent; call it only if `Groups.found` has the freezer."""
         part = self._parts["freezer"]
         if part.version == 1:
             (part.folder / _SWITCH[1]).write_text("FROZEN" if frozen else _GO_ON[1])
@@ -159,14 +159,14 @@ class Group:
 
     @property
     def thaw(self) -> tuple[str, str] | None:
-        """The file by which all processes of the agent are let go on, and what is written to it; None if they cannot be stopped."""
+        """The file that resumes all processes of the agent, and the text for it; None if they cannot be stopped."""
         if "freezer" not in self._parts:
             return None
         part = self._parts["freezer"]
         return str(part.folder / _SWITCH[part.version]), _GO_ON[part.version]
 
     def usage(self) -> Usage:
-        """Return what was used so far."""
+        """Return the usage so far."""
         memory, tasks = self._parts.get("memory"), self._parts.get("pids")
         cpu = self._parts.get("cpuacct") or self._parts.get("cpu")
         peak = kills = most = used = None
@@ -191,11 +191,11 @@ class Group:
         )
 
     def end(self, *, forgets: bool = True) -> None:
-        """Kill what is left in the group, and remove it.
+        """Kill the remaining processes of the group, and remove it.
 
         Args:
-            forgets: whether pages of files that the group was the first to read leave the page cache. Else whoever reads them next
-                can tell that somebody has read them, after the match, too.
+            forgets: whether file pages that this group was the first to read leave the page cache. Otherwise the next
+                reader can detect that somebody has read them, even after the match.
         """
         for folder in self._folders:
             with contextlib.suppress(FileNotFoundError):
@@ -203,7 +203,7 @@ class Group:
 
 
 _OPTIONAL = {"memory.memsw.limit_in_bytes", "memory.swap.max", "memory.oom.group"}
-"""Files that not every kernel has; what they limit besides is limited in most cases all the same."""
+"""Files that some kernels lack; the other limits usually cover what these files limit."""
 
 
 def _settings(parts: Mapping[str, Hierarchy], limits: Limits) -> Iterator[tuple[Path, object]]:
@@ -227,7 +227,7 @@ def _settings(parts: Mapping[str, Hierarchy], limits: Limits) -> Iterator[tuple[
 
 
 def _own_groups(text: str) -> dict[str, str]:
-    """Return for each controller in which group this process is; the second version has an empty name."""
+    """Return the group of this process for each controller; version 2 has an empty name."""
     own: dict[str, str] = {}
     for line in text.splitlines():
         _, names, path = line.split(":", 2)
@@ -242,7 +242,7 @@ def _mounts(text: str) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _enabled(folder: Path) -> list[str]:
-    """Return what groups below one of the second version can be held to."""
+    """Return the controllers available to groups below a version 2 group."""
     with contextlib.suppress(OSError):
         names = (folder / "cgroup.subtree_control").read_text().split()
         accounted = ["cpuacct"] if "cpu" in names else []
@@ -252,10 +252,10 @@ def _enabled(folder: Path) -> list[str]:
 
 
 def _settle(here: Path) -> None:
-    """Move into a group below, if the one in which this process is was handed over to it: groups with limits stand beside.
+    """Move into a leaf group if this process's group was delegated to it, so that limited groups can stand beside it.
 
-    In the second version, a group has either processes or groups with limits. systemd marks what it hands over
-    (`systemd-run --scope -p Delegate=yes`) by an attribute.
+    In version 2, a group contains either processes or limited groups. systemd marks a delegated group
+    (`systemd-run --scope -p Delegate=yes`) with an attribute.
     """
     with contextlib.suppress(OSError):
         if os.getxattr(here, "user.delegate") != b"1" or "memory" in _enabled(here):
@@ -271,7 +271,7 @@ def _settle(here: Path) -> None:
 
 
 def _can_make(parent: Path) -> bool:
-    """Tell whether this process can make a group there and put a process into it."""
+    """Return whether this process can make a group there and put a process into it."""
     folder = parent / f"{_PREFIX}{os.getpid()}-{next(_counter)}"
     try:
         folder.mkdir()
@@ -284,19 +284,19 @@ def _can_make(parent: Path) -> bool:
 
 
 def _remove(folder: Path, *, forgets: bool = True) -> None:
-    """Kill all processes of a group, also those that are stopped, and remove it when they are gone.
+    """Kill all processes of a group, including stopped ones, and remove it when they are gone.
 
     Args:
         folder: the group.
         forgets: as in `Group.end`.
 
     Raises:
-        OSError: if some do not die in time.
+        OSError: if some processes do not die in time.
     """
     deadline = time.monotonic() + _KILL_SECONDS
     for version, name in _SWITCH.items():
         if (folder / name).exists():
-            (folder / name).write_text(_GO_ON[version])  # in the first version, what is frozen does not die
+            (folder / name).write_text(_GO_ON[version])  # in version 1, frozen processes do not die
     while True:
         living = (folder / "cgroup.procs").read_text().split()
         for pid in living:

@@ -1,7 +1,7 @@
 """The last steps of a child process before it becomes bubblewrap: control groups, limits, and an identity of its own.
 
-The supervisor of an agent (`referee/sandbox/supervise.py`) calls `enter` after it has forked. It needs nothing but the standard
-library. See clone(2), mount_namespaces(7), credentials(7).
+The supervisor of an agent (`referee/sandbox/supervise.py`) calls `enter` after a fork. This module needs nothing but
+the standard library. See clone(2), mount_namespaces(7), credentials(7).
 """
 
 import _signal as signal  # type: ignore[import-not-found]  # as in supervise.py
@@ -32,20 +32,20 @@ def enter(
     """Become bubblewrap, which becomes the agent.
 
     Args:
-        supervisor: the process to end with.
+        supervisor: the parent process; this process ends with it.
         bubblewrap: the program.
-        arguments: its arguments. One that begins with `=` is what follows; one that begins with `$` is the name of a source
-            (`SOURCE0`), of a file, or `STATUS`.
-        command: what it runs.
-        sources: what the agent may see of this machine.
-        files: what else bubblewrap reads, by name.
-        status: the descriptor to which it reports.
-        groups: the files by which control groups are entered.
-        uids: the first of the users that an agent can be, and how many there are; None to stay who we are.
+        arguments: its arguments. `=` marks a literal argument; `$` marks the name of a source (`SOURCE0`), of a file,
+            or `STATUS`.
+        command: the command that bubblewrap runs.
+        sources: the files and folders of this machine that the agent may see.
+        files: other files for bubblewrap, by name.
+        status: the descriptor for bubblewrap's reports.
+        groups: the files that put a process into control groups.
+        uids: the first user id for agents and the number of ids; None to keep the current user.
         rlimits: limits of each process, by their names in `resource`.
 
     Raises:
-        OSError: if something cannot be done; nothing of the agent has run then.
+        OSError: if a step fails; nothing of the agent has run then.
     """
     for door in groups:
         _write(door, str(os.getpid()))
@@ -55,7 +55,7 @@ def enter(
         os.setgroups([])
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # a new identity has cleared it
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)  # a change of identity has cleared it
         if os.getppid() != supervisor:
             os._exit(1)
     for name, value in rlimits.items():
@@ -74,15 +74,15 @@ def enter(
         if descriptor > 2 and descriptor not in kept.values() and descriptor != listed:
             try:
                 os.close(descriptor)
-            except OSError:  # the one by which the folder was read
+            except OSError:  # the descriptor with which the folder was read
                 continue
     os.execve(bubblewrap, ["bwrap", "--args", str(listed), "--", *command], {})  # noqa: S606 no shell: that is the point
 
 
 def _bind_for_everybody(sources: "list[str]") -> "list[str]":
-    """Bind what the agent may see where its user can reach it, whatever the modes of the folders above; return the new paths.
+    """Bind the sources where the agent's user can reach them, whatever the modes above; return the new paths.
 
-    This happens in a mount namespace that nobody else sees. Only root can do it, and only root needs to.
+    This happens in a private mount namespace. Only root can do it, and only root needs to.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -93,7 +93,7 @@ def _bind_for_everybody(sources: "list[str]") -> "list[str]":
 
     call(libc.unshare(_CLONE_NEWNS), "unshare")
     call(libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "/")
-    # They are opened before anything is covered: one may lie where the others are bound.
+    # Open them all before anything is covered: one may lie where the others are bound.
     opened = [os.open(source, os.O_PATH | os.O_CLOEXEC) for source in sources]
     call(libc.mount(b"tmpfs", _COVERED.encode(), b"tmpfs", _MS_NOSUID | _MS_NODEV, b"mode=0711,size=1m"), _COVERED)
     places = []
@@ -110,7 +110,7 @@ def _bind_for_everybody(sources: "list[str]") -> "list[str]":
 
 
 def _in_memory(data: bytes) -> int:
-    """Return a file that has this content, and no name."""
+    """Return the descriptor of a nameless file with this content."""
     descriptor = os.memfd_create("dogana")
     while data:
         data = data[os.write(descriptor, data) :]

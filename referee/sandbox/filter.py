@@ -1,11 +1,12 @@
-"""The system calls that an agent may make: the wall between a stranger's program and the kernel itself.
+"""The system calls that an agent may make: the barrier between a stranger's program and the kernel.
 
-Most attacks on a kernel begin with a call that no game-playing program makes. `ALLOW` names those that runtimes need and
-refuses the rest as if the kernel had never had them (ENOSYS), so that libraries take their older ways. `DENY` is for a
-runtime that needs something else: it refuses what is dangerous, and what is newer than this file.
+Most attacks on a kernel begin with a call that no game-playing program makes. `ALLOW` lists the calls that runtimes
+need and refuses the rest as if the kernel did not have them (ENOSYS), so that libraries fall back to older calls.
+`DENY` is for
+a runtime that needs more: it refuses dangerous calls, and calls newer than this file.
 
-Namespaces, missing privileges and limits stop many of these calls already. They are refused all the same: kernel code that
-cannot be reached cannot be attacked.
+Namespaces, missing privileges and limits stop many of these calls already. The filter refuses them too: kernel code
+that cannot be reached cannot be attacked.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from referee.errors import DoganaError
 from referee.sandbox.program import ALLOWED, Passes, Rule, assemble, refused
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-"""AUDIT_ARCH_* of each machine whose calls are known, in the order of the columns of `calls.txt`."""
+"""AUDIT_ARCH_* of each supported architecture, in the order of the columns of `calls.txt`."""
 
-# What `ALLOW` lets through. It has no threads by clone3, whose flags lie in memory where no filter sees them: libraries then
-# take clone. It has no io_uring, which makes calls past the filter.
+# The calls that `ALLOW` permits. Threads by clone3 are excluded because its flags lie in memory, where no filter sees
+# them; libraries then use clone. io_uring is excluded because it makes calls past the filter.
 _OPEN_FILES = """
     open openat creat close close_range read write readv writev pread64 pwrite64 preadv pwritev lseek sendfile
     dup dup2 dup3 pipe pipe2 eventfd eventfd2 fsync fdatasync ftruncate fallocate
@@ -43,7 +44,7 @@ _SOCKETS = """
     sendto sendmsg sendmmsg recvfrom recvmsg recvmmsg
 """
 _MEMORY = "brk mprotect munmap mremap madvise msync membarrier"
-# Signals, priorities and limits reach no further than the processes of the box: others have no number there.
+# Signals, priorities and limits reach only the processes of the box: other processes have no id there.
 _TASKS = """
     fork vfork execve exit exit_group wait4 waitid set_tid_address set_robust_list futex rseq arch_prctl
     sched_yield sched_getaffinity sched_getparam sched_getscheduler sched_get_priority_max sched_get_priority_min
@@ -60,43 +61,46 @@ _WHO_AND_WHEN = """
     uname sysinfo getcpu getrandom times time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep
 """
 
-# Refused as by a file system that has none (EOPNOTSUPP): Python's `shutil.copy2` expects that, and no other refusal.
+# Refused as by a file system without attributes (EOPNOTSUPP). Python's `shutil.copy2` accepts no other refusal.
 _ATTRIBUTES = """
     getxattr lgetxattr fgetxattr listxattr llistxattr flistxattr
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
 """
-# Done as on a file system that keeps no times: nothing happens, and nobody is told (errno 0), because programs that copy files
-# expect success. Everybody may set the times of /dev/null to the present: a note for the other boxes, and for the next match.
+# Ignored with success (errno 0), as on a file system without times, because programs that copy files expect success.
+# Anybody may set the times of /dev/null to the present, which would be a message to other boxes and to the next match.
 _TIMES = "utime utimes futimesat utimensat"
-# Refused as to anybody without privileges (EPERM). Where no control group holds an agent to its cores, it could leave them.
+# Refused as for any user without privileges (EPERM). Where no control group limits an agent to its cores, it could
+# leave them.
 _NOT_PERMITTED = """
     chown lchown fchown fchownat sched_setaffinity sched_setscheduler sched_setparam sched_setattr
 """
 
-# A namespace is a new user, mount or network of one's own: with it, a program is root over much of the kernel's code.
-# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number. A kernel without them says EINVAL, too.
+# A namespace is a new user, mount or network of its own: with it, a program is root over much of the kernel's code.
+# 0x80 is CLONE_NEWTIME in other calls; here it would be part of a signal's number. A kernel without namespaces also
+# says EINVAL.
 _NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000
 _CLONE = Rule(0, Passes.WITHOUT, (_NEW_NAMESPACES,), errno.EINVAL)
 
-# MAP_HUGETLB, MFD_HUGETLB: memory that the limit of a control group does not count.
+# MAP_HUGETLB, MFD_HUGETLB: memory that a control group's limit does not count.
 _MMAP = Rule(3, Passes.WITHOUT, (0x40000,), errno.EINVAL)
 _MEMFD_CREATE = Rule(1, Passes.WITHOUT, (0x4,), errno.EINVAL)
 
-# AF_UNIX only: the socket of the seat. Others reach the kernel's network code (AF_INET, AF_NETLINK, AF_PACKET), its ciphers
-# (AF_ALG), or the machine that hosts this one (AF_VSOCK), which no network namespace separates.
+# AF_UNIX only: the socket of the seat. Other families reach the kernel's network code (AF_INET, AF_NETLINK, AF_PACKET),
+# its ciphers (AF_ALG), or the machine that hosts this one (AF_VSOCK), which no network namespace separates.
 _FAMILY = Rule(0, Passes.ONLY, (1,), errno.EAFNOSUPPORT)
 
-# SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF: programs of the agent that run in the kernel.
+# SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF and _EBPF: the agent's own programs in the kernel.
 _SOCKET_OPTION = Rule(2, Passes.EXCEPT, (26, 50, 51, 52), errno.ENOPROTOOPT)
 
-# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS. Not locks and leases: two seats
-# could speak to each other by them, through any file that both can read, and hold up whoever owns that file. Not the size
-# of pipes: all processes of a user share what there is.
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_ADD_SEALS, F_GET_SEALS. Locks and leases are excluded:
+# two seats could use them on any file that both can read to signal to each other, and to delay the file's owner. So is
+# the size of pipes: all processes of a user share the total.
 _FCNTL = Rule(1, Passes.ONLY, (0, 1, 2, 3, 4, 1030, 1033, 1034), errno.EINVAL)
 # F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE, F_GETLEASE, F_NOTIFY, F_SETPIPE_SZ.
 _FCNTL_DENIED = Rule(1, Passes.EXCEPT, (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1031), errno.EINVAL)
 
-# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: is this a terminal, how much is there to read, do not wait.
+# TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX: terminal tests, the number of readable bytes, non-blocking
+# mode.
 _IOCTL = Rule(1, Passes.ONLY, (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451), errno.ENOTTY)
 # TIOCSTI, TIOCLINUX: type into somebody's terminal. TIOCSETD: load a line discipline, which is a module of the kernel.
 _IOCTL_DENIED = Rule(1, Passes.EXCEPT, (0x5412, 0x541C, 0x5423), errno.ENOTTY)
@@ -104,17 +108,18 @@ _IOCTL_DENIED = Rule(1, Passes.EXCEPT, (0x5412, 0x541C, 0x5423), errno.ENOTTY)
 # PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE, PR_GET_SECCOMP, PR_CAPBSET_READ, PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS,
 # PR_GET_THP_DISABLE.
 _PRCTL = Rule(0, Passes.ONLY, (15, 16, 3, 21, 23, 38, 39, 42), errno.EINVAL)
-# PR_SET_PDEATHSIG: survive the box. PR_SET_SECCOMP: give the kernel programs to run. PR_SET_MM: forge /proc/self. PR_SET_VMA: name
-# memory; no limit counts the names, and kernels that have none say EINVAL, too.
+# PR_SET_PDEATHSIG: survive the box. PR_SET_SECCOMP: run programs in the kernel. PR_SET_MM: forge /proc/self.
+# PR_SET_VMA: name memory; no limit counts the names, and kernels without this option also say EINVAL.
 _PRCTL_DENIED = Rule(0, Passes.EXCEPT, (1, 22, 35, 0x53564D41), errno.EINVAL)
 
-# What `DENY` refuses, besides.
-# Two seats could speak to each other through a file that both can read: is it locked, has it just been read, is it in memory?
+# Further calls that `DENY` refuses. Two seats could signal to each other through a file that both can read: whether it
+# is locked, was just read, or is in memory.
 _BETWEEN_SEATS = """
     flock inotify_init inotify_init1 inotify_add_watch inotify_rm_watch fanotify_init fanotify_mark
     mincore cachestat readahead fadvise64
 """
-# Keyrings belong to the user, not to the box. The others are of the box, but are memory that no limit of a process counts.
+# Keyrings belong to the user, not to the box. The others belong to the box, but use memory that no process limit
+# counts.
 _OUTLIVES_PROCESSES = """
     add_key request_key keyctl
     shmget shmat shmctl shmdt semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
@@ -124,8 +129,8 @@ _OTHER_PROCESSES = """
     ptrace process_vm_readv process_vm_writev process_madvise process_mrelease pidfd_getfd pidfd_send_signal kcmp
     get_robust_list migrate_pages move_pages
 """
-# Rings, programs and page faults: where most holes of recent years were. Newer kernels run uprobe and uretprobe whatever a
-# filter says, and end whoever calls them.
+# Rings, programs and page faults: the source of most recent holes. Newer kernels run uprobe and uretprobe whatever a
+# filter says, and end their callers.
 _DEEP_IN_THE_KERNEL = """
     io_uring_setup io_uring_enter io_uring_register io_setup io_submit io_destroy io_cancel io_getevents io_pgetevents
     bpf seccomp userfaultfd perf_event_open uprobe uretprobe landlock_create_ruleset landlock_add_rule landlock_restrict_self
@@ -136,14 +141,14 @@ _NAMESPACES_AND_MOUNTS = """
     fsopen fsconfig fsmount fspick statmount listmount listns name_to_handle_at open_by_handle_at
     mknod mknodat quotactl quotactl_fd
 """
-# What belongs to all of the machine. sync would make its disks busy; memfd_secret is memory that nobody else can look at.
+# Resources of the whole machine. sync would keep its disks busy; memfd_secret is memory that nobody else can inspect.
 _THE_MACHINE = """
     kexec_load kexec_file_load reboot init_module finit_module delete_module create_module query_module get_kernel_syms
     swapon swapoff acct syslog sync syncfs sync_file_range vhangup iopl ioperm modify_ldt
     settimeofday clock_settime adjtimex clock_adjtime sethostname setdomainname
     ioprio_set mbind set_mempolicy set_mempolicy_home_node memfd_secret
 """
-# What hardly anybody calls, so that hardly anybody has looked for holes.
+# Rarely used calls, in which few people have looked for holes.
 _OLD_OR_ODD = """
     personality remap_file_pages lookup_dcookie uselib sysfs ustat _sysctl nfsservctl vserver security tuxcall afs_syscall
     getpmsg putpmsg epoll_ctl_old epoll_wait_old set_thread_area get_thread_area map_shadow_stack rseq_slice_yield
@@ -153,11 +158,11 @@ _OLD_OR_ODD = """
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What happens to each system call.
+    """The treatment of each system call.
 
     Attributes:
-        verdicts: what happens to a call, by its name.
-        otherwise: what happens to all other calls that are in `calls.txt`; those that are not are refused.
+        verdicts: the verdict on a call, by its name.
+        otherwise: the verdict on all other calls in `calls.txt`; calls that are not in it are refused.
     """
 
     verdicts: dict[str, int | Rule]
@@ -225,7 +230,7 @@ DENY = Policy(
 
 @cache
 def calls(machine: str) -> dict[str, int]:
-    """Return the numbers of the system calls of a machine, by name."""
+    """Return the numbers of an architecture's system calls, by name."""
     lines = Path(__file__).with_name("calls.txt").read_text().splitlines()
     column = 1 + list(ARCHITECTURES).index(machine)
     words = (line.split() for line in lines if not line.startswith("#"))
@@ -233,14 +238,14 @@ def calls(machine: str) -> dict[str, int]:
 
 
 def bpf(policy: Policy, machine: str = "") -> bytes:
-    """Return the program of a policy, as `bwrap --seccomp` reads it.
+    """Return the program of a policy, in the format of `bwrap --seccomp`.
 
     Args:
         policy: `ALLOW` or `DENY`.
-        machine: as `platform.machine()` has it; this one if empty.
+        machine: the architecture, as in `platform.machine()`; this machine's if empty.
 
     Raises:
-        DoganaError: if there are no numbers of this machine's calls.
+        DoganaError: if the call numbers of this architecture are unknown.
     """
     machine = machine or platform.machine()
     if machine not in ARCHITECTURES:

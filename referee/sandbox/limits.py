@@ -1,4 +1,4 @@
-"""How much of the machine an agent may use."""
+"""Limits on an agent's use of the machine."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an agent with all its processes and threads may use."""
+    """The resource limits of an agent, for all its processes and threads together."""
 
     memory_bytes: int = 512 * MIB
-    """Memory, what it keeps in /tmp included."""
+    """Memory, including files in /tmp."""
     tasks: int = 64
     """Processes and threads."""
     cpus: float = 1.0
-    """Processor time for each second."""
+    """Seconds of processor time per second."""
     tmp_bytes: int = 32 * MIB
-    """How large /tmp is."""
+    """The size of /tmp."""
     files: int = 256
-    """How many files each process may have open."""
+    """Open files per process."""
     ponders: bool = True
-    """Whether an agent may use the processor while it is not asked."""
+    """True if an agent may use the processor outside its own decisions."""
 
     def environment(self) -> dict[str, str]:
-        """Return the variables by which runtimes learn of these limits; inside of the walls they cannot see them."""
+        """Return the variables that report these limits to runtimes, which cannot see them from inside the box."""
         heap = self.memory_bytes * 3 // 4
         processors = max(1, int(self.cpus))
         return {
@@ -39,7 +39,7 @@ class Limits:
         }
 
     def __str__(self) -> str:
-        """Return them in words."""
+        """Return the limits in words."""
         return (
             f"{in_words(self.memory_bytes)} of memory, {self.tasks} processes and threads, {self.cpus:g} of a processor,"
             f" {in_words(self.tmp_bytes)} in /tmp, {self.files} open files"
@@ -48,5 +48,5 @@ class Limits:
 
 
 def in_words(size: int) -> str:
-    """Return a number of bytes for people: `512 MiB`, `1.5 GiB`."""
+    """Format a number of bytes for people: `512 MiB`, `1.5 GiB`."""
     return f"{size / (1024 * MIB):.3g} GiB" if size >= 1024 * MIB else f"{size / MIB:.3g} MiB"

@@ -1,6 +1,6 @@
-"""Tell what an agent sees of the machine and what it can write to: `python -I -S look_around.py`.
+"""Report what an agent can see of the machine and where it can write: `python -I -S look_around.py`.
 
-It prints one JSON object. It is made to run in the box, and needs nothing but the standard library.
+It prints one JSON object. It runs in the box, and needs nothing but the standard library.
 """
 
 import json
@@ -8,12 +8,12 @@ import os
 import sys
 
 _SWITCH = "/proc/sys/kernel/core_pattern"
-"""A program named here is run by the host's root whenever a process crashes: who can write to it is out of the box."""
+"""The host's root runs the program named here whenever a process crashes; whoever can write to it can escape."""
 _PLACES = ("/", "/bot", "/usr", "/usr/bin", "/etc", "/run", "/dev", "/proc", "/home", "/var/tmp", "/sys")  # noqa: S108
 
 
 def _write_same(path: str) -> bool:
-    """Tell whether a file can be written to; it is given the content that it has, so that nothing changes."""
+    """Return whether a file can be written to, by writing its own content to it."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 fewer imports
             content = file.read()
@@ -25,7 +25,7 @@ def _write_same(path: str) -> bool:
 
 
 def _create_in(folder: str) -> bool:
-    """Tell whether a file can be made in a folder."""
+    """Return whether a file can be created in a folder."""
     path = f"{folder}/dogana-look-around"
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
@@ -36,7 +36,7 @@ def _create_in(folder: str) -> bool:
 
 
 def _user() -> int:
-    """Return who the agent is for the kernel, outside of its user namespaces: the owner of its /tmp."""
+    """Return the agent's user id as the kernel sees it outside its user namespaces: the owner of its /tmp."""
     with open("/proc/self/mountinfo") as file:  # noqa: PTH123
         [options] = [line.split()[-1] for line in file if line.split()[4] == "/tmp"]  # noqa: S108
     return next((int(option[4:]) for option in options.split(",") if option.startswith("uid=")), 0)
@@ -56,7 +56,7 @@ def _size(folder: str) -> int:
 
 
 def _environment_of_first() -> int:
-    """Return how much the first process of the box shows of the environment in which it was started, in bytes."""
+    """Return the size in bytes of the environment that the first process of the box reveals."""
     try:
         with open("/proc/1/environ", "rb") as file:  # noqa: PTH123
             return len(file.read())
@@ -65,7 +65,7 @@ def _environment_of_first() -> int:
 
 
 def main() -> None:
-    """Look around."""
+    """Print the report."""
     status = _fields("/proc/self/status")
     seen = {
         "user": _user(),

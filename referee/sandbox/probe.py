@@ -1,8 +1,9 @@
-"""Try each system call that a stranger's program could attack with, and say what came of it: `python -I probe.py`.
+"""Try each system call that an attacker could use, and report the outcome: `python -I probe.py`.
 
-It prints one JSON object: by the name of each attempt `ok`, the name of the errno, or the signal that ended the attempt. It is
-made to run in the box, where it asks which walls stand; it needs nothing but the standard library and `calls.txt` beside it.
-Nothing it does outlives its box, and where it succeeds there it does no harm. Outside of a box it would mount over /tmp: it refuses.
+It prints one JSON object with the outcome of each attempt: `ok`, the name of the errno, or the signal that ended the
+attempt. It runs in the box to find out which barriers stand; it needs nothing but the standard library and `calls.txt`
+beside it. None of its effects outlives its box, and a successful attempt does no harm there. Outside a box it would
+mount over /tmp, so it refuses to run there.
 """
 
 import ctypes
@@ -26,7 +27,7 @@ _NAMESPACES = {
     "pid": 0x20000000, "network": 0x40000000,
 }  # fmt: skip
 HARMLESS = {"clone", "memfd_create", "socket: family 1", "socketpair: family 1"}
-"""What is tried only to see that something can succeed."""
+"""Attempts that should succeed, to see that success is possible at all."""
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -39,7 +40,7 @@ def numbers() -> "dict[str, int]":
 
 
 def call(number: int, *arguments: "int | bytes | ctypes.Array[ctypes.c_char]") -> int:
-    """Make a system call; bytes are passed by their address.
+    """Make a system call; bytes are passed by address.
 
     Raises:
         OSError: if it fails.
@@ -55,16 +56,16 @@ def call(number: int, *arguments: "int | bytes | ctypes.Array[ctypes.c_char]") -
 def plain(
     known: "dict[str, int]",
 ) -> "Iterator[tuple[str, str, tuple[int | bytes | ctypes.Array[ctypes.c_char], ...]]]":
-    """Yield what is tried by one call: how it is called, the call, and its arguments."""
+    """Yield the attempts of a single call: a label, the call, and its arguments."""
     own = os.getpid()
     room = ctypes.create_string_buffer(4096)
-    shared = os.open(sys.executable, os.O_RDONLY | os.O_CLOEXEC)  # which other agents can read, too
+    shared = os.open(sys.executable, os.O_RDONLY | os.O_CLOEXEC)  # other agents can read it too
     folder = os.open("/", os.O_RDONLY | os.O_CLOEXEC)
     _, pipe = os.pipe()
     span = struct.pack("QQ", ctypes.addressof(room), 8)
     program = ctypes.create_string_buffer(struct.pack("<HBBI", 6, 0, 0, 0x7FFF0000))  # let everything through
     filter_ = struct.pack("HxxxxxxQ", 1, ctypes.addressof(program))
-    # Memory that is not counted, that outlives the match, or that two seats share.
+    # Memory that is not counted, survives the match, or is shared by two seats.
     yield "keyctl", "keyctl", (0, -3, 0)
     yield "add_key", "add_key", (b"user", b"dogana", b"x", 1, -2)
     yield "request_key", "request_key", (b"user", b"dogana", 0, 0)
@@ -154,7 +155,7 @@ def plain(
     yield "quotactl", "quotactl", (0x80000100, 0, 0, room)
     yield "quotactl_fd", "quotactl_fd", (-1, 0, 0, 0)
     yield "mknod: a device", "mknodat", (_HERE, b"/tmp/device", 0o20600, 0x103, 0)
-    # The machine. Without privileges, each of these fails by itself; with them, these arguments change nothing.
+    # The machine. Without privileges, each of these fails; with them, these arguments change nothing.
     yield "kexec_load", "kexec_load", (0, 1 << 20, 0, 0)
     yield "init_module", "init_module", (0, 0, b"")
     yield "finit_module", "finit_module", (-1, b"", 0)
@@ -172,13 +173,13 @@ def plain(
     yield "sethostname", "sethostname", (b"bot", -1)
     yield "iopl", "iopl", (4,)
     yield "ioperm", "ioperm", (1 << 16, 1, 1)
-    # Other entries of the same kernel: a filter that reads only numbers lets them through.
+    # Other entries into the same kernel code: a filter that compares only numbers lets them through.
     if "open" in known:
         yield "x32: getpid", "getpid", (1 << 30,)
 
 
 def others(known: "dict[str, int]") -> "Iterator[tuple[str, Callable[[], object]]]":
-    """Yield what is tried by several calls."""
+    """Yield the attempts that need several calls."""
     for family in range(1, 47):
         yield f"socket: family {family}", partial(_socket, known["socket"], family)
     yield "socket: family 2, high bits set", partial(_socket, known["socket"], 2 | 1 << 32)
@@ -190,7 +191,7 @@ def others(known: "dict[str, int]") -> "Iterator[tuple[str, Callable[[], object]
         yield f"terminal: {name}", partial(_terminal, known["ioctl"], command)
         yield f"terminal: {name}, high bits set", partial(_terminal, known["ioctl"], command | 1 << 32)
     for name, flag in _NAMESPACES.items():
-        if name != "time":  # which clone(2) cannot make: the bit is part of the signal
+        if name != "time":  # clone(2) cannot make it: the bit is part of the signal
             yield f"clone: {name}", partial(_clone, known["clone"], flag | signal.SIGCHLD)
     yield "clone: user, high bits set", partial(_clone, known["clone"], 0x10000000 | 1 << 32 | signal.SIGCHLD)
     yield "clone", partial(_clone, known["clone"], int(signal.SIGCHLD))
@@ -245,7 +246,7 @@ def _clone3(number: int, flags: int) -> None:
 
 
 def _i386() -> None:
-    """Make a call by the entry for 32-bit programs, which has other numbers: 20 is getpid there, and writev here."""
+    """Make a call through the entry for 32-bit programs, where 20 is getpid; here, 20 is writev."""
     memory = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     memory.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")  # mov eax, 20; int 0x80; ret
     code = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(memory)))
@@ -255,7 +256,7 @@ def _i386() -> None:
 
 
 def attempt(action: "Callable[[], object]") -> str:
-    """Do something in a process of its own, and return what came of it."""
+    """Run an action in a process of its own, and return its outcome."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -279,12 +280,12 @@ def attempt(action: "Callable[[], object]") -> str:
 
 
 def got_through(found: "dict[str, str]") -> "list[str]":
-    """Return which attempts succeeded that should not, from what `main` printed."""
+    """Return the attempts that succeeded although they should fail, from the output of `main`."""
     return [name for name, said in found.items() if said == "ok" and name not in HARMLESS]
 
 
 def main() -> None:
-    """Try everything, and print what came of it."""
+    """Try everything, and print the outcomes."""
     if platform.machine() not in _MACHINES:
         sys.exit(f"probe.py knows the system calls of {' and '.join(_MACHINES)}, not of {platform.machine()}")
     if "NoNewPrivs:\t1" not in Path("/proc/self/status").read_text():

@@ -1,4 +1,4 @@
-"""A policy on system calls, compiled to the program that the kernel runs before each call.
+"""Compile a policy on system calls to the program that the kernel runs before each call.
 
 The language is classic BPF, of which nine instructions are used: see seccomp(2) and `linux/bpf_common.h`.
 """
@@ -11,46 +11,47 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 ALLOWED = 0x7FFF0000
-"""SECCOMP_RET_ALLOW: the kernel does what was asked for."""
+"""SECCOMP_RET_ALLOW: the kernel executes the call."""
 KILLED = 0x80000000
 """SECCOMP_RET_KILL_PROCESS: the process ends with SIGSYS."""
 _ERRNO = 0x00050000
 
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-"""Where in `struct seccomp_data` they are; each argument has 8 bytes."""
+"""Their offsets in `struct seccomp_data`; each argument has 8 bytes."""
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 Instruction = tuple[int, int, int, int]
-"""Code, how many instructions to skip if true, and if false, and a number."""
+"""Code, number of instructions to skip if true, number to skip if false, and a constant."""
 
 
 def refused(error: int) -> int:
-    """Return the verdict that a call fails with this errno, and that nothing else happens."""
+    """Return the verdict that a call fails with this errno, without any other effect."""
     return _ERRNO | error
 
 
 class Passes(Enum):
-    """When a call is let through by its argument."""
+    """The condition on an argument under which a call passes."""
 
     ONLY = auto()
-    """It is one of the values."""
+    """It equals one of the values."""
     EXCEPT = auto()
-    """It is none of the values."""
+    """It equals none of the values."""
     WITHOUT = auto()
-    """It has none of the values' bits."""
+    """It has none of the values' bits set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a call is let through with.
+    """A condition under which a call passes.
 
-    The low 32 bits of the argument are compared. The kernel reads only those, and a value must not hide behind the others.
+    Only the low 32 bits of the argument are compared. The kernel reads only those, and a value must not hide behind the
+    others.
 
     Attributes:
-        argument: which one, from 0.
-        passes: what is asked of it.
-        values: what it is compared with.
-        error: the errno of a call that is refused.
+        argument: the index of the argument, from 0.
+        passes: the kind of condition.
+        values: the values for the comparison.
+        error: the errno of a refused call.
     """
 
     argument: int
@@ -63,9 +64,11 @@ def assemble(verdicts: Mapping[int, int | Rule], otherwise: int, architecture: i
     """Return the program, for little-endian machines.
 
     Args:
-        verdicts: what happens to a call, by its number.
-        otherwise: what happens to all other numbers, also those above 2^30, which are other ways into the kernel (x32).
-        architecture: whose numbers these are, AUDIT_ARCH_*. A call by the entry of another one (i386, ARM) ends the process.
+        verdicts: the verdict on a call, by its number.
+        otherwise: the verdict on all other numbers, including those above 2^30, which are another entry into the kernel
+            (x32).
+        architecture: the architecture of these numbers, AUDIT_ARCH_*. A call through the entry of another one (i386,
+            ARM) ends the process.
     """
     spans: list[tuple[int, int | Rule]] = []
     for number in range(max(verdicts) + 2):
@@ -83,7 +86,7 @@ def assemble(verdicts: Mapping[int, int | Rule], otherwise: int, architecture: i
 
 
 def _search(spans: Sequence[tuple[int, int | Rule]]) -> list[Instruction]:
-    """Return instructions that find the span of the number by halving."""
+    """Return instructions that find the span of the number by binary search."""
     if len(spans) == 1:
         verdict = spans[0][1]
         return [(_RETURN, 0, 0, verdict)] if isinstance(verdict, int) else _examine(verdict)

@@ -1,4 +1,4 @@
-"""What of this machine's files an agent may see: the usual programs, their libraries, and Python with Dogana's SDK. Only to read."""
+"""This machine's files that an agent may read: the usual programs, their libraries, and Python with Dogana's SDK."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from referee.errors import DoganaError
 from referee.sandbox.system import FOLDERS_OF_PROGRAMS
 
 USUAL_FOLDERS = FOLDERS_OF_PROGRAMS
-"""Where the usual programs are."""
+"""The folders of the usual programs."""
 _SYSTEM = ("/usr",)
 _LINKED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr on most systems, folders on others."""
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "timezone", "mime.types")
-"""Of /etc, what programs need to start or to know the time; nothing there names a user, a host or a secret."""
+"""Files in /etc that programs need to start or to know the time; none of them names a user, a host or a secret."""
 _SETTINGS_OF_RUNTIMES = ("java*", "python3*", "node*", "ssl/openssl.cnf")
 _PACKAGES = ("dogana", "referee", "house_bots")
-"""What a Python bot may import of ours, where it lies outside of Python's own folders."""
+"""Dogana's packages that a Python bot may import, if they lie outside Python's own folders."""
 
 
 class NoRuntime(DoganaError):
-    """What the organiser offers as a runtime is none; the text says why."""
+    """The organiser's runtime folder is not a runtime; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runtimes:
-    """What an agent sees of this machine's files besides its own.
+    """The files of this machine that an agent sees besides its own.
 
     Attributes:
         folders: files and folders that it sees under their own names.
         links: links that lead to them, by name.
-        path: where its programs are looked for.
+        path: the search path for its programs.
     """
 
     folders: tuple[str, ...]
@@ -48,10 +48,10 @@ class Runtimes:
         """Find the runtimes of this machine.
 
         Args:
-            extra: folders with runtimes that lie elsewhere, such as /opt/jdk-25; their `bin` is searched first.
+            extra: folders with runtimes in other places, such as /opt/jdk-25; their `bin` is searched first.
 
         Raises:
-            NoRuntime: if one of them is no folder, or would show more than a runtime.
+            NoRuntime: if one of them is no folder, or would expose more than a runtime.
         """
         for folder in extra:
             _check(folder)
@@ -74,14 +74,14 @@ class Runtimes:
 
 
 def compile_sdk() -> None:
-    """Compile what a Python bot imports of ours, unless that has been done or we may not: no bot could keep it for the next one."""
+    """Compile Dogana's modules for Python bots, if permitted: a bot cannot save compiled code for the next one."""
     folder = _package("dogana")
     if folder is not None:
         compileall.compile_dir(folder, quiet=2)
 
 
 def search_path(extra: Sequence[Path]) -> tuple[str, ...]:
-    """Return where programs are looked for: in these runtimes, beside our own Python, and where the usual programs are."""
+    """Return the search path for programs: these runtimes, Dogana's Python, and the usual folders."""
     runtimes = (str(folder.absolute() / "bin") for folder in extra)
     return tuple(dict.fromkeys((*runtimes, str(Path(sys.executable).parent), *USUAL_FOLDERS)))
 
@@ -96,7 +96,7 @@ def _check(folder: Path) -> None:
 
 
 def _package(name: str) -> Path | None:
-    """Return the folder of a package of ours, wherever it was installed."""
+    """Return the folder of one of Dogana's packages, wherever it was installed."""
     found = importlib.util.find_spec(name)
     return Path(found.origin).parent if found is not None and found.origin is not None else None
 

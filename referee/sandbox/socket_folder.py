@@ -1,4 +1,4 @@
-"""The folder of a Unix domain socket: locked while its owner lives, swept by the next referee when it is dead."""
+"""The folder of a Unix domain socket: locked while its owner lives, and removed by a later referee after that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.sandbox.system import MAX_SOCKET_PATH_BYTES
 
 _PREFIX = "dogana-sock-"
 SOCKET = "s"
-"""What a socket is called: short, because its whole path must be."""
+"""The file name of a socket: short, because the length of its whole path is limited."""
 
 
 class PathTooLong(DoganaError):
@@ -22,10 +22,10 @@ class PathTooLong(DoganaError):
 
 
 def check_room_for_sockets() -> None:
-    """Look whether sockets can be made in the folder for temporary files.
+    """Check that sockets can be made in the folder for temporary files.
 
     Raises:
-        PathTooLong: if it has too long a name.
+        PathTooLong: if its path is too long.
     """
     name = Path(tempfile.gettempdir()) / f"{_PREFIX}12345678" / SOCKET
     if len(os.fsencode(name)) > MAX_SOCKET_PATH_BYTES:
@@ -38,17 +38,17 @@ def check_room_for_sockets() -> None:
 class SocketFolder:
     """A temporary folder for one socket, readable by this user only.
 
-    Its owner holds a lock on the folder, which ends with the process, however that ends.
+    Its owner holds a lock on the folder. The lock ends with the owner's process, however that ends.
 
     Attributes:
-        socket: where the socket belongs.
+        socket: the path of the socket.
     """
 
     def __init__(self) -> None:
         """Make a new folder.
 
         Raises:
-            PathTooLong: if the folder for temporary files has too long a name.
+            PathTooLong: if the path of the folder for temporary files is too long.
         """
         check_room_for_sockets()
         while True:
@@ -71,9 +71,9 @@ class SocketFolder:
 
 
 def sweep() -> None:
-    """Remove this user's folders whose owners are dead; it looks at all names in the folder for temporary files."""
+    """Remove this user's folders of dead owners from the folder for temporary files."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError):  # it is in use, gone meanwhile, or a stranger's
+        with contextlib.suppress(OSError):  # it is in use, already gone, or another user's
             if _is_ours(folder):
                 lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
                 try:
@@ -89,7 +89,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder and the socket in it; one that has anything else in it stays: it is not a referee's."""
+    """Remove a folder and its socket. A folder with other contents stays: it is not a referee's."""
     with contextlib.suppress(OSError):
         if stat.S_ISSOCK((folder / SOCKET).lstat().st_mode):
             (folder / SOCKET).unlink()

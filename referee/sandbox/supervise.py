@@ -1,18 +1,19 @@
-"""Run one agent and see to it that nothing of it survives: `main`, whose words are a command and its arguments.
+"""Run one agent and make sure that no part of it survives. The arguments of the program are the agent's command.
 
-With `--box` instead of a command, the agent runs in a box: standard input says in which (`referee.sandbox.box.Box.order`), and
-`enter.py` beside this file goes in.
+With `--box` instead of a command, the agent runs in a box: standard input describes the box
+(`referee.sandbox.box.Box.order`), and `enter.py` beside this file enters it.
 
-The referee starts this small process for each agent and holds the other end of its standard input. Whatever the agent
-starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent ends
-(PR_SET_CHILD_SUBREAPER). When standard input closes (the referee says so, or is dead), or when the agent itself
+The referee starts this small process for each agent and holds the other end of its standard input. Every process that
+the agent starts, in the background or detached, becomes a child of the supervisor at the latest when its own parent
+ends (PR_SET_CHILD_SUBREAPER). When standard input closes (the referee closes it, or is dead), or when the agent itself
 ends, the supervisor kills every descendant and then ends as the agent did: with its exit status, or by its signal.
-Where orphans cannot be adopted (`system.py`), it kills those in the agent's session instead; what has left both escapes.
+Where orphans cannot be adopted (`system.py`), it kills those in the agent's session instead; processes that have left
+both escape.
 
-It needs nothing but the standard library, and little of that: each import would be paid for by every agent.
+It needs only the standard library, and little of that: every agent would pay for each import.
 """
 
-import _signal as signal  # type: ignore[import-not-found]  # what `signal` makes enums of, which takes longer than all else here
+import _signal as signal  # type: ignore[import-not-found]  # `signal` builds enums, slowly
 import marshal
 import os
 import resource
@@ -24,9 +25,10 @@ import system  # type: ignore[import-not-found]  # beside this file
 
 
 def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
-    """Kill until nobody is left; what forks faster than it is found is stopped first.
+    """Kill until no process is left; stop them first, in case they fork faster than they are found.
 
-    Processes that a control group has stopped do not die before they go on: `thaw` is the file that says so, and the word.
+    Processes that a control group has stopped do not die until they are resumed: `thaw` is the file and the word for
+    that.
     """
     while True:
         if thaw is not None:
@@ -48,7 +50,7 @@ def _kill_all(agent: int, thaw: "tuple[str, str] | None") -> None:
                     break  # some are not dead yet, or new ones have come
             except ChildProcessError:
                 if below and not system.IS_LINUX:
-                    break  # they may not be our children
+                    break  # they may not be this process's children
                 return
         time.sleep(0.001)
 
@@ -62,7 +64,7 @@ def _end_as(status: int) -> None:
 
 
 def _read_order() -> "dict[str, object]":
-    """Read from standard input in which box the agent is to run; what follows stays unread."""
+    """Read the description of the agent's box from standard input; the rest of the input stays unread."""
     size = int.from_bytes(_read(8), "big")
     order: dict[str, object] = marshal.loads(_read(size))  # noqa: S302 it comes from the referee
     return order
@@ -79,11 +81,11 @@ def _read(size: int) -> bytes:
 
 
 def main() -> None:
-    """Run the command of the command line."""
+    """Run the command on the command line."""
     system.set_adopting(adopting=True)
-    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no dump, nor a program that takes it; see core(5)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of our input, or of the agent, ends us
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes our input
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))  # no core dump, and no program that receives one; see core(5)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # only the end of the input, or of the agent, ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the referee, which then closes the input
     order = _read_order() if sys.argv[1] == "--box" else None
     thaw: tuple[str, str] | None = order.pop("thaw") if order is not None else None  # type: ignore[assignment]
     supervisor = os.getpid()
@@ -118,11 +120,11 @@ def main() -> None:
 
 
 def _wait(agent: int, woken: int) -> "int | None":
-    """Wait until the agent has ended, and return its status; None if our input closes before."""
+    """Wait until the agent has ended, and return its status; None if the input closes first."""
     while True:
         readable, _, _ = select.select([woken, 0], [], [])
         if woken in readable:
-            os.read(woken, 4096)  # somebody has ended: the agent, or an orphan that we have adopted
+            os.read(woken, 4096)  # some process has ended: the agent, or an adopted orphan
             ended, status = os.waitpid(agent, os.WNOHANG)
             if ended:
                 return status

@@ -1,9 +1,10 @@
-"""What Linux does for us, and what takes its place on other systems. No other module asks on which system it runs.
+"""System calls on Linux, and their substitutes on other systems. No other module checks the operating system.
 
-macOS lacks what walls are made of (namespaces, seccomp, control groups), /proc, and a way to adopt orphans. There, processes are
-found with ps, and what an agent has started belongs to it as long as it is below the agent or in the session of the agent.
+macOS lacks the basis of the isolation (namespaces, seccomp, control groups), /proc, and a way to adopt orphans. There,
+`ps` finds processes, and a process belongs to an agent as long as it is below the agent or in the agent's session.
 
-It stands alone, with the standard library and little of that: the supervisor of each agent imports it without the package.
+This module stands alone and uses little of the standard library: the supervisor of each agent imports it without the
+package.
 """
 
 import os
@@ -11,23 +12,23 @@ import sys
 
 IS_LINUX = sys.platform == "linux"
 NAME = {"linux": "Linux", "darwin": "macOS"}.get(sys.platform, sys.platform)
-"""What people call this system."""
+"""The usual name of this system."""
 HOW_TO_GET_LINUX = "use WSL2, a container or a server (docs/installing.md)"
 LEAVE_OUT = "leave out --unconfined" if IS_LINUX else f"leave them out: {NAME} has no walls"
-"""What to do about limits that nothing would enforce."""
+"""Advice about limits that nothing would enforce."""
 FOLDERS_OF_PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin") + (() if IS_LINUX else ("/opt/homebrew/bin",))
-"""Where the usual programs are."""
+"""The folders of the usual programs."""
 MAX_SOCKET_PATH_BYTES = 107 if IS_LINUX else 103
-"""How long the path of a Unix domain socket can be; see unix(7), and unix(4) on BSD."""
+"""The maximum length of the path of a Unix domain socket; see unix(7), and unix(4) on BSD."""
 _MAX_FILES = 10_240
-"""How many files macOS lets a process have that may have any number (OPEN_MAX)."""
-_SIGKILL = 9  # `signal` makes enums, which takes longer than all else here
+"""The number of files that macOS allows a process without a limit (OPEN_MAX)."""
+_SIGKILL = 9  # the enums of `signal` take longer to import than everything else here
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def refuse_windows() -> None:
-    """End this process on Windows, which has no Unix domain sockets for agents, no signals, and no file locks as we use them."""
+    """End this process on Windows, which lacks Unix domain sockets for agents, signals, and suitable file locks."""
     if sys.platform == "win32":
         sys.exit(
             "dogana: Windows is not supported; install Dogana in WSL2: run 'wsl --install', then see docs/installing.md"
@@ -35,13 +36,13 @@ def refuse_windows() -> None:
 
 
 def end_with_parent() -> None:
-    """Let Linux kill this process when its parent ends; elsewhere do nothing."""
+    """Have Linux kill this process when its parent ends; elsewhere do nothing."""
     if IS_LINUX:
         _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
 
 
 def set_adopting(*, adopting: bool) -> None:
-    """Make this process the parent of every process below it whose own parent ends, or not; only Linux can."""
+    """Make this process adopt orphaned descendants, or stop adopting them; only Linux can."""
     if IS_LINUX:
         _prctl(_PR_SET_CHILD_SUBREAPER, int(adopting))
 
@@ -53,12 +54,12 @@ def _prctl(option: int, value: int) -> None:
 
 
 def processors() -> int:
-    """Return how many processors this process may use, as far as the system says."""
+    """Return the number of processors that this process may use, as far as the system reports it."""
     return len(os.sched_getaffinity(0)) if IS_LINUX else os.cpu_count() or 1
 
 
 def allow_files() -> None:
-    """Let this process have as many files as it may."""
+    """Raise this process's limit of open files to the maximum."""
     import resource
 
     _, files = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -67,7 +68,7 @@ def allow_files() -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Return whether there is a process with this id, whoever runs it."""
+    """Return whether a process with this id exists, whoever owns it."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -92,7 +93,7 @@ def descendants(top: int, agent: "int | None" = None) -> "list[int]":
 
     Args:
         top: the process.
-        agent: a child of it that may have ended. Where nobody adopts orphans, those in its session are found all the same.
+        agent: a child of it that may have ended. Where orphans are not adopted, those in its session are found as well.
     """
     found: list[int] = []
     waiting = [top]
@@ -135,7 +136,7 @@ def _children(file: str) -> "list[int]":
 
 
 def _parents() -> "dict[int, int]":
-    """Return the parent of every process but those that only wait to be reaped, and that of ps itself."""
+    """Return the parent of every process except zombies and ps itself."""
     import subprocess
 
     with subprocess.Popen(
@@ -153,5 +154,5 @@ def _parents() -> "dict[int, int]":
 def _session(pid: int) -> "int | None":
     try:
         return os.getsid(pid)
-    except OSError:  # it has ended, or is a stranger's
+    except OSError:  # it has ended, or belongs to another user
         return None

@@ -1,4 +1,4 @@
-"""Which walls this machine can build around agents, found out by building a box and trying to get out."""
+"""Find out which isolation measures work on this machine, by building a box and trying to escape from it."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ _IN_A_CONTAINER = (
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """One thing that keeps an agent in, and whether it stands on this machine."""
+    """One isolation measure, and whether it works on this machine."""
 
     name: str
     stands: bool
     says: str
-    """How it is built, or what is lost without it."""
+    """A description of it, or of the loss without it."""
     mend: str = ""
-    """What to do if it does not stand."""
+    """Advice if it does not work."""
     is_needed: bool = True
-    """Whether a ladder for strangers needs it."""
+    """True if a ladder for strangers needs it."""
     means: str = ""
-    """What a bot could do if it does not stand."""
+    """The abilities of a bot without it."""
     commands: tuple[str, ...] = ()
-    """What to type to have it."""
+    """The commands that enable it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of a program that ran in a box."""
+    """The outcome of a program that ran in a box."""
 
     status: int
     output: str
@@ -63,15 +63,15 @@ class Ran:
 
 
 def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
-    """Return what confines agents on this machine, after trying whether it does.
+    """Return the sandbox for agents on this machine, after testing it.
 
     Args:
-        limits: what each agent may use.
+        limits: the resources that each agent may use.
         runtimes: folders with runtimes besides the usual ones; see `Runtimes.find`.
 
     Raises:
-        CannotIsolate: if a wall that a ladder needs does not stand; the text says which, and what to do.
-        NoRuntime: if a folder is no runtime.
+        CannotIsolate: if a measure that a ladder needs does not work; the text names it and says what to do.
+        NoRuntime: if a folder is not a runtime.
     """
     sandbox, walls = inspect(limits, runtimes)
     missing = next((wall for wall in walls if wall.is_needed and not wall.stands), None)
@@ -83,10 +83,10 @@ def build(limits: Limits, runtimes: Sequence[Path] = ()) -> Sandbox:
 
 
 def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | None, list[Wall]]:
-    """Find out which walls stand. The sandbox is None if not even a box can be built.
+    """Test every isolation measure. The sandbox is None if no box can be built at all.
 
     Raises:
-        NoRuntime: if a folder is no runtime.
+        NoRuntime: if a folder is not a runtime.
     """
     if not IS_LINUX:
         return None, [Wall("Linux", False, f"walls around bots need it, and this is {NAME}", HOW_TO_GET_LINUX)]
@@ -130,11 +130,11 @@ def inspect(limits: Limits, runtimes: Sequence[Path] = ()) -> tuple[Sandbox | No
 
 
 def run(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> Ran:
-    """Run a program in a box with a socket to which nobody listens, and wait for its end; kill it after a minute.
+    """Run a program in a box with a socket on which nobody listens, and wait for its end; kill it after a minute.
 
     Raises:
-        CannotIsolate: if its group cannot be made.
-        PathTooLong: if the folder for temporary files has too long a name for a socket.
+        CannotIsolate: if its control group cannot be made.
+        PathTooLong: if the path of the folder for temporary files is too long for a socket.
     """
     scratch = SocketFolder()
     try:
@@ -159,7 +159,7 @@ def _run(box: Box) -> Ran:
             assert process.stdout is not None  # noqa: S101
             process.stdin.write(box.order())
             process.stdin.flush()
-            ending = threading.Timer(_PROBE_SECONDS, process.stdin.close)  # which ends it
+            ending = threading.Timer(_PROBE_SECONDS, process.stdin.close)  # closing its input ends it
             ending.start()
             output = process.stdout.read().decode(errors="replace")
             status = process.wait()
@@ -170,7 +170,7 @@ def _run(box: Box) -> Ran:
 
 
 def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
-    """Judge what a program saw in the box."""
+    """Judge the report of a program that ran in the box."""
     alone = seen["user"] != 0
     yield Wall(
         "user",
@@ -229,7 +229,7 @@ def _of_box(seen: dict[str, Any]) -> Iterator[Wall]:
 
 
 def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
-    """Tell which limits can be enforced for all processes of an agent together."""
+    """Return which limits can be enforced for all processes of an agent together."""
     memory = in_words(limits.memory_bytes)
     is_root = os.geteuid() == 0
     for name, controller, held, lost, means in (
@@ -251,7 +251,7 @@ def _of_groups(groups: Groups, limits: Limits) -> Iterator[Wall]:
 
 
 def _why_no_box(said: str) -> tuple[str, tuple[str, ...]]:
-    """Return what to do about what bubblewrap said, and what to type for it."""
+    """Return advice for an error message of bubblewrap, and the commands to type."""
     if _switched("kernel/apparmor_restrict_unprivileged_userns", "1"):
         profile = "profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }"
         return (
@@ -271,6 +271,6 @@ def _why_no_box(said: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _switched(name: str, value: str) -> bool:
-    """Tell whether a switch of the kernel is there, and at a value."""
+    """Return whether a kernel setting exists and has this value."""
     switch = Path("/proc/sys", name)
     return switch.exists() and switch.read_text().strip() == value

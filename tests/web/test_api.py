@@ -321,7 +321,7 @@ def test_the_description_has_every_path_and_a_sentence_on_everything(client: htt
         if name != "Error":
             assert schema["description"].endswith("."), name
             assert all(field["description"].endswith(".") for field in schema["properties"].values()), name
-    assert comment_on("Standing", "mu").startswith("What TrueSkill")
+    assert comment_on("Standing", "mu").startswith("TrueSkill's estimate")
 
 
 def test_the_description_names_what_has_to_be_given(client: httpx.Client) -> None:

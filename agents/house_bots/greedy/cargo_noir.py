@@ -1,7 +1,7 @@
 """A policy for Cargo Noir that values goods, coins and ships in victory points and takes the best sum.
 
-Goods are worth what their best sets fetch now or may grow to. A stake is worth what the port's goods are worth to
-this seat, times the chance that no rival outbids it.
+The worth of goods is the value of their best sets, now or after some growth. The worth of a stake is the worth of the
+port's goods for this seat, times the probability that no rival outbids it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from referee.games.cargo_noir.board import CargoNoirBoard
 from referee.games.cargo_noir.names import Card, Destination, Kind, Phase, Port
 from referee.games.cargo_noir.observation import CargoNoirObservation, PortView, SeatView
 
-# Estimates, tuned in matches against earlier versions. A point is a victory point; a unit is what sets are valued in (C4.3);
-# "turns" are those that a seat has left after this one.
+# Estimates, tuned in matches against earlier versions. A point is a victory point; a unit is the unit of a set's value
+# (C4.3); "turns" are a seat's remaining turns after this one.
 
 SOLD = 1.7
-"""Points for a unit that will be handed in soon; more than cards give for it, because early cards improve later turns."""
+"""Points for a unit that will be handed in soon; more than a card yields, because early cards improve later turns."""
 KEPT = 1.08
-"""Points for a unit that sets in store may grow to."""
+"""Points for a unit of the value that stored sets may grow to."""
 GROWING_TURNS = 2.5
 """The largest number of turns over which a set is expected to grow."""
 MAIN_GROWTH = 0.57
@@ -48,9 +48,9 @@ OTHER_GROWTH = 0.29
 DIFFERENT_GROWTH = 2.35
 """Tokens that a set of different kinds gains in a turn."""
 SHIP_POINTS = 3.9
-"""Points that another ship makes in a turn."""
+"""Points that another ship gains in a turn."""
 WAREHOUSE_POINTS = 1.0
-"""Points that another Warehouse makes in a turn."""
+"""Points that another Warehouse gains in a turn."""
 NEEDED_COINS = 8
 """Coins that a seat should have for its stakes."""
 NEEDED_COIN = 4.8
@@ -60,19 +60,19 @@ SPARE_COIN = 1.1
 LAST_COIN = 0.65
 """Points for a coin that can only cover a shortage in the final turn (C4.8)."""
 RIVAL_COIN = 2.0
-"""Points that a coin is assumed to be worth to a rival."""
+"""The assumed worth of a coin to a rival, in points."""
 ATTACK = 0.9
-"""The share of a rival's loss by being outbid that counts as own gain, before division by the number of rivals."""
+"""The share of an outbid rival's loss that counts as own gain, before division by the number of rivals."""
 STAKE_STEPS = (0, 1, 2, 3, 4, 6, 8, 11, 15, 20)
-"""The stakes that are considered, in coins above the lowest legal one."""
+"""The possible stakes, in coins above the lowest legal one."""
 BID_ODDS = -1.4
 """Logarithm of the odds that a rival outbids a stake, before the next four terms."""
 BID_GAIN = 0.17
-"""Added for each point that the port's goods are worth to the rival."""
+"""Added for each point that the rival would gain from the port's goods."""
 BID_SLACK = 0.3
-"""Added for each coin that the rival has beyond the stake, up to MAX_SLACK coins."""
+"""Added for each coin that the rival has beyond the stake, for at most MAX_SLACK coins."""
 MAX_SLACK = 6
-"""The coins beyond a stake that count."""
+"""The maximum number of coins beyond a stake that count."""
 BID_STAKE = 0.23
 """Subtracted for each coin of the stake."""
 BID_CROWD = 0.55
@@ -81,11 +81,11 @@ BID_CROWD = 0.55
 # Bounds that keep decisions fast on any board; with the shipped board they change little or nothing.
 
 MAX_SALES = 100
-"""About the most sales that are compared."""
+"""The approximate maximum number of sales to compare."""
 MAX_CREDIT = 500
-"""The most credit that is spent well."""
+"""The maximum credit that is spent well."""
 MAX_COPIES = 6
-"""The most copies of one card that are bought in one turn."""
+"""The maximum number of copies of one card bought in one turn."""
 
 
 class View(NamedTuple):
@@ -101,11 +101,11 @@ class View(NamedTuple):
 
 
 def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) -> list[Action]:
-    """Return the actions to play one after the other, of which the first is legal.
+    """Return the actions to play in order, of which the first is legal.
 
     Args:
-        setup: what was agreed before the match.
-        seen: what the seat to act observes.
+        setup: the terms of the match.
+        seen: the observation of the seat to act.
         actions: its legal actions.
     """
     board, ship = cast("CargoNoirBoard", setup.board), Card.CARGO_SHIP
@@ -117,7 +117,7 @@ def choose(setup: Setup, seen: CargoNoirObservation, actions: Sequence[Action]) 
     return plan if plan and plan[0] in actions else [actions[0]]
 
 
-# --- what things are worth ---------------------------------------------------------------------------------
+# --- the worth of things -----------------------------------------------------------------------------------
 
 
 def _between(size: float, row: tuple[int, ...]) -> float:
@@ -129,7 +129,7 @@ def _between(size: float, row: tuple[int, ...]) -> float:
 
 @lru_cache(maxsize=1 << 12)
 def _grown(count: int, growth: float, row: tuple[int, ...]) -> float:
-    """Return what tokens add to a set that grows by `growth` other tokens."""
+    """Return the addition of tokens to a set that grows by `growth` other tokens."""
     return _between(count + growth, row) - _between(growth, row)
 
 
@@ -151,7 +151,7 @@ def store_worth(piles: Piles, wilds: int, turns: int, prices: Prices) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def store(piles: Piles, wilds: int, storage: int) -> tuple[Piles, int]:
-    """Return what is kept when phase 2 ends (C4.9): wilds, then the largest piles."""
+    """Return the goods that remain when phase 2 ends (C4.9): wilds, then the largest piles."""
     wilds = min(wilds, storage)
     room, kept = storage - wilds, []
     for count in piles:
@@ -181,7 +181,7 @@ def hand_worth(piles: Piles, wilds: int, turns: int, storage: int, ships: int, p
 def worth_for(view: View, seat: Seat, turns: int, bought: int = 0) -> Callable[[Goods], float]:
     """Return a function that values a seat's goods just before a phase 2 with `turns` turns after it.
 
-    `bought` ships are taken to be bought by then.
+    It assumes that the seat has bought `bought` more ships by then.
     """
     ship, has = Card.CARGO_SHIP, view.seen.seats[seat]
     ships = min(view.seen.supply[ship], view.board.cap[ship] - has.cards[ship]) - bought
@@ -232,7 +232,7 @@ def resolve_ships(view: View) -> list[Action]:
 
 
 def trade(view: View) -> list[Action]:
-    """Draw as long as that promises more than the best swap; then swap, with what was drawn."""
+    """Draw as long as that promises more than the best swap; then swap with the drawn goods."""
     goods, shown = view.me.goods, view.seen.market
     worth = worth_for(view, view.seen.seat, view.turns)
     swaps: list[Action] = []
@@ -270,7 +270,7 @@ def answer_bids(view: View) -> list[Action]:
 
 
 class Deal(NamedTuple):
-    """The sets to hand in, the cards to buy, and the goods that are left."""
+    """The sets to hand in, the cards to buy, and the remaining goods."""
 
     lots: tuple[Lot, ...]
     cards: tuple[int, ...]
@@ -291,7 +291,7 @@ def smuggle(view: View) -> list[Action]:
 
 
 def plan_deal(view: View) -> Deal:
-    """Find the sale and the purchase that make the most points, together with what is kept."""
+    """Find the sale and the purchase that make the most points, including the goods kept."""
     seen, goods, prices = view.seen, view.me.goods, view.prices
     if not view.turns:
         lots = split_into_sets(goods, prices)
@@ -309,9 +309,9 @@ def plan_deal(view: View) -> Deal:
 
 
 def sales(goods: Goods, prices: Prices) -> dict[Goods, tuple[int, tuple[Lot, ...]]]:
-    """Map what can be left of some goods to what the others fetch, and in which sets.
+    """List possible sales: map the goods that remain to the value and the sets of the goods sold.
 
-    The sets are whole piles, or different kinds from the smallest piles; each with no wilds or as many as it can take.
+    A set is a whole pile, or one of each kind from the smallest piles; it has no wilds, or as many as possible.
     """
     found: dict[Goods, tuple[int, tuple[Lot, ...]]] = {goods: (0, ())}
     queue = [goods]
@@ -334,7 +334,7 @@ def sales(goods: Goods, prices: Prices) -> dict[Goods, tuple[int, tuple[Lot, ...
 
 
 def offers(view: View) -> tuple[tuple[int, int, float], ...]:
-    """Return card, cost and worth of every copy that can be bought (C4.6)."""
+    """Return card, cost and worth of every copy for sale (C4.6)."""
     board, found = view.board, []
     powers = {Card.CARGO_SHIP: SHIP_POINTS, Card.WAREHOUSE: WAREHOUSE_POINTS}
     for card in Card:
@@ -345,7 +345,7 @@ def offers(view: View) -> tuple[tuple[int, int, float], ...]:
 
 @lru_cache(maxsize=256)
 def shopping(on_offer: tuple[tuple[int, int, float], ...], most: int) -> tuple[list[float], list[tuple[int, ...]]]:
-    """Return, for each credit up to `most`, the most points that it can buy, and the cards. Change is lost (C4.5)."""
+    """Return, for each credit up to `most`, the maximum points that it can buy, and the cards. Change is lost (C4.5)."""
     worths = [0.0] * (most + 1)
     cards: list[tuple[int, ...]] = [()] * (most + 1)
     for card, cost, worth in on_offer:
@@ -357,7 +357,7 @@ def shopping(on_offer: tuple[tuple[int, int, float], ...], most: int) -> tuple[l
 
 
 def last_cards(view: View, credit: int) -> tuple[int, ...]:
-    """Choose the cards of the final turn. Keep coins back where denying goods to a rival is worth more."""
+    """Choose the cards of the final turn. Keep coins back if denying goods to a rival is worth more."""
     safe, ships, closed = view.me.safe, view.me.ships_home, _closed_ports(view.seen)
     worths, cards = shopping(offers(view), min(MAX_CREDIT, credit + safe))
     kept, denied = 0, 0
@@ -378,7 +378,7 @@ def discard(view: View) -> list[Action]:
 
 
 def after_discards(view: View, goods: Goods) -> Goods:
-    """Return what is left of goods when phase 2 ends."""
+    """Return the goods that remain when phase 2 ends."""
     piles, wilds = store(piles_of(goods), goods[Kind.WILD], view.me.storage)
     left = dict(zip(reversed(ascending(goods)), piles, strict=False))
     return (*(left.get(kind, 0) for kind in range(9)), wilds)
@@ -413,15 +413,15 @@ def send_ships(view: View) -> list[Action]:
 def plan_ships(
     view: View, goods: Goods, coins: int, ships: int, free: list[PortView], bought: int = 0
 ) -> tuple[dict[Port, int], list[Destination]]:
-    """Plan where to send ships, one by one to the best place that is left.
+    """Plan the ships one by one, each to the best remaining place.
 
     Args:
         view: the decision.
-        goods: what the seat will have by then.
+        goods: the seat's goods by then.
         coins: the coins in its safe by then.
         ships: the number of ships to send.
-        free: the ports that they can be sent to.
-        bought: how many of the ships are still to be bought.
+        free: the possible ports.
+        bought: the number of these ships that are still to be bought.
 
     Returns:
         The stakes by port, and the places in Macao for the other ships.
@@ -466,7 +466,7 @@ def plan_ships(
 
 
 def rivals_for(view: View, port: PortView) -> list[tuple[float, int]]:
-    """Return, for each other seat in order, what a port's goods are worth to it and the coins that it can stake."""
+    """Return, for each other seat in order, the worth of a port's goods and the coins that it can stake."""
     seen, found = view.seen, []
     for seat, other in enumerate(seen.seats):
         if seat != seen.seat:
@@ -491,7 +491,7 @@ def chance_to_stay(stake: int, rivals: list[tuple[float, int]]) -> float:
 
 
 def denials(view: View) -> list[tuple[int, int, Port]]:
-    """List what can be denied in the final turn to rivals who play later and may end ahead.
+    """Return the possible denials to rivals who play later in the final turn and may end ahead.
 
     Assume that everybody hands in all goods that they have or collect, and spends all coins (C4.8).
 

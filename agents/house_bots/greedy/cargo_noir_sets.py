@@ -1,4 +1,4 @@
-"""Sets of goods in Cargo Noir: which ones there are in a holding, and what they fetch (C4.2, C4.3)."""
+"""Sets of goods in Cargo Noir: the sets in a holding, and their values (C4.2, C4.3)."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple
 from referee.games.cargo_noir.names import Kind
 
 MAX_DIFFERENT_SETS = 2
-"""The most sets of different kinds in one sale."""
+"""The maximum number of sets of different kinds in one sale."""
 
 Goods = tuple[int, ...]
-"""Tokens of each kind, as in observations."""
+"""The number of tokens of each kind, as in observations."""
 Piles = tuple[int, ...]
-"""The number of tokens of each real kind that is held, largest first; it does not matter which kinds they are."""
+"""The number of tokens of each real kind in a holding, largest first, whichever kinds they are."""
 
 
 class Prices(NamedTuple):
-    """The printed numbers that the worth of goods depends on."""
+    """The printed numbers that determine the worth of goods."""
 
     same: tuple[int, ...]
     different: tuple[int, ...]
@@ -31,7 +31,7 @@ class Lot(NamedTuple):
 
     kinds: tuple[int, ...]
     each: int
-    """Tokens of each of these kinds."""
+    """The number of tokens of each of these kinds."""
     wilds: int
     value: int
 
@@ -89,17 +89,17 @@ def split_into_sets(goods: Goods, prices: Prices) -> list[Lot]:
 
 
 def ascending(goods: Goods) -> list[int]:
-    """Return the real kinds that are held, the smallest pile first."""
+    """Return the real kinds in a holding, smallest pile first."""
     return sorted(filter(goods.__getitem__, range(9)), key=goods.__getitem__)
 
 
 def different_set(kinds: Sequence[int], wilds: int, prices: Prices) -> Lot:
-    """Return the set of one token of each of some kinds, and wilds."""
+    """Return the set of one token of each of these kinds, and wilds."""
     return Lot(tuple(sorted(kinds)), 1, wilds, prices.different[len(kinds) + wilds])
 
 
 def same_set(goods: Goods, kind: int, prices: Prices, with_wilds: bool = True) -> Lot:
-    """Return the largest set of one kind, with as many wilds as it can take or without any."""
+    """Return the largest set of one kind, with as many wilds as possible or without any."""
     most = len(prices.same) - 1
     count = min(goods[kind], most)
     wilds = min(goods[Kind.WILD], most - count) if with_wilds and kind != Kind.WILD else 0
@@ -107,7 +107,7 @@ def same_set(goods: Goods, kind: int, prices: Prices, with_wilds: bool = True) -
 
 
 def without(goods: Goods, lot: Lot) -> Goods:
-    """Return what is left of a holding after a set is handed in."""
+    """Return the rest of a holding after a set is handed in."""
     left = list(goods)
     for kind in lot.kinds:
         left[kind] -= lot.each

@@ -1,8 +1,8 @@
-"""Plays Valparaíso: thinks its turns through alone, as sequences of cards, and uses the one that leaves it best off.
+"""A policy for Valparaíso: searches sequences of cards for its own turns, and uses the one with the best result.
 
-A search goes on with the best states after one card, after two, and so on, and looks at what each further card can do in them
-(`valparaiso_outlook.py`). It makes the plan of a round, and is made again before each card is used, when all plans are known and
-others have acted.
+A search continues with the best states after one card, after two, and so on, and tries each further card in them
+(`valparaiso_outlook.py`). It makes the plan of a round. It runs again before each card is used, when all plans are
+known and others have acted.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from referee.games.valparaiso.names import Card, Effect, Good, Mode, Phase
 from referee.games.valparaiso.observation import PlanView, ValparaisoObservation
 from referee.games.valparaiso.table import Table
 
-WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search goes on with, by what it is made for
-LEAD, KEPT = 4, 1  # with this lead cards are scrapped, all but this many
+WIDTH, WIDTH_IN_USE, WIDTH_IN_SETUP = 9, 7, 2  # states that a search continues with, by purpose
+LEAD, KEPT = 4, 1  # the lead at which cards are scrapped, and the number of cards kept
 
 
 class Trail(NamedTuple):
@@ -38,16 +38,16 @@ class Node(NamedTuple):
 
     points: float
     table: Table
-    used: int  # the set of the places of used cards
-    least: int  # the least money that there has been
-    risk: float  # points that may be lost because others come first
+    used: int  # the set of used cards, by place
+    least: int  # the least money on the way
+    risk: float  # possible loss because others come first
     trail: Trail | None
 
 
 def search(
     view: View, table: Table, cards: Sequence[Card], length: int, width: int, *, mayor: bool = False, slotted: int = 0
 ) -> tuple[float, list[Trail]]:
-    """Return the points and the best sequence of `length` cards, or of one more with the mayor's slot if that is worth the pesos.
+    """Return the points and the best sequence of `length` cards, or of one more if the mayor's slot is worth the pesos.
 
     The first `slotted` cards of the list lie in slots, so that using them out of order has its price.
     """
@@ -120,21 +120,21 @@ def search(
 
 
 def choose(setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> list[Action]:
-    """Return the actions to play in a row, of which the first is legal.
+    """Return the actions to play in order, of which the first is legal.
 
     Args:
-        setup: what was agreed before the match.
-        seen: what the seat to act observes.
+        setup: the terms of the match.
+        seen: the observation of the seat to act.
         actions: its legal actions.
     """
     view = View(setup, seen, actions)
     row = _DECISIONS.get(seen.phase, go_on)(view)
-    # The first action does where nothing is better, and for who takes over in the midst of a plan if another is due.
+    # The first action is good enough if nothing is better, or in the middle of an unplanned sequence.
     return row if row and row[0] in actions else [actions[0]]
 
 
 def set_up(view: View) -> list[Action]:
-    """Return the goods, or the village, with which the first turn is best (S6, S8)."""
+    """Return the goods, or the village, for the best first turn (S6, S8)."""
 
     def points(action: Action) -> float:
         table = view.table.clone()
@@ -148,7 +148,7 @@ def set_up(view: View) -> list[Action]:
 
 
 def make_plan(view: View) -> list[Action]:
-    """Return the cards of the best sequence in its order; one more than there are slots is for the mayor's."""
+    """Return the cards of the best sequence in order; one more than the slots is for the mayor's slot."""
     plan, table = cast("PlanView", view.seen.plan), view.table
     cards = [card for card in table.cards_of(view.seat) if card not in plan.cards and card is not plan.mayor]
     length = planning.slots(table, view.seat) - len(plan.cards)
@@ -159,12 +159,12 @@ def make_plan(view: View) -> list[Action]:
 
 
 def bonus(view: View) -> list[Action]:
-    """Return the good of which there is least: another is worth most."""
+    """Return the good with the smallest stock: another one is worth most."""
     return [act.BONUSES[min(Good, key=view.me.warehouse.__getitem__)]]
 
 
 def use_card(view: View) -> list[Action]:
-    """Return the first card of the best sequence of those that are left, and all choices of its action."""
+    """Return the first card of the best sequence of the remaining cards, and all choices of its action."""
     slotted = len(view.me.plan)
     cards = [*view.me.plan, *([] if view.me.mayor is None else [view.me.mayor])]
     steps = search(view, view.table, cards, len(cards), WIDTH_IN_USE, slotted=slotted)[1]
@@ -176,7 +176,7 @@ def use_card(view: View) -> list[Action]:
 
 
 def go_on(view: View) -> list[Action]:
-    """Go on with an action that is already under way: end it once it has done something, else choose the best continuation.
+    """Continue an action already under way: end it if it had an effect, else choose the best continuation.
 
     There may be no promising continuation, for example without the pesos for a step; then each legal action is rated.
     """
@@ -189,7 +189,7 @@ def go_on(view: View) -> list[Action]:
 
 
 def scrap(view: View) -> list[Action]:
-    """Return the card that is worth least, if that ends the match in the lead or may end it soon; otherwise none."""
+    """Return the least valuable card, if that ends the match in the lead or may end it soon; otherwise none."""
     me, board = view.me, view.board
     owned = sorted(me.achievements, key=lambda card: (use_worth(view, card), -board.cards[card].vp))
     outcome = [card for card in owned if me.vp + board.cards[card].vp >= board.end_vp]

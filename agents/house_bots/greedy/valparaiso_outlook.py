@@ -1,6 +1,7 @@
-"""What Valparaíso's policy looks at: the states that a card can lead to, and what a state is worth.
+"""The states that a card can lead to, and the worth of a state, for Valparaíso's policy.
 
-Worth is counted in victory points: those already gained, and what money, goods, cards, houses and places promise.
+Worth is counted in victory points: those already gained, and the expected ones for money, goods, cards, houses and
+places.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from referee.games.valparaiso.observation import SeatView, ValparaisoObservation
 from referee.games.valparaiso.state import ValparaisoState
 from referee.games.valparaiso.table import NO_PLAN, NONE, Plan, Table
 
-# Judgements, tuned in matches against earlier versions.
+# Estimates, tuned in matches against earlier versions.
 
-LOADS, SPREADS = 3, 6  # how many ways to load the ship, and to move, are looked at
-PACE = 2.6  # points on the track that a seat is thought to gain in a round
-FULL = 3.0  # rounds to come from which on things that must be turned into points have their full worth
-PESO, PESOS = 0.035, 30  # worth of a peso besides what it is worth at the end; of this many at most
-GOODS = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)  # the same of goods of a kind in the warehouse, by number
-HELD = 0.2  # the same of a good in the hold
-ONE_GOOD, ONE_PESO = 0.4, 0.08  # worth of a good, and a peso, that is gained or paid later
-CARD = 0.4  # what the use of a card is worth in general
-SOON, NEXT = 0.9, 0.6  # shares of a gain that is possible later in this round, and in the next one
-LAST = 0.3  # share of the worth of money and goods at least, as long as cards can be used
+LOADS, SPREADS = 3, 6  # numbers of ways to load the ship, and to move, that are tried
+PACE = 2.6  # points on the track that a seat is assumed to gain in a round
+FULL = 3.0  # number of remaining rounds that gives convertible things their full worth
+PESO, PESOS = 0.035, 30  # worth of a peso besides its worth at the end, for at most this number of pesos
+GOODS = (0.0, 0.28, 0.55, 0.8, 0.98, 1.12, 1.22, 1.28)  # the same for goods of a kind in the warehouse, by number
+HELD = 0.2  # the same for a good in the hold
+ONE_GOOD, ONE_PESO = 0.4, 0.08  # worth of a good, and of a peso, gained or paid later
+CARD = 0.4  # general worth of the use of a card
+SOON, NEXT = 0.9, 0.6  # shares of a gain later in this round, and in the next one
+LAST = 0.3  # minimum share of the worth of money and goods while cards can be used
 MERCHANT, STATION, CUSTOMS, RESIDENCE = (
     0.3,
     0.3,
@@ -46,10 +47,10 @@ MERCHANT, STATION, CUSTOMS, RESIDENCE = (
 )  # worth in a round of a merchant, and of houses besides revenue
 SLOT = 0.4  # worth in a round of a further slot
 HOME = 0.25  # worth of having the ship in the harbour
-SITE = 0.7  # worth for each point of a place where a house can be built
-STAND = 0.3  # worth of a merchant in a market at the start of a round, besides what its tile gives
-USED, USES = 0.6, 4.0  # share of what an achievement card is worth in each round, and the most rounds
-CONTEST = 0.06  # what it costs to trade later, for each card before, and each rival merchant there
+SITE = 0.7  # worth of a building space, per point
+STAND = 0.3  # worth of a merchant in a market at the start of a round, besides the effect of its tile
+USED, USES = 0.6, 4.0  # share of an achievement card's worth in each round, and the maximum number of rounds
+CONTEST = 0.06  # cost of later trade, for each card before it, and each rival merchant there
 WIN = 8.0  # worth of ending the match in the lead
 EFFECTS = {
     Effect.MOVE_PLUS: 0.6, Effect.RIVER: 0.4, Effect.TRADE_PAY5: 0.8, Effect.TWO_DIFF: 0.8, Effect.GOOD5_VP: 0.4,
@@ -58,19 +59,19 @@ EFFECTS = {
     Effect.ONE_EACH_VP: 1.0, Effect.TWO_ANY: 0.9, Effect.FREE_BUILD_HIRE: 1.0, Effect.TRADE: 1.2, Effect.SAIL: 0.5,
     Effect.TRANSFER: 0.6, Effect.OVERSEAS: 0.8,
 }  # fmt: skip
-"""What each action of an achievement card is worth."""
+"""The worth of each action of an achievement card."""
 _LEVEL_A = frozenset(card for card in Card if level_of(card) == "A")
 _NO_CHANCE = cast("Chance", None)  # a turn needs none
 
 Row = tuple[Action, ...]
 Variant = tuple[Table, Row]
-"""A state that can be reached, and the choices that lead to it."""
+"""A reachable state, and the choices that lead to it."""
 Spread = tuple[tuple[int, ...], int, tuple[tuple[Location, ...], ...]]
-"""Merchants by location after a move, what it costs, and the ways."""
+"""Merchants by location after a move, its cost, and the paths."""
 
 
 class View:
-    """What a decision looks at, and what has been worked out for it already."""
+    """The data for a decision, with a cache of intermediate results."""
 
     def __init__(self, setup: Setup, seen: ValparaisoObservation, actions: Sequence[Action]) -> None:
         self.actions = actions
@@ -104,28 +105,28 @@ class View:
             table.warehouse[seat], table.hold[seat] = list(seen.plan.warehouse), list(seen.plan.hold)
         table.seat = seat
         table.plans = [NO_PLAN] * setup.seats
-        table.plans[seat] = Plan(ACTION_CARDS)  # so that in a search no round ends
+        table.plans[seat] = Plan(ACTION_CARDS)  # a search never reaches the end of a round
         if seen.phase < Phase.USE:
             table.phase = Phase.USE
 
     def may_trade(self, has: SeatView) -> bool:
-        """Return whether a seat can trade with a card that is left in its plan."""
+        """Return whether a seat can trade with a remaining card of its plan."""
         planned = [self.board.cards[card] for card in (*has.plan, *([] if has.mayor is None else [has.mayor]))]
         return any(card.main is Effect.TRADE or card.alternatives[has.colour] is Effect.TRADE_PAY5 for card in planned)
 
     def houses(self, table: Table) -> list[int]:
-        """Return the own houses in each village."""
+        """Return the number of own houses in each village."""
         key = tuple(table.houses)
         if key not in self.counted:
             self.counted[key] = [table.houses_of(self.seat, at) for at in Location]
         return self.counted[key]
 
 
-# --- what cards can do (V4) ---------------------------------------------------------------------------------------
+# --- the effects of cards (V4) ------------------------------------------------------------------------------------
 
 
 def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
-    """Yield the states that an action can lead to, as far as they are worth looking at."""
+    """Yield the promising states that an action can lead to."""
     for start, sales in [(table, ()), *sold_before(view, table, effect)]:
         if deck.is_executable(start, effect, 0):
             begun = start.clone()
@@ -138,7 +139,7 @@ def variants(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
 
 
 def sold_before(view: View, table: Table, effect: Effect) -> Iterator[Variant]:
-    """Yield sales that make an action possible or better (V1.3): a full hold that is loaded again earns its point again (V4.1)."""
+    """Yield sales that make an action possible or better (V1.3): a hold that is full again earns its point again (V4.1)."""
     hold, goods = table.hold[view.seat], table.warehouse[view.seat]
     if effect is Effect.TRANSFER and table.hold_is_full(view.seat) and not table.hold_was_full:
         for good in Good:
@@ -161,7 +162,7 @@ def sold(view: View, table: Table, store: Store, good: Good) -> Variant:
 
 
 def outcomes(view: View, table: Table) -> Iterator[Variant]:
-    """Yield the ways in which the action in progress can go on."""
+    """Yield the continuations of the action in progress."""
     if table.phase in _OUTCOMES:
         yield from _OUTCOMES[table.phase](view, table)
     else:
@@ -178,7 +179,7 @@ def played(view: View, table: Table, *row: Action) -> Variant:
 
 
 def voyages(view: View, table: Table) -> Iterator[Variant]:
-    """Yield voyages to the harbour and to where the hold has what is asked for (V4.8); if nowhere, to the first outer sector."""
+    """Yield voyages to the harbour and to sectors that ask for the hold's goods (V4.8), or to the first outer sector."""
     hold, board = table.hold[view.seat], view.board
     asked = [sector for sector in OUTER if hold[board.sector_goods[sector - 1]] >= board.overseas_goods]
     for sector in (Sector.H, *asked) if asked or table.ship[view.seat] else OUTER[:1]:
@@ -187,7 +188,7 @@ def voyages(view: View, table: Table) -> Iterator[Variant]:
 
 
 def loads(view: View, table: Table) -> Iterator[Variant]:
-    """Yield ways to load as much as fits, of what is most asked for (V4.1)."""
+    """Yield ways to fill the hold with the goods in greatest demand (V4.1)."""
     warehouse, hold = table.stores(view.seat)
     total = [goods + held for goods, held in zip(warehouse, hold, strict=True)]
     size = min(view.board.hold, sum(total))
@@ -216,7 +217,7 @@ def purchases(view: View, table: Table) -> Iterator[Variant]:
 
 
 def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int, tuple[Location, ...]]]:
-    """Return what it costs to go to each location that a merchant can reach, and the cheapest way."""
+    """Return the cost and the cheapest path to each location that a merchant can reach."""
     houses = view.houses(table)
     key = (start, table.effect, tuple(houses))
     if key not in view.ways:
@@ -243,7 +244,7 @@ def ways(view: View, table: Table, start: Location) -> dict[Location, tuple[int,
 
 
 def site_worths(view: View, table: Table) -> dict[Location, float]:
-    """Return what it is worth to stand where a house can be built."""
+    """Return the worth of standing at each location with a free building space."""
     if not table.houses_left[view.seat]:
         return {}
     found = {Location.V: SITE} if len(table.row) < len(view.side.row) else {}
@@ -257,7 +258,7 @@ def site_worths(view: View, table: Table) -> dict[Location, float]:
 
 
 def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spread]:
-    """Return the ways to spread the merchants over markets and places to build, each by its cheapest paths."""
+    """Return the ways to distribute the merchants over markets and building places, each by its cheapest paths."""
     merchants = table.merchants[view.seat]
     key = (tuple(merchants), tuple(table.houses), table.houses_left[view.seat], len(table.row), table.effect)
     if key not in view.spreads:
@@ -284,7 +285,7 @@ def spreads(view: View, table: Table, worths: dict[Location, float]) -> list[Spr
 
 
 def moves(view: View, table: Table) -> Iterator[Variant]:
-    """Yield the most promising ways to spread the merchants."""
+    """Yield the most promising ways to distribute the merchants."""
     seat, most = view.seat, sum(table.unmoved)
     worths = site_worths(view, table)
     gains = [
@@ -314,7 +315,7 @@ def moves(view: View, table: Table) -> Iterator[Variant]:
 
 
 def gain(view: View, table: Table, market: Location, merchants: int) -> float:
-    """Estimate what it is worth to use the tile of a market with a number of merchants."""
+    """Estimate the gain of using the tile of a market with a number of merchants."""
     seat, tile = view.seat, table.markets[market - Location.M1][0]
     goods, money, times = (
         table.warehouse[seat],
@@ -336,7 +337,7 @@ def gain(view: View, table: Table, market: Location, merchants: int) -> float:
 
 
 def executions(tile: TileType, goods: Sequence[int], money: int, times: int) -> int:
-    """Return how often a tile can be used with the money that is left after the fee."""
+    """Return the number of possible uses of a tile with the money after the fee."""
     limits = [
         has // wanted for has, wanted in zip((money, *goods), (tile.pay.money, *tile.pay.goods), strict=True) if wanted
     ]
@@ -344,7 +345,7 @@ def executions(tile: TileType, goods: Sequence[int], money: int, times: int) -> 
 
 
 def trades(view: View, table: Table) -> Iterator[Variant]:
-    """Yield ways to trade, village by village: first where nothing is paid, last where goods are; as often as possible, or not at all."""
+    """Yield ways to trade, village by village: free tiles first, tiles paid with goods last, with all uses or none."""
     tiles = view.board.tiles
     printed = {village: tiles[table.tiles(village)[0]] for village in table.villages}
     village = min(printed, key=lambda village: (any(printed[village].pay.goods), printed[village].pay.money))
@@ -376,11 +377,12 @@ _OUTCOMES: dict[Phase, Callable[[View, Table], Iterator[Variant]]] = {
 }
 
 
-# --- what a state is worth ----------------------------------------------------------------------------------------------
+# --- the worth of a state
+# -----------------------------------------------------------------------------------------------
 
 
 def use_worth(view: View, card: int) -> float:
-    """Return points for the use of an achievement card in a round, besides what that of another card is worth."""
+    """Return points for the use of an achievement card in a round, in addition to those of another card."""
     printed = view.board.cards[Card(card)]
     alternative = printed.alternatives[view.me.colour]
     most = max(EFFECTS.get(effect, 0.0) for effect in (printed.main, alternative) if effect is not None)
@@ -388,7 +390,7 @@ def use_worth(view: View, card: int) -> float:
 
 
 def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
-    """Return points for the cards that can be acquired with what is in the hold, less those for the use of the cards that takes."""
+    """Return points for the cards that the hold can acquire, less the points of the uses that this takes."""
     key = (*hold, table.ship[view.seat], *table.slots)
     if key not in view.worths:
         board, total = view.board, 0.0
@@ -410,7 +412,7 @@ def cargo(view: View, table: Table, hold: Sequence[int]) -> float:
 
 
 def stay(view: View, table: Table) -> list[int]:
-    """Return where the merchants are after the round: one in a village without shelter, all in those with one (V6.5)."""
+    """Return the merchants' places after the round: one may stay in a village without shelter, all with one (V6.5)."""
     merchants, houses = table.merchants[view.seat], view.houses(table)
     key = (*merchants, *houses, *[column[0] for column in table.markets], *table.warehouse[view.seat])
     if key not in view.stays:
@@ -431,7 +433,7 @@ def stay(view: View, table: Table) -> list[int]:
 
 
 def house_worth(view: View, table: Table) -> float:
-    """Return points for what merchants and houses bring in a round."""
+    """Return points for the gains from merchants and houses in a round."""
     seat, houses = view.seat, view.houses(table)
     merchants = sum(table.merchants[seat])
     key = (merchants, *houses, table.row)
@@ -449,7 +451,7 @@ def house_worth(view: View, table: Table) -> float:
 
 
 def worth(view: View, table: Table, free: int, can_trade: bool, can_ship: bool) -> float:
-    """Return points for a state of the turn, in which a number of cards can still be used."""
+    """Return points for a state of the turn in which `free` cards can still be used."""
     board, seat, left = view.board, view.seat, view.left
     goods, hold, money, vp = table.warehouse[seat], table.hold[seat], table.money[seat], table.vp[seat]
     total = vp + (money + board.good_price * (sum(goods) + sum(hold))) / board.pesos_per_vp

@@ -1,7 +1,7 @@
-"""Plays Venezia: weighs the majorities that pigeons, cards and births may win against what rivals are likely to lay there.
+"""A policy for Venezia: weighs the majorities that pigeons, cards and births may win against the likely play of rivals.
 
-Every place has an outlook: for each rival, how many pigeons may come and how likely that is.
-What an own pigeon is worth there follows from it; plans, cards and reinforcements take the best sum.
+Every place has an outlook: for each rival, the likely numbers of arriving pigeons. The worth of an own pigeon there
+follows from it; plans, cards and reinforcements take the best sum.
 """
 
 from __future__ import annotations
@@ -37,25 +37,26 @@ from referee.games.venezia.observation import PlanView, VeneziaObservation
 
 _, FAM, FEH, UEB, GIF, RAU, MIC, SAU, WEI = ActionCard
 
-# Judgements, tuned in matches against earlier versions. Worth is in points of the match, pigeons on the Piazza in newborn ones.
+# Estimates, tuned in matches against earlier versions. Worth is in points of the match; for pigeons on the Piazza, in
+# newborn pigeons.
 
-CROWDED = 0.93  # what each further pigeon on the Piazza bears, as a share of the one before: they share the tourists
+CROWDED = 0.93  # births to each further pigeon on the Piazza, as a share of the one before: they share the tourists
 LATE_BIRTH = 0.2  # worth of a pigeon born in the last round, which can only reinforce the home
-OWN_NEST = 0.5  # share of the newborn expected that a plan takes for own reinforcements
+OWN_NEST = 0.5  # share of the expected newborn that a plan assumes for own reinforcements
 OWN_WAY = 0.15  # worth of a step along an order of places that differs by seat, so that equal bots do not meet
 CAPTURE = 2.0  # worth of a capture in a match of two
-RISK = 0.6  # what it costs to stand where a rival may capture
-CENTRE = 0.03  # worth of each square near a pigeon, for the rounds to come
-CARD_FLOOR = 0.8  # what a card has to promise as long as there are no more cards than rounds
-RECOVERED = (WEI, UEB, SAU, FEH, RAU, MIC, GIF, FAM)  # cards by what they are worth
+RISK = 0.6  # cost of standing where a rival may capture
+CENTRE = 0.03  # worth of each square near a pigeon, for later rounds
+CARD_FLOOR = 0.8  # the gain that a card must promise as long as there are no more cards than rounds
+RECOVERED = (WEI, UEB, SAU, FEH, RAU, MIC, GIF, FAM)  # cards by worth, best first
 
 
 def choose(setup: Setup, seen: VeneziaObservation, actions: Sequence[Action]) -> list[Action]:
-    """Return the actions to play in a row, of which the first is legal.
+    """Return the actions to play in order, of which the first is legal.
 
     Args:
-        setup: what was agreed before the match.
-        seen: what the seat to act observes.
+        setup: the terms of the match.
+        seen: the observation of the seat to act.
         actions: its legal actions.
     """
     board = cast("VeneziaBoard", setup.board)
@@ -73,12 +74,12 @@ def first_action(view: View) -> list[Action]:
 
 
 def last_action(view: View) -> list[Action]:
-    """Choose the last action: the end of a chain that somebody else began, or all pigeons from the cemetery."""
+    """Choose the last action: the end of an unplanned chain, or all pigeons from the cemetery."""
     return [view.actions[-1]]
 
 
 def make_plan(view: View) -> list[Action]:
-    """Make the whole plan of a round; in the midst of somebody else's plan, lay all pigeons on the next card."""
+    """Make the whole plan of a round; in the middle of an unplanned one, lay all pigeons on the next card."""
     seen, reserve, cards = view.seen, view.me.reserve, view.board.district_cards
     if seen.plan is None or seen.plan.step is not Step.FIRST:
         return last_action(view)
@@ -98,12 +99,12 @@ def make_plan(view: View) -> list[Action]:
         plan.append(act.DONE)
     if placed:
         return [*plan, act.COUNTS[placed], *(act.COUNTS[mine[place]] for place in chosen)]
-    # Pigeons on the Feint are laid when the piles of all others can be seen.
+    # Pigeons on the Feint are laid when the piles of all others are visible.
     return [*plan, act.COUNTS[reserve], *(act.COUNTS[0] for _ in chosen)]
 
 
 def piazza_gains(view: View, room: int) -> list[float]:
-    """Return what pigeons gain on the Piazza: those that they will bear."""
+    """Return the gains of pigeons on the Piazza from their births."""
     there, rounds = on_piazza(view, view.seat), view.left + 1
     value = LATE_BIRTH + sum(kept(view, passed) for passed in range(view.left))
     found, supply = [0.0], float(view.me.supply)
@@ -116,7 +117,7 @@ def piazza_gains(view: View, room: int) -> list[float]:
 
 
 def lay_feint(view: View) -> list[Action]:
-    """Share the pigeons on the Feint out among the district cards, now that all piles lie open."""
+    """Distribute the pigeons on the Feint among the district cards, now that all piles are face up."""
     me, slots = view.me, cast("PlanView", view.seen.plan).slots
     looks, places = outlooks(view), slots[view.seen.slot - 1 :]
     rows = [gains(looks[place], me.first_count) for place in places]
@@ -155,7 +156,7 @@ def sandwiches(grid: Grid, diagonal: bool) -> tuple[tuple[int, ...], ...]:
 
 
 def standing(view: View) -> tuple[int, int]:
-    """Return where own pigeons and those of rivals stand, as sets."""
+    """Return the squares of own pigeons and of rivals' pigeons, as sets."""
     pigeons = view.seen.piazza
     own = bits(pigeon.square for pigeon in pigeons if pigeon.seat == view.seat)
     return own, bits(pigeon.square for pigeon in pigeons) ^ own
@@ -183,7 +184,7 @@ def place_pigeons(view: View) -> list[Action]:
 
 
 def threatened(pairs: Iterable[int], rivals: int, taken: int) -> bool:
-    """Tell whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
+    """Return whether a rival next to a square may capture there: the opposite square is free, or another rival's."""
     return any(pair & rivals and not pair & taken & ~rivals for pair in pairs)
 
 
@@ -212,7 +213,7 @@ def ways_of(view: View, start: int, taken: int, tourists: int) -> dict[int, list
 
 
 def move_pigeons(view: View) -> list[Action]:
-    """Move one pigeon after the other, always the one that gains most; then end the moves."""
+    """Move the pigeon with the largest gain, one after the other; then end the moves."""
     seen, around = view.seen, near(view.grid)
     tourists, (own, others) = bits(seen.tourists), standing(view)
     rivals = [pigeon.square for pigeon in seen.piazza if pigeon.seat != view.seat]
@@ -252,7 +253,7 @@ def move_pigeons(view: View) -> list[Action]:
 
 
 def square_values(view: View) -> list[float]:
-    """Return what a pigeon bears on every square, and how well it stands there in later rounds."""
+    """Return the worth of every square for a pigeon: the expected births, and its later prospects."""
     seen, board, around = view.seen, view.board, near(view.grid)
     tourists = bits(seen.tourists)
     each, found = view.setup.options["births_rule"] == "per_tourist", []
@@ -267,11 +268,11 @@ def square_values(view: View) -> list[float]:
 
 # --- action cards (Z7, Z8) -----------------------------------------------------------------------------------
 
-Choices = list[tuple[float, Action]]  # what can be done with a card, each with its gain
+Choices = list[tuple[float, Action]]  # the possible uses of a card, each with its gain
 
 
 def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
-    """Return the card that promises most with such a plan, or NONE if all are better kept.
+    """Return the card that promises most with such a plan, or NONE if it is better to keep them all.
 
     A rival with fewer points may take the card, one with equal points may cancel it (Z7.1).
     """
@@ -287,7 +288,7 @@ def best_card(view: View, laid: Sequence[int], spare: int) -> ActionCard:
 
 
 def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int) -> float:
-    """Return what a card gains if it is executed in this round."""
+    """Return the gain of a card if it is executed in this round."""
     if card in _CHOICES:
         return max((gain for gain, _ in _CHOICES[card](view, looks, spare)), default=0.0)
     if card is ActionCard.FEH:
@@ -301,7 +302,7 @@ def promised(view: View, card: ActionCard, looks: Sequence[Outlook], spare: int)
 
 
 def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """Rate a family meeting in each district; while plans are made, of the newborn that are expected."""
+    """Rate a family meeting in each district; during planning, with the expected newborn."""
     plan = view.seen.phase is Phase.PLAN
     nests = [newborn(view, seat) if plan else has.nest for seat, has in enumerate(view.seen.seats)]
     lost = kept(view) * (nests[view.seat] - (sum(nests) - nests[view.seat]) / (len(nests) - 1))
@@ -313,7 +314,7 @@ def families(view: View, looks: Sequence[Outlook], _: int) -> Choices:
 
 
 def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
-    """Rate replacing all rivals in each district, with pigeons that are not planned."""
+    """Rate the replacement of all rivals in each district by unplanned pigeons."""
     found: Choices = []
     for place in DISTRICTS:
         here = view.seen.places[place].pigeons
@@ -328,7 +329,7 @@ def takeovers(view: View, looks: Sequence[Outlook], spare: int) -> Choices:
 
 
 def raptors(view: View, looks: Sequence[Outlook], _: int) -> Choices:
-    """Rate a bird of prey in each place, which takes the worth of its majority in this round."""
+    """Rate a bird of prey in each place, which destroys the worth of its majority in this round."""
     return [(-worth(look) / view.weight, act.RAPTORS[place]) for place, look in zip(Place, looks, strict=True)]
 
 
@@ -347,13 +348,13 @@ _CHOICES = {ActionCard.FAM: families, ActionCard.UEB: takeovers, ActionCard.RAU:
 
 
 def execute(card: ActionCard, view: View) -> list[Action]:
-    """Choose what is best to do with a card that needs one choice."""
+    """Choose the best use of a card that needs one choice."""
     looks, spare = outlooks(view), view.me.reserve + view.me.nest
     return [max(_CHOICES[card](view, looks, spare), key=lambda choice: choice[0])[1]]
 
 
 def reinforce(view: View) -> list[Action]:
-    """Reinforce with as many pigeons as gain more at home than in the reserve; with all in the last round."""
+    """Reinforce with the number of pigeons that gain more at home than in the reserve; with all in the last round."""
     home = cast("Place", view.me.home)
     row = gains(outlooks(view)[home], view.me.nest)
     _, [count] = share_out([row], view.me.nest, 1, kept(view))
@@ -361,12 +362,12 @@ def reinforce(view: View) -> list[Action]:
 
 
 def feud_places(view: View) -> Sequence[Place]:
-    """List where Fehde and Weisung work (Z8)."""
+    """Return the places where Fehde and Weisung work (Z8)."""
     return tuple(Place) if view.setup.options["vatican_feud_sgm"] else DISTRICTS
 
 
 def feud_gain(look: Outlook) -> tuple[float, Seat]:
-    """Return what removing the best rival pigeon in a place gains, and whose it is; the own seat if nothing gains."""
+    """Return the gain of removing the best rival pigeon in a place, and its seat; the own seat if there is no gain."""
     best = (0.0, look.seat)
     for seat, count in enumerate(look.counts):
         if seat != look.seat and count:
@@ -375,7 +376,7 @@ def feud_gain(look: Outlook) -> tuple[float, Seat]:
 
 
 def remove_pigeons(view: View) -> list[Action]:
-    """Remove the rival pigeon that is most in the way, in this district and the next ones."""
+    """Remove the most harmful rival pigeon, in this district and the next ones."""
     looks = outlooks(view)
     plan: list[Action] = []
     for place in feud_places(view)[view.seen.card_place or 0 :]:
@@ -387,7 +388,7 @@ def remove_pigeons(view: View) -> list[Action]:
 
 
 def poison_pigeons(view: View) -> list[Action]:
-    """Poison the pigeons of the leading rival, those that stand best first."""
+    """Poison the pigeons of the leading rival, those on the best squares first."""
     values, count = square_values(view), view.board.poisoned - view.seen.card_count
     targets = [pigeon for pigeon in view.seen.piazza if pigeon.seat != view.seat]
     targets.sort(key=lambda pigeon: (-view.seen.seats[pigeon.seat].score, -values[pigeon.square]))
@@ -396,13 +397,13 @@ def poison_pigeons(view: View) -> list[Action]:
 
 
 def grey_rows(view: View, looks: Sequence[Outlook]) -> list[list[float]]:
-    """Return what further greys gain in each place, those there counting as own."""
+    """Return the gains of further greys in each place, counting those there as own."""
     greys, most = [here.grey for here in view.seen.places], view.board.grey_operations
     return [gains(with_count(looks[place], view.seat, greys[place]), most) for place in feud_places(view)]
 
 
 def send_greys(view: View) -> list[Action]:
-    """Add greys from the side where they win most majorities in this round; then move those that do most elsewhere."""
+    """Add greys from the side where they win most majorities in this round; then move those that gain more elsewhere."""
     seen, looks = view.seen, outlooks(view)
     _, counts = share_out(grey_rows(view, looks), view.board.grey_operations - seen.card_count, len(Place), 0.0)
     targets: list[Action] = [act.GREY_ADDS[place] for place, count in enumerate(counts) for _ in range(count)]
@@ -421,7 +422,7 @@ def send_greys(view: View) -> list[Action]:
 
 
 def recover_card(view: View) -> list[Action]:
-    """Take back the card that is worth most."""
+    """Take back the most valuable card."""
     return [next(act.RECOVERS[card] for card in RECOVERED if act.RECOVERS[card] in view.actions)]
 
 

@@ -1,4 +1,4 @@
-"""What may come to lie in each place of Venezia, and what a pigeon is worth there, for the policy `greedy`."""
+"""The prospects of each place of Venezia, and the worth of a pigeon there, for the policy `greedy`."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ from referee.games.venezia.grid import Grid
 from referee.games.venezia.names import FirstCard, Phase, Place
 from referee.games.venezia.observation import SeatView, VeneziaObservation
 
-# Judgements, tuned in matches against earlier versions. Worth is in points of the match, pigeons on the Piazza in newborn ones.
+# Estimates, tuned in matches against earlier versions. Worth is in points of the match; for pigeons on the Piazza, in
+# newborn pigeons.
 
 HOLD = 0.45  # worth of a majority in a later round, as a share of its worth now: pigeons stay, but rivals react
-HELD_ROUNDS = 2  # later rounds in which it is thought to hold at most
+HELD_ROUNDS = 2  # the number of later rounds in which it may hold
 KEPT_PIGEON = 0.45  # worth of a pigeon that can be laid in the next round
-KEPT_ROUND = 0.15  # what each further round adds to that
-BORN = 1.7  # pigeons that one on an empty Piazza bears in a round
+KEPT_ROUND = 0.15  # the addition for each further round
+BORN = 1.7  # births to one pigeon on an empty Piazza in a round
 RECOVERY = 0.7  # worth of San Giorgio Maggiore if it can bring a card back
 LAID = 0.7  # share of its reserve that a rival lays on districts
 LAID_LAST = 0.85  # the same in the last round
-SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are thought equally likely
-LURE = 2.0  # how much likelier a rival lays pigeons where it can score most: in another seat's home
-SGM_LURE = 0.3  # how likely it lays some on San Giorgio Maggiore, compared with a district
+SPREAD = (0.4, 1.0, 1.8)  # sizes of a rival's pile, in terms of the mean, that are assumed to be equally likely
+LURE = 2.0  # how much more likely a rival is to lay pigeons where it can score most: in another seat's home
+SGM_LURE = 0.3  # its probability for San Giorgio Maggiore, relative to a district
 REINFORCED = 0.6  # the chance that a rival sends its newborn home
-POINTS_A_ROUND = 11  # what the leading seat gains in a round; tells how long an open match lasts
+POINTS_A_ROUND = 11  # gain of the leading seat in a round; determines the length of an open match
 
 Chances = tuple[tuple[int, float], ...]  # numbers of pigeons, each with its probability
 
 
 class View(NamedTuple):
-    """What a decision looks at."""
+    """The data for a decision."""
 
     setup: Setup
     seen: VeneziaObservation
@@ -42,12 +43,12 @@ class View(NamedTuple):
     grid: Grid
     seat: Seat
     me: SeatView
-    left: int  # rounds after this one, as far as can be guessed
-    weight: float  # worth of a majority in this round and later ones, in terms of this one
+    left: int  # estimated rounds after this one
+    weight: float  # worth of a majority in this round and later ones, relative to this one
 
 
 def rounds_left(setup: Setup, board: VeneziaBoard, seen: VeneziaObservation) -> int:
-    """Estimate how many rounds follow this one."""
+    """Estimate the number of rounds after this one."""
     left = seen.last_round - seen.round
     missing = board.win_points - max(has.score for has in seen.seats)
     return left if setup.options["end_rule"] == "fixed4" else max(0, min(left, -(-missing // POINTS_A_ROUND) - 1))
@@ -60,21 +61,21 @@ def kept(view: View, passed: int = 0) -> float:
 
 
 def on_piazza(view: View, seat: Seat) -> int:
-    """Return how many pigeons of a seat stand on the Piazza."""
+    """Return the number of a seat's pigeons on the Piazza."""
     return sum(pigeon.seat == seat for pigeon in view.seen.piazza)
 
 
 def newborn(view: View, seat: Seat) -> int:
-    """Return how many pigeons those of a seat on the Piazza are likely to bear."""
+    """Return the expected number of births to a seat's pigeons on the Piazza."""
     return min(view.seen.seats[seat].supply, round(BORN * on_piazza(view, seat)))
 
 
 class Outlook(NamedTuple):
-    """What may come to lie in a place, and what its majority is worth."""
+    """The prospects of a place, and the worth of its majority."""
 
-    counts: tuple[int, ...]  # pigeons there now, by seat; own ones with what is planned
-    added: tuple[Chances, ...]  # what the other seats may add
-    points: tuple[float, ...]  # worth of the majority for each seat; what rivals win is negative
+    counts: tuple[int, ...]  # pigeons there now, by seat; own ones include planned ones
+    added: tuple[Chances, ...]  # possible additions by the other seats
+    points: tuple[float, ...]  # worth of the majority for each seat; negative for rivals
     seat: Seat
 
 
@@ -95,7 +96,7 @@ def worth(outlook: Outlook) -> float:
 
 
 def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
-    """Return the outlook of every place with the own pigeons to come, by default those on the district cards."""
+    """Return the outlook of every place with own pigeons to come, by default those on the district cards."""
     seen, seat, seats = view.seen, view.seat, range(len(view.seen.seats))
     slots = seen.plan.slots if seen.plan is not None else ()
     laid = dict(zip(Place, mine, strict=True)) if mine else dict(zip(slots, view.me.piles, strict=False))
@@ -114,7 +115,7 @@ def outlooks(view: View, mine: Sequence[int] = ()) -> list[Outlook]:
 
 
 def place_points(view: View, place: Place, seat: Seat) -> float:
-    """Return what the majority in a place is worth to a seat, in this round and in later ones."""
+    """Return the worth of the majority in a place for a seat, in this round and later ones."""
     seen = view.seen
     if place == seen.raptor:
         return 0.0
@@ -126,7 +127,7 @@ def place_points(view: View, place: Place, seat: Seat) -> float:
 
 
 def additions(view: View, seat: Seat) -> list[Chances]:
-    """Return what a rival may add to each place in this round; nothing for the own seat."""
+    """Return a rival's possible additions to each place in this round; none for the own seat."""
     seen, has = view.seen, view.seen.seats[seat]
     if seat == view.seat:
         return [((0, 1.0),)] * len(Place)
@@ -163,7 +164,7 @@ def with_count(outlook: Outlook, seat: Seat, change: int) -> Outlook:
 
 
 def gains(outlook: Outlook, most: int) -> list[float]:
-    """Return what 0, 1, 2 and so on further own pigeons gain, up to where more cannot help."""
+    """Return the gains of 0, 1, 2 and so on further own pigeons, up to the last useful number."""
     counts, added, _, seat = outlook
     ends = (count + more for count, more_of in zip(counts, added, strict=True) for more, _ in more_of)
     enough, now = max(ends) + 1 - counts[seat], worth(outlook)
@@ -173,7 +174,7 @@ def gains(outlook: Outlook, most: int) -> list[float]:
 def share_out(rows: Sequence[Sequence[float]], pigeons: int, cards: int, price: float) -> tuple[float, list[int]]:
     """Return the best way to lay pigeons: its gain, and the pigeons for each row.
 
-    Rows have what 0, 1, 2 ... pigeons gain in each place, and then perhaps on the Piazza, which needs no card.
+    A row has the gains of 0, 1, 2 ... pigeons in a place. A last row may be for the Piazza, which needs no card.
     """
     best: dict[tuple[int, int], tuple[float, tuple[int, ...]]] = {(0, 0): (0.0, ())}
     for index, row in enumerate(rows):

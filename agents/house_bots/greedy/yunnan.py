@@ -1,7 +1,7 @@
-"""Plays Yunnan: gives Merchants, progress and money a worth in victory points, and takes what gains most.
+"""A policy for Yunnan: values Merchants, progress and money in victory points, and takes the largest gain.
 
-A travel turn is planned as a whole: of all ways to spread the Merchants with the border passes, it takes the one worth most.
-A progress is worth what it adds to the best plan, and what it brings in later turns.
+It plans a travel turn as a whole: of all ways to distribute the Merchants with the border passes, it takes the best.
+The worth of a progress is its addition to the best plan, and its gains in later turns.
 """
 
 from __future__ import annotations
@@ -18,53 +18,53 @@ from referee.games.yunnan.names import OUTER, Building, Phase, Place, Province, 
 from referee.games.yunnan.observation import ColourView, YunnanObservation
 from referee.games.yunnan.routes import routes_of
 
-# Judgements, tuned in matches against earlier versions. A point is a victory point, and so is a Yuan of income (Y10.1); "turns"
-# are those expected to follow this one.
+# Estimates, tuned in matches against earlier versions. A point is a victory point, and so is a Yuan of income (Y10.1);
+# "turns" are the expected turns after this one.
 
 STAYING = 0.5
-"""What a Merchant earns in a later turn by standing outside of Pu'er, as far as it counts now: it may be displaced or recalled."""
+"""The present worth of a Merchant's place outside Pu'er in a later turn; it may be displaced or recalled."""
 STAYING_TURNS = 2.8
-"""Turns over which that counts at most."""
+"""The maximum number of turns for which that counts."""
 POST_STAYING = 0.7
-"""What a Post earns in a later turn, as far as it counts now: its route may be cut."""
+"""The present worth of a Post in a later turn; its route may be cut."""
 GIFT = 2.7
-"""Points for a gift that is in reach; rivals who travel later may be first."""
+"""Points for a gift within reach; rivals who travel later may take it first."""
 LATER = {Building.SCHOOL: 4.4, Building.CUSTOMS: 1.1, Building.HORSE: 4.1, Building.DRAGON: 2.8, Building.YARD: 0.9}
-"""Points that a progress makes in each later turn, besides what it makes better now."""
+"""Points from a progress in each later turn, besides its present gain."""
 LAST_YUAN = 1 / 3
 """Points for a Yuan that no later auction can spend (section 6)."""
 PRICE = 8
-"""What a progress is thought to cost in the next auction."""
+"""The assumed cost of a progress in the next auction."""
 MAX_BIDS = 2
-"""Bids in the next auction for which money is kept at most: keeping more loses the race to the points that end the match."""
+"""The number of bids in the next auction for which it keeps money: keeping more loses the race to the final points."""
 BANK_SHARE = 0.5
-"""What rivals who have not passed are thought to bid yet, as a share of their money."""
+"""The assumed further bids of rivals who have not passed, as a share of their money."""
 MAX_RIVAL_BIDS = 15
-"""The most that each of them is thought to bid yet."""
+"""The assumed maximum of those bids for each rival."""
 EARNED = 0.4
-"""The share of an income that a seat is thought to turn into points; little, so that investing seems worth while for longer."""
+"""The assumed share of an income that a seat converts into points; a low one favours investment for longer."""
 GROWTH = 3.7
-"""What the income of a colour grows by in a turn."""
+"""The growth of a colour's income per turn."""
 GIFTS_IN_TURN = 3.0
-"""Gifts that are taken in a turn."""
+"""The number of gifts taken per turn."""
 SISTER = 5.0
-"""Points for a bid of the same seat's other colour that is outbid."""
+"""Points for a bid that the other colour of the same seat outbids."""
 LEADING = 0.1
-"""Points of harm for each point that the victim's seat has."""
+"""Points of harm for each point of the victim's seat."""
 
 Counts = tuple[int, ...]
 """A number for each province."""
 Table = tuple[tuple[float, ...], ...]
-"""For each province, a worth by the number of Merchants there."""
+"""For each province, the worth of its Merchants by their number."""
 
 
 class Own(NamedTuple):
-    """What the best journeys of a colour depend on."""
+    """The data that determine a colour's best journeys."""
 
     unmoved: Counts
     """Merchants that can make a journey."""
     fixed: Counts
-    """Merchants that have made theirs."""
+    """Merchants that have made their journey."""
     posts: Counts
     bridges: int
     horse: int
@@ -72,7 +72,7 @@ class Own(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a decision looks at."""
+    """The data for a decision."""
 
     setup: Setup
     seen: YunnanObservation
@@ -84,11 +84,11 @@ class View(NamedTuple):
 
 
 def choose(setup: Setup, seen: YunnanObservation, actions: Sequence[Action]) -> list[Action]:
-    """Return the actions to play in a row, of which the first is legal.
+    """Return the actions to play in order, of which the first is legal.
 
     Args:
-        setup: what was agreed before the match.
-        seen: what the seat to act observes.
+        setup: the terms of the match.
+        seen: the observation of the seat to act.
         actions: its legal actions.
     """
     if len(actions) == 1 or seen.acting_colour is None:
@@ -98,11 +98,11 @@ def choose(setup: Setup, seen: YunnanObservation, actions: Sequence[Action]) -> 
     return _DECISIONS[seen.phase](view)
 
 
-# --- how long the match lasts --------------------------------------------------------------------------------
+# --- the length of the match ---------------------------------------------------------------------------------
 
 
 def turns_left(setup: Setup, seen: YunnanObservation, board: YunnanBoard) -> float:
-    """Estimate how many turns follow this one (Y11.1)."""
+    """Estimate the number of turns after this one (Y11.1)."""
     two = setup.seats == 2
     gifts = sum(province.gifts for province in seen.provinces) - board.end_gifts[two]
     turns = min(float(seen.turn_limit - seen.turn), gifts / GIFTS_IN_TURN)
@@ -116,11 +116,11 @@ def turns_left(setup: Setup, seen: YunnanObservation, board: YunnanBoard) -> flo
             after += min(1.0, (board.end_vp[two] - points) / gain)
             points += gain
         turns = min(turns, after)
-    return round(2 * max(0.0, turns)) / 2  # steps of a half: plans are kept for each
+    return round(2 * max(0.0, turns)) / 2  # steps of a half: plans are cached for each
 
 
 def _rough_income(has: ColourView, board: YunnanBoard) -> int:
-    """Return what a colour would earn with its Merchants where they are, and those in the reserve in Pu'er."""
+    """Return a colour's income with its Merchants where they are, and those in the reserve in Pu'er."""
     earned = sum(map(int.__mul__, has.merchants, board.merchant_value))
     earned += sum(map(int.__mul__, has.posts, board.post_value))
     return earned + has.reserve * board.merchant_value[Province.PUE]
@@ -131,7 +131,7 @@ def _rough_income(has: ColourView, board: YunnanBoard) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def spreads(unmoved: Counts, edges: tuple[tuple[int, int], ...], passes: int) -> dict[Counts, int]:
-    """Return all ways to spread Merchants with at most `passes` border passes, each with the passes it needs."""
+    """Return all ways to distribute Merchants with at most `passes` border passes, each with its number of passes."""
     found, border = {unmoved: 0}, [unmoved]
     for used in range(1, passes + 1):
         reached = []
@@ -158,7 +158,7 @@ def edges_of(sites: tuple[tuple[Province, Province], ...], bridges: int, horse: 
 
 
 class Scale(NamedTuple):
-    """What Merchants and Posts of a colour are worth."""
+    """The worth of a colour's Merchants and Posts."""
 
     sites: tuple[tuple[Province, Province], ...]
     merchant: tuple[float, ...]
@@ -166,11 +166,11 @@ class Scale(NamedTuple):
     post: tuple[float, ...]
     """Points for a Post with a route, by province."""
     gifts: Table
-    """Points for the gifts in reach."""
+    """Points for the gifts within reach."""
 
 
 def scale_of(view: View, influence: int) -> Scale:
-    """Return what Merchants and Posts are worth to a colour with some influence."""
+    """Return the worth of Merchants and Posts for a colour with this influence."""
     board, turns = view.board, view.turns
     stays, home = STAYING * min(turns, STAYING_TURNS), board.merchant_value[Province.PUE]
     return Scale(
@@ -182,7 +182,7 @@ def scale_of(view: View, influence: int) -> Scale:
 
 
 def gifts_for(view: View, influence: int) -> Table:
-    """Return the points for the gifts that fall to a colour if the others stay where they are (Y7)."""
+    """Return the points for a colour's gifts if the others stay where they are (Y7)."""
     seen = view.seen
     others = [seen.colours[colour] for colour in seen.travel_order]
     place = [int(colour) for colour in seen.travel_order].index(view.colour)
@@ -210,7 +210,7 @@ def best(own: Own, scale: Scale) -> float:
 
 
 def rated(own: Own, scale: Scale) -> dict[Counts, float]:
-    """Return all ways to spread the Merchants that can make a journey, each with its points."""
+    """Return all ways to distribute the Merchants that can make a journey, each with its points."""
     rows = [
         [count * worth + gift for count, gift in enumerate(gifts)][fixed:]
         for worth, gifts, fixed in zip(scale.merchant, scale.gifts, own.fixed, strict=True)
@@ -224,7 +224,7 @@ def rated(own: Own, scale: Scale) -> dict[Counts, float]:
         pue, yun, sic, qam, tib, qin = spread
         present = always | (yun and 2) | (sic and 4) | (qam and 8) | (tib and 16) | (qin and 32)
         connected = reach(own.bridges, present).connected
-        if present & ~connected & ~1:  # who has no route goes home (Y5.10)
+        if present & ~connected & ~1:  # Merchants without a route go home (Y5.10)
             points, home = 0.0, 0
             for province, row in enumerate(rows):
                 if province == Province.PUE or connected >> province & 1:
@@ -246,11 +246,11 @@ def changed(counts: Counts, province: int, by: int) -> Counts:
     return (*counts[:province], counts[province] + by, *counts[province + 1 :])
 
 
-# --- what progress is worth (1.3) ----------------------------------------------------------------------------
+# --- the worth of progress (1.3) -----------------------------------------------------------------------------
 
 
 def standing(view: View) -> tuple[Own, int]:
-    """Return a colour and its influence before its travel turn, all bids won and the whole reserve in Pu'er."""
+    """Return a colour and its influence before its travel turn if it wins all bids, with the whole reserve in Pu'er."""
     me = view.me
     won = {bid.building for bid in view.seen.bids if bid.colour == view.colour}
     free = changed(me.merchants, Province.PUE, me.reserve + (Building.SCHOOL in won))
@@ -260,12 +260,12 @@ def standing(view: View) -> tuple[Own, int]:
 
 
 def bits(members: Sequence[int]) -> int:
-    """Return a set as an integer with the bits of its members, as `Routes` has it."""
+    """Return a set as an integer with one bit per member, as in `Routes`."""
     return sum([1 << member for member in members])
 
 
 def progress(view: View, own: Own, influence: int) -> dict[Building, float]:
-    """Return the points for one more progress of each building that has one to give."""
+    """Return the points for one more progress in each building that has one to offer."""
     board, me = view.board, view.me
     scale = scale_of(view, influence)
     now = best(own, scale)
@@ -287,7 +287,7 @@ def progress(view: View, own: Own, influence: int) -> dict[Building, float]:
 
 
 def structures(view: View, own: Own, scale: Scale) -> dict[Action, float]:
-    """Return the points for each structure that the Yard has for a colour."""
+    """Return the points for each structure that the Yard offers a colour."""
     has, now = view.me.struct_general, best(own, scale)
     found: dict[Action, float] = {}
     for kind, extended in ((Structure.POST, with_post), (Structure.BRIDGE, with_bridge)):
@@ -305,7 +305,7 @@ def structures(view: View, own: Own, scale: Scale) -> dict[Action, float]:
 
 
 def with_post(own: Own, scale: Scale) -> dict[Action, Own]:
-    """Return a colour with one more Post, in each of its two farthest provinces: others are seldom better."""
+    """Return a colour with one more Post, in each of its two farthest provinces; others are seldom better."""
     places = range(max(Province.YUN, own.horse - 1), own.horse + 1)
     return {act.BUILD_POSTS[place]: own._replace(posts=changed(own.posts, place, 1)) for place in places}
 
@@ -320,13 +320,13 @@ def with_bridge(own: Own, scale: Scale) -> dict[Action, Own]:
 
 
 def teahouse_site(view: View, horse: int) -> int:
-    """Return where a colour best builds a Teahouse, 0 if it cannot: far from Pu'er, where the inspector goes (Y6.1)."""
+    """Return the best province for a Teahouse: far from Pu'er, where the inspector goes (Y6.1); 0 if there is none."""
     spaces, provinces = view.board.teahouse_space, view.seen.provinces
     return max([0, *(p for p in range(1, horse + 1) if spaces[p] and provinces[p].teahouse is None)])
 
 
 def yuan(turns: float) -> float:
-    """Return the points that a Yuan is worth: in a later auction it spares one of income, which can be converted."""
+    """Return the worth of a Yuan in points: in a later auction it saves one of income, which can be converted."""
     return LAST_YUAN + (1 - LAST_YUAN) * min(1.0, turns)
 
 
@@ -334,7 +334,7 @@ def yuan(turns: float) -> float:
 
 
 def place_merchant(view: View) -> list[Action]:
-    """Choose the bid that gains most, or the bank if that promises more than all bids; then the market; else a pass."""
+    """Choose the bid with the largest gain, or the bank if it promises more; else the market or a pass."""
     own, influence = standing(view)
     scale = scale_of(view, influence)
     sources = [action.source for action in view.actions if isinstance(action, act.Market)]
@@ -356,7 +356,7 @@ def place_merchant(view: View) -> list[Action]:
 
 
 def price(view: View, bid: act.Bid) -> float:
-    """Return the points that a bid costs: its Yuan, and in the expert game what is missing (Y13.3)."""
+    """Return the cost of a bid in points: its Yuan, and in the expert game its debt (Y13.3)."""
     board, seen, me = view.board, view.seen, view.me
     missing = max(0, min(bid.value, me.committed + bid.value - me.money))
     points = (bid.value - missing) * yuan(view.turns) + missing * board.debt(seen.turn)
@@ -368,7 +368,7 @@ def price(view: View, bid: act.Bid) -> float:
 
 
 def promised(view: View, gains: dict[act.Bid, float]) -> float:
-    """Return what the best bids gain together, as far as a colour can pay them and has Merchants."""
+    """Return the total gain of the best bids that a colour can pay for and has Merchants for."""
     total, money, merchants = 0.0, view.me.money - view.me.committed, view.me.reserve
     buildings: set[Building] = set()
     for bid in sorted(gains, key=lambda bid: -gains[bid]):
@@ -391,7 +391,7 @@ def expected_total(view: View) -> int:
 
 
 def take_structure(view: View) -> list[Action]:
-    """Choose the structure that is worth most now."""
+    """Choose the structure with the largest present worth."""
     own, influence = standing(view)
     found = structures(view, own._replace(unmoved=view.me.merchants), scale_of(view, influence))
     return [max(found, key=lambda take: found[take])]
@@ -401,7 +401,7 @@ def take_structure(view: View) -> list[Action]:
 
 
 class Journeys:
-    """A travel turn as it is planned: the actions so far, and the Merchants of all as these leave the rivals'."""
+    """The plan of a travel turn: the actions so far, and the resulting Merchants of all colours."""
 
     def __init__(self, view: View) -> None:
         seen, me = view.seen, view.me
@@ -411,10 +411,10 @@ class Journeys:
         self.weaker = [
             colour for colour, has in enumerate(seen.colours) if has.influence < me.influence and has.owner != me.owner
         ]
-        """Whom the colour can displace (Y5.5)."""
+        """The colours that it can displace (Y5.5)."""
 
     def targets(self, province: int) -> list[int]:
-        """List the colours that can be displaced in a province."""
+        """Return the colours that can be displaced in a province."""
         return [colour for colour in self.weaker if province and self.merchants[colour][province]]
 
     def move(self, start: int, end: int) -> None:
@@ -424,14 +424,14 @@ class Journeys:
             self.displace(end)
 
     def displace(self, province: int) -> None:
-        """Plan to displace the Merchant whose owner it harms most."""
+        """Plan to displace the Merchant whose owner suffers most."""
         victim = max(self.targets(province), key=lambda colour: self.harm(colour, province))
         self.merchants[victim][province] -= 1
         self.merchants[victim][province - 1] += 1
         self.plan.append(act.DISPLACES[victim])
 
     def harm(self, victim: int, province: int) -> float:
-        """Return how much a displacement harms: by what the victim earns less, and by how well its seat stands."""
+        """Return the harm of a displacement: the victim's lost income, and a part of its seat's score."""
         board, seen = self.view.board, self.view.seen
         has, now = seen.colours[victim], self.merchants[victim]
         after = now[:]
@@ -441,7 +441,7 @@ class Journeys:
 
 
 def earned(board: YunnanBoard, has: ColourView, merchants: Sequence[int]) -> int:
-    """Return what a colour earns with Merchants in these provinces (Y8)."""
+    """Return a colour's income with Merchants in these provinces (Y8)."""
     present = bits([province for province in Province if merchants[province] or has.posts[province]])
     connected, gaps = routes_of(board.bridge_sites).reach(bits(has.bridges), present)
     total = 0
@@ -455,7 +455,7 @@ def earned(board: YunnanBoard, has: ColourView, merchants: Sequence[int]) -> int
 
 
 def travel(view: View) -> list[Action]:
-    """Build, make the journeys of the best plan, and use the border passes that are left to displace."""
+    """Build, make the journeys of the best plan, and use the remaining border passes to displace."""
     me, seen = view.me, view.seen
     fixed = tuple(map(int.__sub__, me.merchants, seen.unmoved))
     own = Own(seen.unmoved, fixed, me.posts, bits(me.bridges), int(me.horse), seen.passes_left)
@@ -477,7 +477,7 @@ def travel(view: View) -> list[Action]:
 
 
 def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
-    """Plan what to build from the reserve, each structure where it is worth most; return the colour with it."""
+    """Plan to build from the reserve, each structure in its best place; return the colour with it."""
     posts, bridges, teahouses = view.me.struct_reserve
     for count, extended in ((bridges, with_bridge), (posts, with_post)):
         for _ in range(count):
@@ -495,11 +495,10 @@ def build(view: View, own: Own, scale: Scale, plan: list[Action]) -> Own:
 
 
 def matched(starts: Counts, ends: Counts, ways: Sequence[Sequence[int]], passes: int) -> list[tuple[int, int]]:
-    """Return journeys and stays that turn one spread into another.
+    """Return journeys and stays that turn one distribution into another.
 
-    Where possible, each Merchant follows the one before it.
-
-    Then as many journeys as possible end where somebody may be displaced.
+    If possible, each Merchant follows the one before it. Then as many journeys as possible end where a Merchant may be
+    displaced.
     """
     before = [int(province) for province in reversed(Province) for _ in range(starts[province])]
     after = [int(province) for province in reversed(Province) for _ in range(ends[province])]
@@ -538,7 +537,7 @@ def swap(journeys: Journeys, stay: list[int], left: int) -> None:
 
 
 def displace(view: View) -> list[Action]:
-    """Displace the Merchant whose owner it harms most."""
+    """Displace the Merchant whose owner suffers most."""
     journeys = Journeys(view)
     journeys.displace(cast("int", view.seen.pending_displace))
     return journeys.plan
@@ -567,7 +566,7 @@ def convert(view: View) -> list[Action]:
 
 
 def needed(view: View) -> int:
-    """Return the money that is thought to be well spent in the next auction."""
+    """Return the money that is probably well spent in the next auction."""
     after = view._replace(turns=max(0.0, view.turns - 1))
     own, influence = standing(view)
     scale = scale_of(after, influence)

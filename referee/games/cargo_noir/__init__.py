@@ -57,8 +57,8 @@ class CargoNoir(Game):
     closing_actions = frozenset({EndSmuggling})
     rare_actions = frozenset({Wait})  # I12: never in regular play, only in positions made by hand
     observation_type = CargoNoirObservation
-    # The longest list is that of stakes with an unlimited bank: a safe grows by at most 5 ships * 2 coins + 2 Syndicates * 2
-    # coins in each of 20 turns, from 7. (All others are below 150: RULES.md, section 5.)
+    # The longest list is the list of stakes with an unlimited bank: a safe grows by at most 5 ships * 2 coins + 2
+    # Syndicates * 2 coins in each of 20 turns, from 7. (All others are below 150: RULES.md, section 5.)
     max_actions = 7 + 20 * (5 * 2 + 2 * 2)
     # Per seat and turn at most: 5 ships resolved, each with a stake; every token of at most 25 handed in or discarded by one
     # action, and 9 more to build sets, and 54 cards in the match; 5 ships sent, each with a stake; the end of smuggling.
@@ -89,7 +89,7 @@ class CargoNoir(Game):
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        # Nothing is hidden but the order of the bag, which no state holds: there is one state.
+        # Only the order of the bag is hidden, and no state contains it: there is one state.
         state = CargoNoirState.empty(setup)
         restore(state, cast("CargoNoirObservation", observation))
         return state

@@ -143,7 +143,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
 )
 """All kinds of action, in the order of the table of section 5."""
 
-# Every action is made once, so that legal lists are put together from them and no action is built twice.
+# Every action is made once: legal lists are put together from these, and no action is built twice.
 CASINO = Casino()
 BM_DRAW = BmDraw()
 END_SMUGGLING = EndSmuggling()

@@ -23,7 +23,7 @@ class CargoNoirBoard(Board):
     same: tuple[int, ...]
     """Value of a set of one kind, by its size from 0."""
     black_market_spaces: int
-    """Tokens that the Black Market shows."""
+    """The number of tokens on display at the Black Market."""
     casino_income: int
     """Coins for a ship at the Casino."""
     min_stake: int
@@ -31,23 +31,23 @@ class CargoNoirBoard(Board):
     families: tuple[str, ...]
     """A name for each seat."""
     storage: int
-    """Goods that a seat without Warehouses may keep."""
+    """The number of goods that a seat without Warehouses may keep."""
     warehouse_storage: int
-    """Goods that each Warehouse lets a seat keep in addition."""
+    """The number of additional goods per Warehouse."""
     syndicate_income: int
-    """Coins that each Syndicate pays for a withdrawal."""
+    """The number of coins that each Syndicate pays for a withdrawal."""
     start_ships: int
-    """Ships of a seat without Cargo Ship cards."""
+    """The number of ships of a seat without Cargo Ship cards."""
     max_ships: int
-    """Ships of a seat, the reserve included."""
+    """The maximum number of ships of a seat."""
     start_coins: int
-    """Coins of a seat at the start."""
+    """The coins of a seat at the start."""
     coins_total: int
-    """Coins of the game."""
+    """The number of coins in the game."""
     last_turn: tuple[int, ...]
-    """The last turn, by the number of players from 0 (0 where that number cannot play)."""
+    """The last turn, by the number of players from 0 (0 for an impossible number)."""
     spaces: tuple[int, ...]
-    """Cargo spaces on the open side of each port."""
+    """The number of cargo spaces on the open side of each port."""
     open_for: tuple[frozenset[int], ...]
     """For each port, the numbers of players for which it is open."""
     port_places: tuple[tuple[int, int], ...]
@@ -59,7 +59,7 @@ class CargoNoirBoard(Board):
     vp: tuple[int, ...]
     """Victory points of each card."""
     cap: tuple[int, ...]
-    """Copies of each card that one seat may own (all of them where there is no cap)."""
+    """The maximum number of copies of each card per seat (all of them if there is no cap)."""
 
     @property
     def max_set(self) -> int:
@@ -72,7 +72,7 @@ class CargoNoirBoard(Board):
 
 
 def read_board(document: Document) -> CargoNoirBoard:
-    """Read the tables of `board.toml`. Note in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     goods = document.table("goods")
     goods.text("provenance")
     names = [kind.name.lower() for kind in KINDS]

@@ -1,4 +1,4 @@
-"""What points are for, and what decides the places, as far as an observation tells (RULES.md, C8)."""
+"""The sources of points and the criteria for the places, as far as an observation shows them (RULES.md, C8)."""
 
 from __future__ import annotations
 

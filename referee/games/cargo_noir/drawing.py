@@ -1,8 +1,8 @@
 """A picture of an observation, for spectators (RULES.md, section 2).
 
-From top to bottom: in a match, what has just happened; the turn track; the chart with Macao among the ports, and beside it
-whose turn it is and the cards on offer; the goods in the bag and on the discard pile; what sets are worth; a panel for each
-seat; at the end, what all points were for. Every place has room for the most that can lie there: many tokens are drawn as
+From top to bottom: the last step, in a match; the turn track; the chart with Macao among the ports, and beside it the
+seat on turn and the cards on offer; the goods in the bag and on the discard pile; the values of sets; a panel for each
+seat; at the end, the sources of all points. Every place has room for its maximum: large numbers of tokens are drawn as
 counts.
 """
 
@@ -91,7 +91,7 @@ def draw(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None)
 
 
 def _header(seen: CargoNoirObservation) -> str:
-    """Draw the turn track, and who goes first in every turn."""
+    """Draw the turn track, and the seat that goes first in every turn."""
     over = seen.phase is Phase.OVER
     reached, step = seen.last_turn + 1 if over else seen.turn, min(34, 600 / seen.last_turn)
     parts = [
@@ -115,7 +115,7 @@ def _header(seen: CargoNoirObservation) -> str:
 
 
 def _turn(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene | None, was: CargoNoirObservation) -> str:
-    """Draw whose turn it is, and what that seat is doing."""
+    """Draw the seat on turn, and its phase."""
     seat, pending, has = seen.seat, seen.pending_stake, seen.seats[seen.seat]
     sending = seen.phase is Phase.P3 or (pending is not None and pending.purpose is Purpose.SEND)
     now = 2 if sending else 1 if seen.phase in (Phase.P2, Phase.P2_DIFF, Phase.P2_DISCARD) else 0
@@ -211,7 +211,7 @@ def _offer(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _goods(seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw how many goods of each kind are in the bag and on the discard pile; it is also the legend of the goods."""
+    """Draw the goods in the bag and on the discard pile by kind; this is also the legend of the goods."""
     parts = [
         box(0, 0, _WIDTH - 2 * _MARGIN, _GOODS_HEIGHT),
         text(14, 50, f"in the bag: {short(sum(seen.bag))}", SMALLEST, FADED, fit=120),
@@ -229,7 +229,7 @@ def _goods(seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
 
 
 def _sets(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw what sets are worth, the bank, and what marks mean."""
+    """Draw the values of sets, the bank, and a legend of the marks."""
     parts = [
         box(0, 0, _WIDTH - 2 * _MARGIN, _SETS_HEIGHT),
         text(14, 22, "Worth of a set of", SMALLEST, BRASS, bold=True),

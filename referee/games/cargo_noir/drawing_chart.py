@@ -1,4 +1,4 @@
-"""The chart in a picture of Cargo Noir: Macao among the ports, and what has just changed there."""
+"""The chart in a picture of Cargo Noir: Macao among the ports, with marks on the latest changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BERTHS = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1))  # ar
 
 
 def chart(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObservation) -> str:
-    """Draw the chart; `was` is what was seen before the last action."""
+    """Draw the chart; `was` is the observation before the last action."""
     places = _port_places(board)
     views = {view.port: view for view in seen.ports}
     olds = {view.port: view for view in was.ports}
@@ -55,9 +55,9 @@ def chart(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObser
 
 
 def _port_places(board: CargoNoirBoard) -> dict[Port, tuple[float, float]]:
-    """Put every port on the free berth that is nearest to its place on the board.
+    """Put every port on the free berth nearest to its place on the board.
 
-    The places themselves would not do: a corrected board may have all ports on one spot.
+    The places themselves are unsuitable: a corrected board may have all ports on one spot.
     """
     ways = sorted(
         ((x - 50 * column) ** 2 + (y - 50 * row) ** 2, port, column, row)
@@ -165,7 +165,7 @@ def _macao(board: CargoNoirBoard, seen: CargoNoirObservation, was: CargoNoirObse
 
 
 def _fleet(seen: CargoNoirObservation, ships: Sequence[int], old_ships: Sequence[int], waiting: bool, y: float) -> str:
-    """Draw the ships at one place of Macao: one for each seat that is there, and their number."""
+    """Draw the ships at one place of Macao: one for each seat that has any, and the number of ships."""
     parts = []
     for seat, count in enumerate(ships):
         if count:

@@ -1,4 +1,4 @@
-"""The panel of a seat in a picture of Cargo Noir: its coins, ships, goods and cards, and what has just changed of them."""
+"""The panel of a seat in a picture of Cargo Noir: its coins, ships, goods and cards, with the latest changes marked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GOODS_TOP, _LINE, _STEP = 148, 28, 21
 
 
 def panel_height(width: float) -> float:
-    """Return how high the panels are if each is as wide as this."""
+    """Return the height of the panels at this width."""
     rows = -(-len(Card) // _card_columns(width))
     return _GOODS_TOP + _LINE * (-(-len(Kind) // _goods_columns(width))) + _STEP * min(rows, 8) + 12
 
@@ -56,7 +56,7 @@ def panel(
     seat: Seat,
     width: float,
 ) -> str:
-    """Draw all that a seat has; `was` is what was seen before the last action."""
+    """Draw everything that a seat has; `was` is the observation before the last action."""
     has, had, room, height = seen.seats[seat], was.seats[seat], width - 24, panel_height(width)
     over = seen.phase is Phase.OVER
     active, winner = seat == seen.seat and not over, over and has.rank == 1
@@ -99,7 +99,7 @@ def _coins(has: SeatView, had: SeatView) -> str:
 
 
 def _ships(seen: CargoNoirObservation, was: CargoNoirObservation, seat: Seat, room: float) -> str:
-    """Draw where the ships are, in two lines of two."""
+    """Draw the places of the ships, in two lines of two."""
     now, then = _where(seen, seat), _where(was, seat)
     parts, step = [], (room - 70) / 2
     for place, (words, count) in enumerate(now.items()):
@@ -118,7 +118,7 @@ def _where(seen: CargoNoirObservation, seat: Seat) -> dict[str, int]:
 
 
 def _storage(goods: int, storage: int, room: float, value: int) -> str:
-    """Draw a bar of the goods that fit into the storage, followed in the colour of alarm by those that do not."""
+    """Draw a bar of the goods that fit into the storage, with the excess in the alarm colour."""
     width = room - 180
     scale = width / max(goods, storage, 1)
     stored, spare = min(goods, storage), max(0, goods - storage)
@@ -133,7 +133,7 @@ def _storage(goods: int, storage: int, room: float, value: int) -> str:
 
 
 def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: bool) -> str:
-    """Draw the kinds of goods that a seat has, or has just handed in, with their numbers."""
+    """Draw the kinds of goods that a seat has or has just handed in, with their numbers."""
     step, parts = room / columns, []
     kinds = [kind for kind in Kind if has.goods[kind] or had.goods[kind]]
     for place, kind in enumerate(kinds):
@@ -150,7 +150,7 @@ def _goods(has: SeatView, had: SeatView, room: float, columns: int, *, is_own: b
 
 
 def _cards(board: CargoNoirBoard, has: SeatView, had: SeatView, room: float, top: float, height: float) -> str:
-    """Draw the cards of a seat: how many, which, and the points that they give."""
+    """Draw the cards of a seat: which, how many, and their points."""
     owned = [card for card in Card if has.cards[card]]
     if not owned:
         return text(12, top + 12, "no cards", SMALLEST, FADED)

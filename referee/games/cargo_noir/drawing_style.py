@@ -51,7 +51,7 @@ _GOODS = {
 
 
 def pieces_of(seats: int) -> str:
-    """Define the ships of the seats and the tokens; the functions below put them somewhere."""
+    """Define the ships of the seats and the tokens, for the functions below to place."""
     outline = "M-18-2h36q-2 9-7 12.5h-23q-5-3.5-6-12.5zM-11-3v-5h11v5zM4-3v-9h5v9z"
     drawn = {
         f"cn-ship-{seat}": path(outline, SEAT_COLOURS[seat], DARK, 1.5, paint_order="stroke")
@@ -71,11 +71,11 @@ def pieces_of(seats: int) -> str:
 
 
 _PILE = 7
-"""No pile of coins is drawn higher."""
+"""The highest pile of coins that is drawn."""
 
 
 def ship(x: float, y: float, seat: int, scale: float = 1, *, waiting: bool = False, opacity: float = 1) -> str:
-    """Draw a ship of a seat, 36 wide and 24 high, with the seat's number, and with a lamp if it is to be resolved."""
+    """Draw a ship of a seat, 36 wide and 24 high, with the seat's number; a lamp marks a ship to be resolved."""
     drawn = piece(f"cn-ship-{seat}", x, y, scale, opacity)
     if waiting:
         for radius, dim in ((8, 0.3), (4, 1)):
@@ -96,7 +96,7 @@ def token(x: float, y: float, kind: Kind, size: float = 24, opacity: float = 1) 
 def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, most: int, spot_kind: str = "") -> str:
     """Draw the goods on some spaces: token by token, or as counts if there are more than `most` spaces.
 
-    `spot_kind` is what the spots of the kinds are called, if they are any.
+    `spot_kind` is the kind of the goods' spots; empty if they are not spots.
     """
     if max(spaces, sum(goods)) > most:
         return counted(goods, x, y - 7, 5, step * most / 5, 21.5, spot_kind)
@@ -112,7 +112,7 @@ def cargo(goods: Sequence[int], spaces: int, x: float, y: float, step: float, mo
 
 
 def counted(goods: Sequence[int], x: float, y: float, columns: int, step: float, line: float, spot_kind: str) -> str:
-    """Draw a table of the kinds that are there, with their counts."""
+    """Draw a table of the kinds present, with their counts."""
     parts = []
     for place, kind in enumerate([kind for kind in Kind if goods[kind]]):
         left, middle = x + step * (place % columns), y + line * (place // columns)

@@ -1,4 +1,4 @@
-"""What a picture of Cargo Noir says in words: what is to be done, what was done, and who has what."""
+"""The text of a picture of Cargo Noir: the open decision, the last action, and the holdings."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def described(board: CargoNoirBoard, seen: CargoNoirObservation, happened: Strip
 
 
 def doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
-    """Describe what the seat to act has to do."""
+    """Describe the decision of the seat to act."""
     has, pending = seen.seats[seen.seat], seen.pending_stake
     if seen.phase is Phase.OVER:
         winners = [str(seat) for seat, has in enumerate(seen.seats) if has.rank == 1]
@@ -48,7 +48,7 @@ def doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
         return f"Resolving its ships: {', '.join(f'{count} {place}' for place, count in todo.items() if count)}"
     if seen.phase is Phase.P2_DIFF:
         chosen = len(seen.diff_kinds)
-        if chosen < 2:  # C4.3: one good is no set of different goods
+        if chosen < 2:  # C4.3: a single good is not a set of different goods
             return "Collecting different goods: one more is needed"
         return f"Collecting different goods: worth {board.different[chosen]}"
     if seen.phase is Phase.P2_DISCARD:
@@ -59,7 +59,7 @@ def doing(board: CargoNoirBoard, seen: CargoNoirObservation) -> str:
 
 
 def notes(seen: CargoNoirObservation) -> list[str]:
-    """Return what else is special about this turn."""
+    """Return the special facts about this turn: barred ports, the use of the Syndicate, the final turn."""
     found = []
     if seen.banned_ports:
         found.append(f"Barred: {', '.join(map(titled, seen.banned_ports))}")
@@ -71,7 +71,7 @@ def notes(seen: CargoNoirObservation) -> list[str]:
 
 
 def can_pay(board: CargoNoirBoard, seen: CargoNoirObservation, card: Card) -> bool:
-    """Return whether the seat to act can buy a card with what it has handed in so far (C4.5, C4.6, C4.8)."""
+    """Return whether the seat to act can buy a card with the goods handed in so far (C4.5, C4.6, C4.8)."""
     has = seen.seats[seen.seat]
     credit = seen.credit + (has.safe if seen.turn == seen.last_turn else 0)
     may = seen.phase is Phase.P2 and seen.supply[card] > 0 and has.cards[card] < board.cap[card]
@@ -92,12 +92,12 @@ def placed(seen: CargoNoirObservation, seat: int) -> str:
 
 
 def tell(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) -> list[str]:
-    """Return what has just happened, in words."""
+    """Describe the last action in words."""
     return sentences(happened(board, seen, scene))
 
 
 def happened(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) -> Strip:
-    """Return what the strip says."""
+    """Return the contents of the strip."""
     before = scene.before
     if scene.seat is None or not isinstance(before, CargoNoirObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
@@ -109,7 +109,7 @@ def happened(board: CargoNoirBoard, seen: CargoNoirObservation, scene: Scene) ->
 def _done(
     board: CargoNoirBoard, before: CargoNoirObservation, seen: CargoNoirObservation, seat: int, action: Action
 ) -> str:
-    """Say what a seat did: `pays 3 coins in Rio and takes 2 art, 1 gold`."""
+    """Describe an action: `pays 3 coins in Rio and takes 2 art, 1 gold`."""
     had, has = before.seats[seat], seen.seats[seat]
     won = goods_in_words([new - old for old, new in zip(had.goods, has.goods, strict=True)])
     match action:
@@ -153,7 +153,7 @@ def _done(
 
 
 def goods_in_words(goods: Sequence[int]) -> str:
-    """Write goods as `2 art, 1 gold`; those below 0 are left out."""
+    """Write goods as `2 art, 1 gold`; negative numbers are left out."""
     return ", ".join(f"{goods[kind]} {_kind(kind)}" for kind in Kind if goods[kind] > 0) or "nothing"
 
 

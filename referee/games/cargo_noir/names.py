@@ -1,4 +1,4 @@
-"""What the rules name: goods, ports, cards, phases, each in the order of the data (RULES.md, section 1)."""
+"""The names in the rules: goods, ports, cards, phases, each in the order of the data (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Port(IntEnum):
 
 
 class Destination(IntEnum):
-    """Where a ship can be sent: the two places of Macao, then the ports."""
+    """The destinations of ships: the two places of Macao, then the ports."""
 
     CASINO = 0
     BLACK_MARKET = 1
@@ -70,11 +70,11 @@ class Card(IntEnum):
 KINDS = tuple(Kind)[:9]
 """The nine real kinds, without the wild."""
 SMUGGLER_CARDS = (Card.CARGO_SHIP, Card.WAREHOUSE, Card.SYNDICATE)
-"""The cards with a power, of which a seat may own two each (C4.6)."""
+"""The cards with a power; a seat may own two of each (C4.6)."""
 
 
 class Phase(IntEnum):
-    """What the seat to act is doing."""
+    """The activity of the seat to act."""
 
     P1 = 0
     """Resolving ships."""
@@ -83,7 +83,7 @@ class Phase(IntEnum):
     P2_DIFF = 2
     """In the middle of a set of different kinds."""
     P2_DISCARD = 3
-    """Discarding what exceeds the storage."""
+    """Discarding goods that exceed the storage."""
     P3 = 4
     """Sending ships."""
     STAKE = 5

@@ -1,4 +1,4 @@
-"""What a seat may know: everything but the order of the bag (RULES.md, section 2)."""
+"""The knowledge of a seat: everything but the order of the bag (RULES.md, section 2)."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class PortView(NamedTuple):
 
     port: Port
     goods: KindCounts
-    """Goods on its spaces, by kind."""
+    """The goods on its spaces, by kind."""
     stacks: Annotated[tuple[int, ...], CountedBy(None)]
-    """Height of each seat's stack; 0 where a seat has no ship here."""
+    """The height of each seat's stack; 0 for a seat without a ship here."""
 
 
 class SeatView(NamedTuple):
-    """What a seat has."""
+    """The holdings of a seat."""
 
     safe: int
     goods: KindCounts
@@ -43,7 +43,7 @@ class SeatView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CargoNoirObservation(Observation):
-    """The fields are those of the message `Observation` in cargo_noir.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in cargo_noir.proto, which describes each."""
 
     viewer: Seat | None
     turn: int
@@ -69,7 +69,7 @@ class CargoNoirObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> CargoNoirObservation:
-    """Return what a seat, or a spectator (`None`), may know."""
+    """Return the observation of a seat, or of a spectator (`None`)."""
     return CargoNoirObservation(
         viewer=viewer,
         turn=table.turn,
@@ -119,7 +119,7 @@ def _ports(table: Table, chosen: frozenset[int]) -> tuple[Port, ...]:
 
 
 def restore(table: Table, seen: CargoNoirObservation) -> None:
-    """Fill an empty table with what was observed; the inverse of `observe`."""
+    """Fill an empty table from an observation; the inverse of `observe`."""
     table.turn = seen.turn
     table.last_turn = seen.last_turn
     table.first_seat = seen.first_seat

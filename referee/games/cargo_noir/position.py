@@ -1,4 +1,4 @@
-"""Positions: a table as JSON under the names of RULES.md, section 2, and what can be wrong with it (section 9)."""
+"""Positions: a table as JSON under the names of RULES.md, section 2, and checks of a position (section 9)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the position as `read` reads it, in full: also what may be left out of a position written by hand."""
+    """Return the whole position in the format of `read`, including parts that a hand-written position may leave out."""
     seats = range(table.setup.seats)
     pending = table.pending_stake
     return {
@@ -67,10 +67,10 @@ def _counted(names: tuple[str, ...], counts: list[int]) -> dict[str, int]:
 
 
 def read(table: Table, document: Document) -> None:
-    """Fill an empty table from a position, and note in the document what cannot be read.
+    """Fill an empty table from a position, and note unreadable parts in the document.
 
-    What follows from the rest may be left out: `bag`, `supply` and `bank` (what is nowhere else), `discard` (empty), the
-    ships still to be resolved (in phase P1 all on the board), and whatever is empty.
+    A position may leave out everything that follows from the rest: `bag`, `supply` and `bank` (all that is nowhere
+    else), `discard` (empty), the ships still to be resolved (in phase P1 all on the board), and empty entries.
     """
     seats = table.setup.seats
     board = table.board
@@ -241,7 +241,7 @@ def _has_played_this_turn(table: Table, owner: int) -> bool:
 
 
 def _scratch_problems(table: Table) -> list[str]:
-    """Return what is wrong with the unfinished turn of the seat to act."""
+    """Return the problems of the unfinished turn of the seat to act."""
     found: list[str] = []
     phase, seat, pending = table.phase, table.seat, table.pending_stake
     seats = table.setup.seats
@@ -317,10 +317,10 @@ def _scratch_problems(table: Table) -> list[str]:
 
 
 def _resolved_ship_problems(table: Table, before_sending: bool) -> list[str]:
-    """Return what is wrong with ships of the seat to act that are on the board and not, or no longer, to be resolved.
+    """Return the problems of the acting seat's ships on the board that are not, or no longer, to be resolved.
 
-    Before phase 3 these are ships that a raise has kept: their stacks are the highest in the port, and not alone. In phase 3
-    the stacks of ships that were just sent are the highest, too.
+    Before phase 3 these are ships that a raise has kept: their stacks are the highest in the port, and not alone. In
+    phase 3 the stacks of ships that were just sent are also the highest.
     """
     found: list[str] = []
     seat = table.seat

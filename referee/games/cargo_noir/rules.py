@@ -1,7 +1,7 @@
-"""The rules of play: set-up, legal actions, and what each action does (RULES.md, sections 3 to 5).
+"""The rules of play: set-up, legal actions, and the effect of each action (RULES.md, sections 3 to 5).
 
 One function lists the actions of each phase; another plays each kind of action. The lists and the checks in the playing
-functions state the same rules twice: the lists are for choosing, the checks name the rule that was broken.
+functions state the same rules twice: the lists serve for choosing, the checks name the rule that was broken.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _pay_out(table: Table, coins: int) -> None:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """Return all legal actions of the seat whose turn it is, in the order of the table of section 5."""
+    """Return all legal actions of the seat on turn, in the order of the table of section 5."""
     return _LEGAL[table.phase](table)
 
 
@@ -265,10 +265,10 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Play an action of a seat, and what follows from it.
+    """Play an action of a seat and its consequences.
 
     Raises:
-        IllegalAction: if the action is not legal now; the table is unchanged then.
+        IllegalAction: if the action is not legal now; the table is then unchanged.
     """
     play = _PLAY.get(type(action))
     if play is None:
@@ -331,7 +331,7 @@ def _play_bm_swap(table: Table, action: act.BmSwap, chance: Chance) -> None:
 
 
 def _check_port_ship(table: Table, port: int) -> tuple[int, int, bool]:
-    """Return the own stack, the highest stack, and whether the own one is alone, in a port that is to be resolved."""
+    """Return the seat's own stack, the highest stack, and whether no other stack is there, in a port to be resolved."""
     _check_phase(table, P1, "C2.1")
     if port not in table.todo_ports:
         raise IllegalAction(f"there is no unresolved ship in {named(Port, port).name.lower()}", "C2.1")
@@ -565,7 +565,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
 
 
 def default_action(table: Table) -> Action:
-    """Return what is played for a seat that is out of the match or out of time (section 5)."""
+    """Return the action for a seat that is out of the match or out of time (section 5)."""
     legal = legal_actions(table)
     goods = table.goods[table.seat]
     if table.phase is P1:

@@ -1,4 +1,4 @@
-"""What in the picture an action is about (`Game.spots`)."""
+"""The spots of actions in the picture (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `port:new_york`."""
+    """Return the spot of a name in the rules: `port:new_york`."""
     return f"{kind}:{name.name.lower()}"

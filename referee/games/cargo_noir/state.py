@@ -1,4 +1,4 @@
-"""The state: a table that answers the questions of the contract, each with a function of the module of that name."""
+"""The state: a table with the methods of the contract, each of which calls a function of the module of that name."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CargoNoirState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        return True  # everything is played openly
+        return True  # all actions are open
 
     @override
     def is_over(self) -> bool:

@@ -1,4 +1,4 @@
-"""What lies on the table, and whose turn it is (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table and the seat on turn (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ class Table(State):
     turn: int
     """The number of this turn, from 1."""
     seat: Seat
-    """The seat whose turn it is."""
+    """The seat on turn."""
     phase: Phase
-    """What that seat is doing."""
+    """The activity of that seat."""
     bag: list[int]
     """Goods in the bag, by kind; their order is not decided before they are drawn."""
     discard: list[int]
     """Goods on the discard pile, by kind."""
     market: list[int]
-    """Goods that the Black Market shows, by kind."""
+    """The goods on display at the Black Market, by kind."""
     port_goods: list[list[int]]
     """Goods in each port, by kind."""
     stacks: list[list[int]]
-    """For each port, the height of each seat's stack in coins; 0 where it has no ship."""
+    """For each port, the height of each seat's stack in coins; 0 for a seat without a ship there."""
     casino: list[int]
     """Ships of each seat at the Casino."""
     black_market: list[int]
@@ -66,21 +66,21 @@ class Table(State):
     banned_ports: frozenset[int]
     """Ports that the seat withdrew from in this turn (C3.5)."""
     syndicate_used: int
-    """How often Syndicate cards have paid in this turn (C3.8)."""
+    """The number of payments by Syndicate cards in this turn (C3.8)."""
     credit: int
-    """Value handed in and not yet spent in this phase 2 (C4.4)."""
+    """The value handed in and not yet spent in this phase 2 (C4.4)."""
     diff_kinds: tuple[int, ...]
     """Kinds chosen so far for a set of different kinds, ascending."""
     pending_stake: PendingStake | None
     """The stack whose height is being chosen; only in phase STAKE."""
     ships_home: int
-    """Ships at home of the seat whose turn it is."""
+    """The ships at home of the seat on turn."""
 
     __slots__ = tuple(__annotations__)
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return a table with nothing on it; `rules.set_up` lays it out."""
+        """Return an empty table; `rules.set_up` lays it out."""
         seats, option = setup.seats, setup.options["last_turn"]
         new = cls(setup)
         new.board = board = cast("CargoNoirBoard", setup.board)

@@ -1,4 +1,4 @@
-"""Valparaíso (Louis and Stefan Malz, 2018): plans of cards, merchants and ships, for 2 to 5 seats. The rules are in RULES.md."""
+"""Valparaíso (Louis and Stefan Malz, 2018): plans with cards, merchants and ships, for 2 to 5 seats. See RULES.md."""
 
 from __future__ import annotations
 
@@ -71,10 +71,12 @@ class Valparaiso(Game):
     )
     action_types = act.ACTION_TYPES
     closing_actions = frozenset({act.Commit, act.Close, act.Done})
-    # Only achievement cards have these, and random play hardly ever ships three equal goods to where they are asked for.
+    # Only achievement cards have these, and random play hardly ever ships three equal goods to a sector that asks for
+    # them.
     rare_actions = frozenset((act.River, act.BuildForGood, act.Hire, act.Give, act.GiveTwo, act.Pay, act.Buy))
     observation_type = ValparaisoObservation
-    # The longest list is that of transfers: the ways to fill a hold of 6 with three goods, without the one there is.
+    # The longest list is the list of transfers: the ways to fill a hold of 6 with three goods, except its present
+    # contents.
     max_actions = 83
     # For each seat two choices in the set-up; in each round at most 7 choices of a plan, 6 cards with a use and at most 60 choices
     # (moving: 4 merchants over 11 locations), a scrap and 5 of the return, and a sale for each good gained: 19 per card, 10 in between.
@@ -86,7 +88,7 @@ class Valparaiso(Game):
 
     @override
     def order_matters(self, setup: Setup) -> bool:
-        """Return whether the expert game is played, in which the first to finish planning gets a good (V2.8)."""
+        """Return whether the expert game is played, in which the first seat to finish planning gets a good (V2.8)."""
         return bool(setup.options["expert_timer"])
 
     @override
@@ -114,7 +116,7 @@ class Valparaiso(Game):
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """Return a state with another pile, and in which the others plan something else."""
+        """Return a state with a random pile and random plans of the other seats."""
         state = ValparaisoState.empty(setup)
         seen = cast("ValparaisoObservation", observation)
         restore(state, seen)

@@ -75,7 +75,7 @@ class Use(Action):
 
 @dataclass(frozen=True, slots=True)
 class Transfer(Action):
-    """Gives the hold new contents (V4.1)."""
+    """Sets new contents of the hold (V4.1)."""
 
     silver: int
     copper: int
@@ -127,7 +127,7 @@ class Build(Action):
 
 @dataclass(frozen=True, slots=True)
 class BuildForGood(Action):
-    """Builds a house for a good (V4.5)."""
+    """Builds a house, paid for with a good (V4.5)."""
 
     location: Location
     space: int
@@ -215,7 +215,7 @@ class Scrap(Action):
 
 @dataclass(frozen=True, slots=True)
 class Pass(Action):
-    """Scraps none (V6.3)."""
+    """Scraps no card (V6.3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Recall(Action):
 
 @dataclass(frozen=True, slots=True)
 class Done(Action):
-    """Ends an action, or the return, of its own accord."""
+    """Ends an action or the return early."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ ACTION_TYPES: tuple[type[Action], ...] = (
     Done,
     Sell,
 )
-"""All kinds, in the order of the table of section 5; `Sell` is the last of every list."""
+"""All kinds, in the order of the table of section 5; `Sell` comes last in every list."""
 
 # Every action is made once: legal lists are looked up, not built.
 _GOODS = tuple(Good)
@@ -293,7 +293,7 @@ MAYORS = tuple(Mayor(card) for card in Card)
 BONUSES = tuple(Bonus(good) for good in Good)
 MAYOR_USES = tuple(UseMayor(mode) for mode in Mode)
 USES = tuple(tuple(Use(slot, mode) for mode in Mode) for slot in range(6))
-"""By number of the slot, and mode."""
+"""By slot number and mode."""
 SALES_FOR = tuple(SellFor(good) for good in Good)
 STARTS = tuple(tuple(Start(start, end) for end in Location) for start in Location)
 STEPS = tuple(Step(end) for end in Location)
@@ -318,5 +318,5 @@ SALES = tuple(tuple(Sell(store, good) for good in Good) for store in Store)
 
 @cache
 def transfer(silver: int, copper: int, wheat: int) -> Transfer:
-    """Return the action that gives the hold new contents."""
+    """Return the action that sets new contents of the hold."""
     return Transfer(silver, copper, wheat)

@@ -1,4 +1,4 @@
-"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+"""The printed numbers: `board.toml`, checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_AT_ONCE = 10
 MAX_HOLD = 12
 MAX_ROW = 40
 MAX_PIECES = 10
-"""These bound what a board can say, so that no file can make lists huge."""
+"""These bound the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
 _GOODS = {good.name.lower(): good for good in Good}
 _LOCATIONS = {location.name.lower(): location for location in Location}
@@ -25,7 +25,7 @@ _EFFECTS = {effect.name.lower(): effect for effect in Effect}
 ACTION_CARDS = tuple(card for card in Card if card.name.startswith("K"))
 """The cards that every seat has."""
 ACHIEVEMENTS = tuple(card for card in Card if card not in ACTION_CARDS)
-"""All achievement cards that there can be."""
+"""All possible achievement cards."""
 FEWEST_VILLAGES = 5
 _FIRST_MARKET: Final = int(Location.M1)
 _LAST_MARKET: Final = int(Location.M4)
@@ -36,7 +36,7 @@ SLOTS_OF_A_SECTOR = len(Slot) // len(OUTER)
 
 
 class Amount(NamedTuple):
-    """Something that is paid or gained."""
+    """An amount that is paid or gained."""
 
     money: int = 0
     """Pesos."""
@@ -47,14 +47,14 @@ class Amount(NamedTuple):
 
 
 class TileType(NamedTuple):
-    """What a market tile does, each time."""
+    """The effect of a market tile, per use."""
 
     pay: Amount
     gain: Amount
     choose: str
-    """`same` or `different` if two goods are chosen, otherwise empty."""
+    """`same` or `different` if the seat chooses two goods, otherwise empty."""
     most: int
-    """How often at once; `MAX_AT_ONCE` if it is not limited."""
+    """The maximum number of uses at once; `MAX_AT_ONCE` if unlimited."""
 
 
 class RowSpace(NamedTuple):
@@ -66,16 +66,16 @@ class RowSpace(NamedTuple):
 
 
 class EffectType(NamedTuple):
-    """What an action costs and brings, each time."""
+    """The costs and gains of an action, per use."""
 
     pay: Amount = Amount()
     gain: Amount = Amount()
     most: int = 1
-    """How often at once."""
+    """The maximum number of uses at once."""
 
 
 class CardType(NamedTuple):
-    """What is printed on a card."""
+    """The printed contents of a card."""
 
     main: Effect
     alternatives: tuple[Effect | None, ...]
@@ -83,7 +83,7 @@ class CardType(NamedTuple):
     vp: int
     """Victory points; 0 for action cards."""
     seats: int
-    """The least number of seats at which it is in play."""
+    """The minimum number of seats for which it is in play."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class Side(Board):
     """One side of the board."""
 
     names: tuple[str, ...]
-    """What people call each location; empty for those that this side does not have."""
+    """The name of each location; empty for locations that this side lacks."""
     places: tuple[tuple[int, int], ...]
     """For each location, x and y in a drawing."""
     spaces: tuple[tuple[int, ...], ...]
-    """For each location, the victory points of its building spaces; none for Valparaíso."""
+    """For each location, the victory points of its building spaces; empty for Valparaíso."""
     roads: tuple[tuple[Location, Location], ...]
     rivers: tuple[tuple[Location, ...], ...]
     """The locations on each river, from its mouth or one end."""
@@ -112,7 +112,7 @@ class Side(Board):
     markets: tuple[Location, ...]
     """The villages with a market."""
     neighbours: tuple[tuple[Location, ...], ...]
-    """For each location, where its roads lead."""
+    """For each location, the neighbours by road."""
     river_locations: tuple[Location, ...]
     """The locations at a river."""
 
@@ -123,21 +123,21 @@ class ValparaisoBoard(Board):
 
     start_money: int
     hold: int
-    """How many goods fit into the hold."""
+    """The number of goods that fit into the hold."""
     houses: int
-    """How many houses a seat has."""
+    """The number of houses of a seat."""
     merchants: tuple[int, ...]
-    """How many merchants a seat has, by the number of seats, from two."""
+    """The number of merchants of a seat, by the number of seats from two."""
     open_slots: int
-    """How many slots can always be used."""
+    """The number of slots that are always open."""
     slot_houses: int
-    """How many houses open the next slot."""
+    """The number of houses that opens the next slot."""
     good_price: int
     mayor_price: int
     surcharges: tuple[int, ...]
-    """By slot."""
+    """The surcharge for using a card, by slot (V3.2)."""
     move_costs: tuple[int, ...]
-    """In total, by the number of steps."""
+    """The total cost of a move, by the number of steps."""
     move_plus_costs: tuple[int, ...]
     """The same with `Effect.MOVE_PLUS`."""
     house_price: int
@@ -154,24 +154,24 @@ class ValparaisoBoard(Board):
     sector_places: tuple[tuple[int, int], ...]
     """For each sector, x and y in a drawing."""
     sector_goods: tuple[Good, ...]
-    """What each outer sector asks for."""
+    """The good that each outer sector asks for."""
     sector_money: tuple[int, ...]
-    """What lies in each outer sector at the start."""
+    """The pesos in each outer sector at the start."""
     large: Side
     small: Side
     tiles: tuple[TileType, ...]
     """By tile."""
     effects: tuple[EffectType, ...]
-    """By action; those without numbers cost and bring nothing."""
+    """By action; actions without numbers cost and bring nothing."""
     cards: dict[Card, CardType]
-    """What is printed on each card of the game."""
+    """The printed contents of each card in the game."""
 
     def side(self, seats: int) -> Side:
         """Return the side for a number of seats (S1)."""
         return self.large if seats >= 4 else self.small
 
     def merchants_of(self, seats: int) -> int:
-        """Return how many merchants each seat has (S2)."""
+        """Return the number of merchants of each seat (S2)."""
         return self.merchants[seats - 2]
 
     def achievements(self, seats: int, level: str) -> list[Card]:
@@ -194,7 +194,7 @@ def level_of(card: Card) -> str:
 
 
 def read_board(document: Document) -> ValparaisoBoard:
-    """Read the tables of `board.toml`; note in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     seat, prices, points = document.table("seat"), document.table("prices"), document.table("points")
     overseas, bonus, sectors = document.table("overseas"), document.table("city_bonus"), document.table("sectors")
     for table in (seat, prices, points, overseas, bonus):
@@ -295,7 +295,7 @@ def _side(document: Document) -> Side:
 
 
 def _ends(location: Location, roads: Iterable[tuple[Location, Location]]) -> tuple[Location, ...]:
-    """Return where the roads of a location lead, ascending."""
+    """Return the neighbours of a location by road, ascending."""
     return tuple(sorted({end for road in roads if location in road for end in road} - {location}))
 
 
@@ -359,7 +359,7 @@ def _effects(document: Document) -> tuple[EffectType, ...]:
 
 
 def _effect(effect: Effect, document: Document) -> EffectType:
-    """Read the numbers that an action has; any other entry is noted as unknown."""
+    """Read the numbers of an action; any other entry is noted as unknown."""
     pay = gain = Amount()
     if effect in _PAID_IN_PESOS:
         pay = Amount(document.table("pay").integer("money", 0, _MOST))
@@ -416,4 +416,4 @@ PURE_GAINS = frozenset(
         Effect.GAIN5,
     )
 )
-"""The actions that can always be carried out and never cost anything (V3.3)."""
+"""The actions that are always possible and never cost anything (V3.3)."""

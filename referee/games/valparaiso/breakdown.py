@@ -1,4 +1,4 @@
-"""What points are for, and what decides the places, as far as an observation tells (RULES.md, V7)."""
+"""The sources of points and the criteria for the places, as far as an observation shows them (RULES.md, V7)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORDS = {
 
 
 def breakdown(board: ValparaisoBoard, seen: ValparaisoObservation) -> tuple[tuple[Points, ...], ...]:
-    """Return the points of each seat on the track, by what for; at the end, also those that are counted then (V7.2)."""
+    """Return the points of each seat on the track by source; at the end, also the points counted then (V7.2)."""
     return tuple(_of_seat(board, has, is_over=seen.phase is Phase.OVER) for has in seen.seats)
 
 
@@ -35,7 +35,7 @@ def _of_seat(board: ValparaisoBoard, has: SeatView, *, is_over: bool) -> tuple[P
 
 
 def criteria(seen: ValparaisoObservation) -> tuple[Criterion, ...]:
-    """Return the final points, the pesos that are left, and the place in the round's order (V7.3)."""
+    """Return the final points, the remaining pesos, and the place in the round's order (V7.3)."""
     seats = len(seen.seats)
     return (
         Criterion("final points", tuple([has.final_vp for has in seen.seats])),

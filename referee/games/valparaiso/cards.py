@@ -1,6 +1,6 @@
-"""What the actions on cards do (RULES.md, V4): one entry for each. Which card has which is printed on the board's list.
+"""The effects of the actions on cards (RULES.md, V4), one entry each. The board's list assigns them to cards.
 
-An action that leaves nothing to decide is carried out at once; any other opens its phase, and `rules.py` plays what is decided.
+An action without a decision is carried out at once. Any other opens its phase, and `rules.py` plays the decisions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from referee.games.valparaiso.board import OUTER, SLOTS_OF_A_SECTOR, Amount, lev
 from referee.games.valparaiso.names import Card, Effect, Location, Mode, PayTo, Phase, Sector, Slot, Source
 from referee.games.valparaiso.table import NONE, Table
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# Constants, because looking up a member of an enum is slow on the hot path.
 _MAIN: Final = Mode.MAIN
 _ALT: Final = Mode.ALT
 _H: Final = Sector.H
@@ -22,21 +22,21 @@ _V: Final = Location.V
 
 
 class CardAction(NamedTuple):
-    """What an action lets a seat do; what it costs and brings is on the board (`EffectType`)."""
+    """The decisions of an action; its costs and gains are on the board (`EffectType`)."""
 
     phase: Phase | None = None
-    """What is to be decided; None if nothing."""
+    """The phase of the decision; None if there is none."""
     can: Callable[[Table, int], bool] = lambda table, money: True
-    """Whether the seat on turn can carry it out with this many pesos, besides what is paid."""
+    """True if the seat on turn can carry it out with these pesos, apart from its price."""
     begin: Callable[[Table], None] = lambda table: None
-    """What happens before anything is decided."""
+    """The effects before the first decision."""
     goods: int = 0
-    """How many goods of choice, from the warehouse, are paid besides."""
+    """The number of warehouse goods to pay in addition; the seat chooses them."""
     choose: str = ""
-    """Two goods are taken: `different`, or `any`."""
+    """The choice of two goods to take: `different` or `any`; empty if none are taken."""
 
 
-# --- what actions need -------------------------------------------------------------------------------------
+# --- conditions of actions ---------------------------------------------------------------------------------
 
 
 def _can_transfer(table: Table, money: int) -> bool:
@@ -44,7 +44,7 @@ def _can_transfer(table: Table, money: int) -> bool:
 
 
 def transfer_problem(table: Table, contents: tuple[int, int, int]) -> str:
-    """Say why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
+    """Return the reason why the hold of the seat on turn cannot have these contents; empty if it can (V4.1)."""
     warehouse, hold = table.stores(table.seat)
     if any(not 0 <= new <= warehouse[good] + hold[good] for good, new in enumerate(contents)):
         return "there are too few goods for that"
@@ -64,7 +64,7 @@ def hire(table: Table) -> None:
 
 
 def sites(table: Table) -> list[tuple[Location, int]]:
-    """Return the building spaces where the seat on turn can build, whatever it costs (V4.5)."""
+    """Return the building spaces where the seat on turn can build, whatever the cost (V4.5)."""
     seat = table.seat
     if not table.houses_left[seat]:
         return []
@@ -85,7 +85,7 @@ def _can_pay_and_build(table: Table, money: int) -> bool:
 
 
 def build(table: Table, location: Location, space: int) -> None:
-    """Build a house of the seat on turn, which has been paid (V4.5)."""
+    """Build a house of the seat on turn, already paid for (V4.5)."""
     seat = table.seat
     if location is _V:
         holdings.score(table, seat, Source.CITY, table.side.row[len(table.row)].built)
@@ -109,13 +109,13 @@ def _at_sector(sector: Sector) -> range:
 
 
 def level_a_cards(table: Table, sector: Sector) -> int:
-    """Return how many cards of level A lie at a sector."""
+    """Return the number of cards of level A at a sector."""
     cards = [table.slots[slot] for slot in _at_sector(sector)]
     return sum(card != NONE and level_of(Card(card)) == "A" for card in cards)
 
 
 def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
-    """Return the cards that the seat on turn can acquire with this many pesos, and where the compensation goes (V4.9)."""
+    """Return the cards that the seat on turn can acquire with these pesos, with targets of the compensation (V4.9)."""
     seat = table.seat
     sector = table.ship[seat]
     if sector is _H:
@@ -134,7 +134,7 @@ def acquisitions(table: Table, money: int) -> list[tuple[Slot, PayTo]]:
 
 
 def _compensations(table: Table, sector: Sector) -> tuple[PayTo, ...]:
-    """Return where the compensation for a card of level B goes; the seat chooses if there are several (V4.9b)."""
+    """Return the possible targets of the compensation for a card of level B; the seat chooses among several (V4.9b)."""
     level_a = {other: level_a_cards(table, other) for other in OUTER}
     if not any(level_a.values()):
         return (PayTo.NONE,)
@@ -205,20 +205,20 @@ ACTIONS: dict[Effect, CardAction] = {
     Effect.TAKE_WHEAT: CardAction(),
     Effect.GAIN5: CardAction(),
 }
-"""Every action that a card can have."""
+"""Every possible action of a card."""
 
 _PAID_FIRST = frozenset((Effect.TRADE_PAY5,))
-"""Actions with something to decide that are paid before it is."""
+"""Actions with a decision that are paid for before the decision."""
 
 
 def leads_to(effect: Effect, phase: Phase) -> bool:
-    """Return whether a phase is one of an action."""
+    """Return whether a phase belongs to an action."""
     opened = ACTIONS[effect].phase
     return phase is opened or (opened, phase) in ((Phase.MOVE, Phase.STEP), (Phase.TRADE, Phase.EXCHANGE))
 
 
 def effect_of(table: Table, seat: Seat, card: Card, mode: Mode) -> Effect | None:
-    """Return the action of a card of a seat in a mode; None if it is used without effect, or has no such action."""
+    """Return the action of a seat's card in a mode; None if it is used without effect, or lacks such an action."""
     printed = table.board.cards[card]
     if mode is _MAIN:
         return printed.main
@@ -240,7 +240,7 @@ def is_executable(table: Table, effect: Effect, surcharge: int) -> bool:
 
 
 def begin(table: Table, effect: Effect) -> None:
-    """Begin an action of the seat on turn: open its phase, or carry it out if there is nothing to decide."""
+    """Begin an action of the seat on turn: open its phase, or carry it out if it needs no decision."""
     action = ACTIONS[effect]
     pay, gain, most = table.board.effects[effect]
     if action.phase is None:

@@ -1,9 +1,9 @@
 """A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
 
-Below the title line, on the left: the map, with the sea, Valparaíso and its building row, and the villages, in each market its
-tiles; on the right what is being done and the reserve of tiles. Below them a panel for each seat, with its plan as far as the
-observer may know it, and the legend; at the end, what all points were for. Every place has room for the most that can lie
-there, and pieces carry the number of their seat.
+Below the title line, on the left: the map, with the sea, Valparaíso and its building row, and the villages with their
+market tiles; on the right the open decision and the reserve of tiles. Below them a panel for each seat, with its plan
+as far as the observer may know it, and the legend; at the end, the sources of all points. Every place has room for its
+maximum, and pieces carry the number of their seat.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def draw(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene:
 
 
 def _header(seen: ValparaisoObservation) -> str:
-    """Draw the round, what is open and for whom, and the start player."""
+    """Draw the round, the open decision and its seats, and the start player."""
     parts = [
         text(_MARGIN, 43, "VALPARAÍSO", 28, BRASS, serif=True, bold=True, fit=222),
         text(254, 41, f"Round {seen.round}", 17, bold=True, fit=92),
@@ -106,7 +106,7 @@ def _header(seen: ValparaisoObservation) -> str:
 
 
 def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene | None, height: float) -> str:
-    """Draw who is to do what, the action in progress, and the order of the round."""
+    """Draw the seats to act and their decision, the action in progress, and the order of the round."""
     seats, room = to_act(seen), _SIDE_WIDTH - 24
     rim = owner_of(seen, seats[0]).rim if len(seats) == 1 else BRASS
     parts = [box(0, 0, _SIDE_WIDTH, height, LAND, rim, 2)]
@@ -131,7 +131,7 @@ def _turn(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene
 
 
 def _order_of_the_round(seen: ValparaisoObservation, scene: Scene | None) -> str:
-    """Draw the seats in the order of the round; in a match with the bots, and what is left on their clocks."""
+    """Draw the seats in the order of the round; in a match also the bots and their clocks."""
     seats = to_act(seen)
     parts = [text(12, 12, "order of the round", SMALLEST, FADED)]
     for at, seat in enumerate(order_of(seen)):
@@ -149,7 +149,7 @@ def _order_of_the_round(seen: ValparaisoObservation, scene: Scene | None) -> str
 def _standing(
     board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene | None, height: float
 ) -> str:
-    """Draw the final standing, in place of a turn; the table below says what the points were for."""
+    """Draw the final standing, in place of a turn; the table below lists the sources of the points."""
     places = [has.rank for has in seen.seats]
     parts = [
         box(0, 0, _SIDE_WIDTH, height, LAND, BRASS, 2),
@@ -166,7 +166,7 @@ def _standing(
 
 
 def _reserve_height(seen: ValparaisoObservation) -> float:
-    """Return how high the reserve of tiles is drawn: in one column, or in more if a corrected board has many."""
+    """Return the height of the reserve of tiles: one column, or several if a corrected board has many tiles."""
     return 60 + _TILE_STEP * min(max(len(seen.reserve), 1), 12)
 
 

@@ -39,7 +39,7 @@ _LEVELS = {"A": BRASS, "B1": STEEL, "B2": "#c48ae0"}
 
 
 def achievement(width: float, height: float, card: Card, board: ValparaisoBoard) -> str:
-    """Draw an achievement card that lies at the sea: its name and points, what it does, and below that in brief what else it can do."""
+    """Draw an achievement card at the sea: its name, points and main action, with its alternative in brief below."""
     kind = board.cards[card]
     other, room = kind.alternatives[0], width - 12
     parts = [
@@ -69,9 +69,9 @@ def action_cards(
     *,
     is_own: bool,
 ) -> str:
-    """Draw the action cards that all seats have, each with the seat's alternative; those that lie in its plan are struck out.
+    """Draw the action cards that all seats have, each with the seat's alternative; those in its plan are struck out.
 
-    If they are all in one line, there is no room for what they do. Those of the observer are spots.
+    In a single line, there is no room for their actions. The observer's own cards are spots.
     """
     step, middle, parts = (width + 5) / columns, height / 2, []
     for at, card in enumerate(ACTION_CARDS):
@@ -101,13 +101,13 @@ def action_cards(
 def owned_cards(
     cards: Sequence[Card], board: ValparaisoBoard, colour: Colour, width: float, height: float, *, is_own: bool
 ) -> str:
-    """Draw the achievement cards of a seat: as many words for each as there is room for; those of the observer are spots."""
+    """Draw the achievement cards of a seat, each with as many words as fit; the observer's own cards are spots."""
     if not cards:
         return text(0, 15, "no achievement cards", SMALLEST, DIM)
     rows = max(1, int(height // 22))
     columns = -(-len(cards) // rows)
     bare = columns > 2
-    if bare:  # then their names and points are all
+    if bare:  # then there is room for names and points only
         columns = max(6, columns)
     step = (width + 5) / columns
     parts = []
@@ -130,7 +130,7 @@ def owned_cards(
 
 
 def _effects(board: ValparaisoBoard, kind: CardType, colour: Colour, width: float) -> str:
-    """Say what a card does, in as many words as there is room for."""
+    """Describe the actions of a card in as many words as fit."""
     effects = [effect for effect in (kind.main, kind.alternatives[colour]) if effect is not None]
     fitting = (
         words
@@ -141,18 +141,18 @@ def _effects(board: ValparaisoBoard, kind: CardType, colour: Colour, width: floa
 
 
 class Slot(NamedTuple):
-    """A slot of a plan, with what lies in it as far as it may be known."""
+    """A slot of a plan with its card, as far as the observer may know it."""
 
     label: str
     price: int
     """The surcharge in pesos."""
     card: Card | None = None
     colour: Colour = Colour.RED
-    """Of the owner: it says what the alternative action is."""
+    """The owner's colour, which determines the alternative action."""
     hidden: bool = False
-    """Whether the others do not know it."""
+    """True if the card is hidden from the others."""
     shut: bool = False
-    """Whether no card can be put there."""
+    """True if the slot is closed to cards."""
 
 
 _PLAIN: dict[Effect | None, Good] = {
@@ -163,7 +163,7 @@ _PLAIN: dict[Effect | None, Good] = {
 
 
 def _symbol(board: ValparaisoBoard, effect: Effect | None, x: float, y: float) -> str:
-    """Draw the symbol of an alternative action that has one: a cube, or pesos."""
+    """Draw the symbol of an alternative action, if it has one: a cube, or pesos."""
     if effect is Effect.GAIN5:
         return piece("vp-coin", x, y, 0.78) + figure(
             x, y + 4.9, board.effects[effect].gain.money, SMALLEST, DARK, fit=16
@@ -172,7 +172,7 @@ def _symbol(board: ValparaisoBoard, effect: Effect | None, x: float, y: float) -
 
 
 def plan_slot(width: float, height: float, slot: Slot, board: ValparaisoBoard) -> str:
-    """Draw a slot of a plan: the card, light if it is turned up; an empty one says its number and surcharge."""
+    """Draw a slot of a plan: the card, light if face up; an empty slot shows its number and surcharge."""
     card, middle = slot.card, width / 2
     if card is None:
         words = f"{board.slot_houses} houses" if slot.shut else f"+{short(slot.price)}p" if slot.price else ""

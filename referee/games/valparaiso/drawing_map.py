@@ -58,13 +58,13 @@ _SECTOR_WIDTH, _SECTOR_HEIGHT, _CARD_WIDTH, _CARD_HEIGHT = 316, 164, 99, 84
 _COAST, _ROW_SHOWN = 234, 20
 
 Places = dict[Location, tuple[float, float]]
-"""For each location, the middle of its box on the map."""
+"""The centre of each location's box on the map."""
 
 
 def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
-    """Draw sea and land, and on the land roads, rivers, the way of the merchant in motion, and the locations.
+    """Draw sea and land, and on the land roads, rivers, the path of the moving merchant, and the locations.
 
-    What differs from `was`, which was seen before the last action, is marked.
+    Differences from `was`, the observation before the last action, are marked.
     """
     places = places_of(side)
     parts = [
@@ -80,7 +80,7 @@ def draw_map(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, wa
 
 
 def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation) -> str:
-    """Draw the sectors: the outer ones from the west to the east, the harbour below; beside it the pile, and what was scrapped."""
+    """Draw the outer sectors from west to east, the harbour below them, and the pile and the scrapped cards."""
     coast = f"M0 8q0-8 8-8h{MAP_WIDTH - 16}q8 0 8 8v{_COAST - 12}"
     wave = MAP_WIDTH / 28
     for step in range(7):
@@ -107,12 +107,12 @@ def _sea(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObs
 
 
 def _rim_of(seen: ValparaisoObservation, lit: bool) -> tuple[str, float]:
-    """Return the outline of what the action in progress is about."""
+    """Return the outline of a place that the action in progress involves, or the usual one."""
     return (owner_of(seen, seen.seat).rim, 3) if lit and seen.seat is not None else (LINE, 1)
 
 
 def _outer(board: ValparaisoBoard, seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sector) -> str:
-    """Draw an outer sector: what it asks for, its pesos, the cards, and the ships."""
+    """Draw an outer sector: the good that it asks for, its pesos, the cards, and the ships."""
     at = OUTER.index(sector)
     lit = seen.phase is Phase.ACQUIRE and seen.seat is not None and seen.seats[seen.seat].ship is sector
     parts = [
@@ -152,7 +152,7 @@ def _harbour(board: ValparaisoBoard, seen: ValparaisoObservation, was: Valparais
 
 
 def _ships(seen: ValparaisoObservation, was: ValparaisoObservation, sector: Sector, x: float, y: float) -> str:
-    """Draw the ships in a sector; one that has just come is marked."""
+    """Draw the ships in a sector; a newly arrived one is marked."""
     there = [seat for seat, has in enumerate(seen.seats) if has.ship is sector]
     parts = [ship(x + 38 * at, y, owner_of(seen, seat)) for at, seat in enumerate(there)]
     parts += [halo(x + 38 * at, y - 2, 15) for at, seat in enumerate(there) if was.seats[seat].ship is not sector]
@@ -177,7 +177,7 @@ def _ways(side: Side, places: Places) -> str:
 
 
 def _motion(seen: ValparaisoObservation, places: Places) -> str:
-    """Draw the way of the merchant in motion, with an arrow between its locations."""
+    """Draw the path of the moving merchant, with an arrow between its locations."""
     if seen.seat is None or len(seen.path) < 2:
         return ""
     rim, lines, arrows = owner_of(seen, seen.seat).rim, [], []
@@ -185,7 +185,7 @@ def _motion(seen: ValparaisoObservation, places: Places) -> str:
         (x, y), (to_x, to_y) = places[start], places[end]
         east, south = to_x - x, to_y - y
         lines.append(f"M{x:.0f} {y:.0f}L{to_x:.0f} {to_y:.0f}")
-        # The arrow is in the middle of what the boxes leave to be seen of the line.
+        # The arrow is in the middle of the visible part of the line.
         left, right = (share_within(size_of(location), east, south) for location in (start, end))
         middle = (left + 1 - right) / 2
         arrows.append(arrow(x + east * middle, y + south * middle, east, south))
@@ -194,7 +194,7 @@ def _motion(seen: ValparaisoObservation, places: Places) -> str:
 
 
 def _sign(side: Side, location: Location, width: float, river: tuple[float, float]) -> str:
-    """Draw the name of a location, and the mark of a river if it is at one."""
+    """Draw the name of a location, and the mark of a river if it is on one."""
     left = 23 if location is Location.V else 32
     parts = [
         text(7, 19, location.name, SMALLEST, FADED, bold=True),
@@ -212,7 +212,7 @@ def _village(
     x: float,
     y: float,
 ) -> str:
-    """Draw a village: its building spaces with their points, merchants and, at a market, the column of tiles, the bottom one in use."""
+    """Draw a village: building spaces with points, merchants, and for a market its tiles, the bottom one in use."""
     width, height = size_of(village)
     lit = seen.village is village or seen.path[-1:] == (village,)
     rim = (LAMP, 2.0) if village in seen.villages and not lit else _rim_of(seen, lit)
@@ -234,7 +234,7 @@ def _village(
 
 
 def _sites(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, village: Location, room: float) -> str:
-    """Draw the building spaces of a village, with the points for building there, and the houses."""
+    """Draw the building spaces of a village, with their points, and the houses."""
     built = {house.space: house.seat for house in seen.houses if house.location is village}
     spaces = side.spaces[village]
     step = min(42, room / len(spaces))
@@ -261,7 +261,7 @@ def _merchants(
     *,
     beside: bool = False,
 ) -> str:
-    """Draw the merchants at a location: one of each seat that is there, and how many it has."""
+    """Draw the merchants at a location: one for each seat present, and its number of merchants."""
     parts = []
     there = [seat for seat, has in enumerate(seen.seats) if has.merchants[location]]
     for at, seat in enumerate(there):
@@ -292,7 +292,7 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
         _sign(side, Location.V, width - 50, (width - 44, 14)),
         lighthouse(width - 19, 16),
     ]
-    spaces = side.row[:_ROW_SHOWN]  # more than all seats have houses
+    spaces = side.row[:_ROW_SHOWN]  # more spaces than the seats have houses
     columns = max(5, -(-len(spaces) // 2))
     step = (width - 12) / columns
     for at, space in enumerate(spaces):
@@ -315,7 +315,7 @@ def _city(side: Side, seen: ValparaisoObservation, was: ValparaisoObservation, x
 
 
 def _moved(seen: ValparaisoObservation, was: ValparaisoObservation, places: Places) -> str:
-    """Draw an arrow for each seat of which one merchant has just moved from one location to another."""
+    """Draw an arrow for each seat that has just moved exactly one merchant from one location to another."""
     parts = []
     for has, had in zip(seen.seats, was.seats, strict=True):
         left = [where for where in places if has.merchants[where] < had.merchants[where]]

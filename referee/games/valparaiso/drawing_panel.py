@@ -1,4 +1,4 @@
-"""The panel of a seat in a picture of Valparaíso: all that it has, its plan as far as it may be known, and what has changed."""
+"""The panel of a seat in a picture of Valparaíso: its holdings, the known part of its plan, and the latest changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def panel(
     width: float,
     height: float,
 ) -> str:
-    """Draw all that a seat has; where there are few seats, with more room between, and more said of its cards."""
+    """Draw the holdings of a seat; with few seats, with more space and more words about its cards."""
     has, had, over, owner = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER, owner_of(seen, seat)
     active, winner = seat in to_act(seen), over and has.rank == 1
     name = "you" if seat == seen.viewer else ""
@@ -101,7 +101,7 @@ def _known_plan(seen: ValparaisoObservation, seat: Seat) -> tuple[tuple[Card, ..
 
 
 def _set_up(seen: ValparaisoObservation, seat: Seat) -> tuple[str, bool]:
-    """Say how far a seat is in the set-up, and whether it has chosen; seats choose from the last to the first (S6, S8)."""
+    """Describe a seat's progress in the set-up, and whether it has chosen; seats choose from last to first (S6, S8)."""
     what = "goods" if seen.phase is Phase.SETUP_GOODS else "the place of a merchant"
     order = order_of(seen)[::-1]
     if seat == seen.seat:

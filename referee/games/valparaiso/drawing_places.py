@@ -1,4 +1,4 @@
-"""Where the locations of Valparaíso are drawn on the map."""
+"""The positions of the locations of Valparaíso on the map."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ CITY, MARKET, CUSTOMS = (262.0, 154.0), (194.0, 146.0), (124.0, 108.0)
 
 
 def size_of(location: Location) -> tuple[float, float]:
-    """Return how wide and high a location is drawn."""
+    """Return the width and height of a location on the map."""
     return CITY if location is Location.V else MARKET if location <= Location.M4 else CUSTOMS
 
 
 def share_within(size: tuple[float, float], east: float, south: float) -> float:
-    """Return how much of a line from the middle of a box is still in the box."""
+    """Return the share of a line from the centre of a box that lies inside the box."""
     return min(size[0] / 2 / max(abs(east), 1), size[1] / 2 / max(abs(south), 1), 0.5)
 
 
 def places_of(side: Side) -> dict[Location, tuple[float, float]]:
-    """Return the middle of each location: where the board has it or, if there is no room for that, on berths."""
+    """Return the centre of each location: its place on the board or, if there is no room there, a berth."""
     wests, norths = ([side.places[location][axis] for location in side.locations] for axis in (0, 1))
     across, down = max(max(wests) - min(wests), 1), max(max(norths) - min(norths), 1)
     found = {}
@@ -45,7 +45,7 @@ def _are_apart(places: dict[Location, tuple[float, float]]) -> bool:
 
 
 def _in_berths(wanted: dict[Location, tuple[float, float]]) -> dict[Location, tuple[float, float]]:
-    """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too near each other."""
+    """Place Valparaíso in the middle and the others on a grid, for boards whose locations are too close together."""
     rows = (320, 492, 668)
     berths = [(100 + 198 * column, row) for row in rows for column in range(5) if row > rows[0] or column % 4 == 0]
     ways = sorted(

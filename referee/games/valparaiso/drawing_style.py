@@ -41,7 +41,7 @@ from referee.kit.svg import (
 GROUND, ROAD, RIVER = "#232a24", "#8c7142", "#3f83a6"
 
 _GOODS = {Good.SILVER: "#b3bec7", Good.COPPER: "#dd8745", Good.WHEAT: "#f6eecb"}
-# After Okabe and Ito, to be told apart by the colour-blind; each piece has its seat's number all the same.
+# After Okabe and Ito, so that colour-blind people can tell them apart; each piece also has its seat's number.
 _FILLS = {
     Colour.RED: "#e8663f",
     Colour.BLUE: "#68bdf4",
@@ -64,27 +64,27 @@ class Owner(NamedTuple):
 
     @property
     def ink(self) -> str:
-        """In which its number is to be read on them."""
+        """The colour of its number on the pieces."""
         return INK if self.colour is Colour.BLACK else DARK
 
     @property
     def rim(self) -> str:
-        """The outline of what it is busy with: its colour, or a light one where that is too dark."""
+        """The outline of its activities: its colour, or a light one where that is too dark."""
         return INK if self.colour is Colour.BLACK else self.fill
 
     @property
     def edge(self) -> str:
-        """The outline of its pieces, to set them off from the ground."""
+        """The outline of its pieces, for contrast with the background."""
         return INK if self.colour is Colour.BLACK else DARK
 
     @property
     def mark(self) -> str:
-        """What its pieces are called in a picture."""
+        """The name of its pieces in a picture."""
         return f"{self.seat}-{self.colour.name.lower()}"
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name for people."""
         return f"seat {self.seat}, {self.colour.name.lower()}"
 
 
@@ -100,7 +100,7 @@ _HOUSE = "M-12 0l12-10 12 10h-3v10h-18v-10z"
 
 
 def pieces_of(owners: Sequence[Owner]) -> str:
-    """Define the pieces of these seats, and those that belong to nobody; the functions below put them somewhere."""
+    """Define the pieces of these seats, and the neutral ones, for the functions below to place."""
     drawn = {}
     for owner in owners:
         fill, edge = owner.fill, owner.edge
@@ -138,18 +138,18 @@ def ship(x: float, y: float, owner: Owner, scale: float = 1) -> str:
 
 
 def merchant(x: float, y: float, owner: Owner, *, waiting: bool = False) -> str:
-    """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number; in a light if it may still be moved."""
+    """Draw a merchant of a seat, 20 wide and 26 high, with the seat's number; a lit frame if it may still move."""
     light = box(x - 12.5, y - 16, 25, 31, "none", LAMP, 1.8, 7, stroke_dasharray="4 2.5") if waiting else ""
     return light + piece(f"vp-merchant-{owner.mark}", x, y)
 
 
 def house(x: float, y: float, owner: Owner | None, *, bid: bool = False) -> str:
-    """Draw the house of a seat, 24 wide and 20 high, with its number; a space for one if there is no seat, lit if it is next."""
+    """Draw a seat's house, 24 wide and 20 high, with its number; without a seat, an empty space, lit if it is next."""
     return piece(f"vp-house-{owner.mark}" if owner else "vp-next" if bid else "vp-space", x, y)
 
 
 def lighthouse(x: float, y: float) -> str:
-    """Draw the lighthouse, 22 wide and 28 high: the start player's mark, and where the building row begins."""
+    """Draw the lighthouse, 22 wide and 28 high. It marks the start player and the beginning of the building row."""
     return piece("vp-lighthouse", x, y)
 
 
@@ -164,7 +164,7 @@ def arrow(x: float, y: float, east: float, south: float) -> str:
 
 
 def waves(x: float, y: float) -> str:
-    """Draw the mark of a location at a river, 16 wide."""
+    """Draw the mark of a location on a river, 16 wide."""
     return piece("vp-waves", x, y)
 
 
@@ -174,7 +174,7 @@ def cube(x: float, y: float, good: Good) -> str:
 
 
 def coin(x: float, y: float, count: int | None = None) -> str:
-    """Draw pesos: a coin, 22 wide, with their number."""
+    """Draw a coin, 22 wide, with the number of pesos."""
     words = "p" if count is None else short(count)
     return piece("vp-coin", x, y) + figure(x, y + 4.9, words, SMALLEST, DARK, fit=20)
 
@@ -190,7 +190,7 @@ def points(x: float, y: float, count: int) -> str:
 
 
 class Symbol(NamedTuple):
-    """Something that stands in a row with others."""
+    """A symbol in a row of symbols."""
 
     width: float
     drawn: Callable[[float, float], str]
@@ -210,7 +210,7 @@ def symbols_of(amount: Amount, ink: str = INK) -> list[Symbol]:
 
 
 def in_a_row(symbols: Sequence[Symbol], x: float, y: float, room: float) -> str:
-    """Draw symbols around (x, y), smaller if they would take more room."""
+    """Draw symbols around (x, y), scaled down if they need more room."""
     total = sum(symbol.width for symbol in symbols)
     if total > room:
         return group(x, y, in_a_row(symbols, 0, 0, total), room / total)
@@ -226,7 +226,7 @@ _CHOICES = {"same": "2 same", "different": "2 diff."}
 
 
 def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False, lit: bool = False) -> str:
-    """Draw a market tile, 21 high, with its left upper corner at (x, y): light if it can be used."""
+    """Draw a market tile, 21 high, with its upper left corner at (x, y); it is light if it can be used."""
     ink = DARK if used else INK
     paid = symbols_of(kind.pay, ink)
     gained = symbols_of(kind.gain, ink) or ([_word(_CHOICES[kind.choose], ink)] if kind.choose else [_word("–")])
@@ -239,7 +239,7 @@ def tile(x: float, y: float, width: float, kind: TileType, *, used: bool = False
 
 
 def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
-    """Draw the tiles of a market, 111 high, the one in use at the bottom; those that do not fit are counted."""
+    """Draw the tiles of a market, 111 high, the one in use at the bottom; tiles that do not fit are counted."""
     shown = tiles if len(tiles) <= _SHOWN else tiles[: _SHOWN - 1]
     parts = [tile(0, 90 - 22.5 * at, width, kind, used=at == 0, lit=lit) for at, kind in enumerate(shown)]
     if len(shown) < len(tiles):
@@ -248,7 +248,7 @@ def column(width: float, tiles: Sequence[TileType], *, lit: bool) -> str:
 
 
 def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, spot_kind: str = "") -> str:
-    """Draw each kind of good and its number; a kind that is missing is a shadow. `spot_kind` is what their spots are called."""
+    """Draw each kind of good and its number; a missing kind is faint. `spot_kind` is the kind of their spots."""
     parts = []
     for good, count in zip(Good, goods, strict=True):
         left = x + step * good
@@ -259,7 +259,7 @@ def counted_goods(x: float, y: float, goods: Sequence[int], step: float = 40, sp
 
 
 def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: float, spot_kind: str) -> str:
-    """Draw a cargo hold with a number of spaces, and what is in it; `spot_kind` is what the spots of the goods are called, if they are any."""
+    """Draw a cargo hold with its spaces and goods. `spot_kind` is the kind of the goods' spots; empty for none."""
     if max(spaces, sum(goods)) > 8:  # a corrected board's
         return counted_goods(x, y, goods, width / 3, spot_kind)
     step = min(19, width / spaces)
@@ -271,9 +271,9 @@ def loaded_hold(x: float, y: float, goods: Sequence[int], spaces: int, width: fl
 
 
 def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own: bool) -> str:
-    """Draw pesos, what is on the repository board, and the goods, around y 0 with words below; `had` is what it was before.
+    """Draw pesos, the pieces on the repository board, and the goods, around y 0 with words below.
 
-    All together is 384 wide. The goods of the observer are spots.
+    `had` is the earlier view. The whole row is 384 wide. The observer's own goods are spots.
     """
     change = has.money - had.money
     parts = [
@@ -303,7 +303,7 @@ def holdings(has: SeatView, had: SeatView, owner: Owner, spaces: int, *, is_own:
 
 
 def legend(owner: Owner, width: float, height: float) -> str:
-    """Draw pieces and marks and what they mean, in a box with a corner at (0, 0)."""
+    """Draw pieces and marks with their meanings, in a box with a corner at (0, 0)."""
     meanings = (
         (merchant(0, 0, owner), "merchant"),
         (merchant(0, 0, owner, waiting=True), "may still move"),

@@ -1,4 +1,4 @@
-"""What the drawing of Valparaíso says in words: actions, phases, seats, goods and tiles."""
+"""The text of the drawing of Valparaíso: actions, phases, seats, goods and tiles."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _EFFECTS: dict[Effect, tuple[str, str]] = {
 
 
 def name_of(board: ValparaisoBoard, effect: Effect, *, brief: bool) -> str:
-    """Return what people call an action, with the numbers of the board: `Sell a good for 10p`, or in brief `sell`."""
+    """Return the name of an action with the numbers of the board: `Sell a good for 10p`, or in brief `sell`."""
     pay, gain, most = board.effects[effect]
     return _EFFECTS[effect][0 if brief else 1].format(
         pay=_in_letters(pay), gain=_in_letters(gain), gained=_said(gain), most=most, free=board.move_plus_costs.count(0)
@@ -57,7 +57,7 @@ def name_of(board: ValparaisoBoard, effect: Effect, *, brief: bool) -> str:
 
 
 def _in_letters(amount: Amount) -> str:
-    """Return an amount where there is little room: `10p, 2S, W, 1 VP`."""
+    """Return an amount in brief: `10p, 2S, W, 1 VP`."""
     goods = [
         f"{count if count > 1 else ''}{good.name[0]}" for good, count in zip(Good, amount.goods, strict=True) if count
     ]
@@ -94,11 +94,11 @@ DOING = {
     Phase.RETURN: "End of the round: calling merchants back",
     Phase.OVER: "The match is over",
 }
-"""What a seat does, or all, whose decision is open."""
+"""The activity of the seat, or of all seats, to act."""
 
 
 def in_words(kind: TileType) -> str:
-    """Return what a tile does, for those who hear it."""
+    """Describe the effect of a tile, for screen readers."""
     gain = f"two goods, {kind.choose}" if kind.choose else _said(kind.gain)
     times = f", up to {kind.most} times" if kind.most < MAX_AT_ONCE else ""
     return (f"{_said(kind.pay)} for {gain}" if kind.pay != Amount() else f"take {gain}") + times
@@ -110,21 +110,21 @@ def _said(amount: Amount) -> str:
 
 
 def goods_in_words(goods: Sequence[int]) -> str:
-    """Name goods and their numbers, without those that are missing."""
+    """Name goods and their numbers, without missing kinds."""
     said = [f"{short(count)} {good.name.lower()}" for good, count in zip(Good, goods, strict=True) if count]
     return ", ".join(said) or "none"
 
 
 def goods_in_letters(goods: Sequence[int]) -> str:
-    """Return goods by kind, where there is little room."""
+    """Return goods by kind, in brief."""
     return " ".join(f"{good.name[0]}{short(count)}" for good, count in zip(Good, goods, strict=True))
 
 
-# --- what is to be done, and the picture for those who hear it ----------------------------------------
+# --- the open decision, and the picture for screen readers -------------------------------------------
 
 
 def described(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, told: Strip | None) -> str:
-    """Return the picture for those who hear it."""
+    """Describe the picture in words, for screen readers."""
     said = [] if told is None else strip_in_words(told)
     said += [f"Round {seen.round}", who(seen), DOING[seen.phase], *notes(board, side, seen)]
     for seat, has in enumerate(seen.seats):
@@ -146,7 +146,7 @@ def described(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, t
 
 
 def place_name(side: Side, location: Location) -> str:
-    """Return what people call a location."""
+    """Return the name of a location."""
     return printable(side.names[location])
 
 
@@ -158,7 +158,7 @@ def to_act(seen: ValparaisoObservation) -> list[Seat]:
 
 
 def who(seen: ValparaisoObservation) -> str:
-    """Say who is to act, or who has won."""
+    """Name the seats to act, or the winner."""
     if seen.phase is Phase.OVER:
         return f"Seat {[has.rank for has in seen.seats].index(1)} wins"
     seats = to_act(seen)
@@ -166,7 +166,7 @@ def who(seen: ValparaisoObservation) -> str:
 
 
 def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> list[str]:
-    """Return the action in progress, and what else holds now."""
+    """Return the action in progress and other facts about the present situation."""
     notes = [] if seen.effect is None else [f"Action: {name_of(board, seen.effect, brief=False)}"]
     if seen.phase is Phase.PLAN:
         done = [seat for seat, has in enumerate(seen.seats) if has.committed]
@@ -201,7 +201,7 @@ def notes(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation) -> li
 
 
 def _is_last(board: ValparaisoBoard, seen: ValparaisoObservation) -> bool:
-    """Return whether the match ends with this round as things are (V7.1)."""
+    """Return whether the match would end with this round as things are (V7.1)."""
     on_track = max(has.vp for has in seen.seats)
     return on_track >= board.end_vp or any(slot.card is None for slot in seen.slots) or seen.round >= seen.last_round
 
@@ -216,12 +216,12 @@ def order_of(seen: ValparaisoObservation) -> list[Seat]:
 
 
 def tell(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene) -> list[str]:
-    """Return what has just happened, in words."""
+    """Describe the last action in words."""
     return sentences(happened(board, side, seen, scene))
 
 
 def happened(board: ValparaisoBoard, side: Side, seen: ValparaisoObservation, scene: Scene) -> Strip:
-    """Return what the strip says."""
+    """Return the contents of the strip."""
     before = scene.before
     if scene.seat is None or not isinstance(before, ValparaisoObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
@@ -243,7 +243,7 @@ def _done(
     seat: Seat,
     action: Action,
 ) -> str:
-    """Say what a seat did: `builds a house in Quintero`."""
+    """Describe an action: `builds a house in Quintero`."""
     had, has = before.seats[seat], seen.seats[seat]
     places: Mapping[Location, str] = {location: printable(side.names[location]) for location in side.locations}
     match action:
@@ -317,7 +317,7 @@ def _done(
 
 
 def _used(board: ValparaisoBoard, what: str, card: Card | None, colour: Colour, mode: Mode) -> str:
-    """Say which card is used, and how."""
+    """Describe the use of a card."""
     if card is None:
         return f"uses {what}"
     kind = board.cards[card]

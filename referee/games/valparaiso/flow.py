@@ -1,4 +1,4 @@
-"""What follows without a decision: whose turn it is, the end of a round, and the next one (RULES.md, V3.1 and V6)."""
+"""Consequences without a decision: the next turn, the end of a round, and the next round (RULES.md, V3.1 and V6)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from referee.games.valparaiso.table import NO_PLAN, NONE, Table
 
 
 def _after(table: Table) -> list[Seat]:
-    """Return the seats that come after the one on turn in this round's order."""
+    """Return the seats after the one on turn in this round's order."""
     order = table.turn_order()
     return order[order.index(table.seat) + 1 :]
 
 
 def after_plan(table: Table) -> None:
-    """Go on when all seats have finished planning: to the bonus, then to the reveal (V2.6, V2.8)."""
+    """Continue when all seats have finished planning: with the bonus, then with the reveal (V2.6, V2.8)."""
     if all(table.committed):
         if table.first_finisher != NONE:
             table.seat, table.phase = table.first_finisher, Phase.BONUS
@@ -25,13 +25,13 @@ def after_plan(table: Table) -> None:
 
 
 def reveal(table: Table) -> None:
-    """Turn the plans up and begins with the use of cards (V2.6)."""
+    """Turn the plans up and begin the use of cards (V2.6)."""
     planning.reveal(table)
     _next_turn(table, table.turn_order())
 
 
 def end_turn(table: Table) -> None:
-    """End the action of the seat on turn, and go on with the next one that has a card left (V3.1)."""
+    """End the action of the seat on turn, and continue with the next seat that has a card left (V3.1)."""
     table.effect = None
     table.unmoved = ()
     table.left = 0
@@ -62,12 +62,12 @@ def _end_use(table: Table) -> None:
 
 
 def _last_built(table: Table, seat: Seat) -> int:
-    """Return when a seat last built in Valparaíso, as the place of that house in the row."""
+    """Return the place of the last house that a seat has built in Valparaíso, in the building row."""
     return max(place for place, owner in enumerate(table.row) if owner == seat)
 
 
 def _begin_scrap(table: Table, seats: list[Seat]) -> None:
-    """Ask the next seat that has an achievement card (V6.3)."""
+    """Ask the next seat with an achievement card (V6.3)."""
     for seat in seats:
         if table.owned[seat]:
             table.seat, table.phase = seat, Phase.SCRAP
@@ -79,17 +79,17 @@ def _begin_scrap(table: Table, seats: list[Seat]) -> None:
 
 
 def end_scrap(table: Table) -> None:
-    """Go on after one seat has scrapped a card, or passed."""
+    """Continue after one seat has scrapped a card, or passed."""
     _begin_scrap(table, _after(table))
 
 
 def merchants_in_villages(table: Table, seat: Seat) -> int:
-    """Return how many merchants of a seat are not in Valparaíso."""
+    """Return the number of merchants of a seat outside Valparaíso."""
     return sum(table.merchants[seat]) - table.merchants[seat][Location.V]
 
 
 def shelters(table: Table, seat: Seat, village: Location) -> bool:
-    """Return whether all merchants of a seat can stay in a village: it has a house there, and the option does not say otherwise."""
+    """Return whether all merchants of a seat can stay in a village: it has a house there, and the option allows it."""
     return table.setup.options["return_rule"] == "shelter" and table.houses_of(seat, village) > 0
 
 
@@ -100,7 +100,7 @@ def may_stay(table: Table, seat: Seat) -> bool:
 
 
 def _begin_return(table: Table, seats: list[Seat]) -> None:
-    """Ask the next seat that has a merchant in a village (V6.5)."""
+    """Ask the next seat with a merchant in a village (V6.5)."""
     for seat in seats:
         if merchants_in_villages(table, seat):
             table.seat, table.phase = seat, Phase.RETURN
@@ -109,7 +109,7 @@ def _begin_return(table: Table, seats: list[Seat]) -> None:
 
 
 def end_return(table: Table) -> None:
-    """Go on after one seat's merchants have returned."""
+    """Continue after one seat's merchants have returned."""
     _begin_return(table, _after(table))
 
 

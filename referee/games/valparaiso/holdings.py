@@ -1,4 +1,4 @@
-"""Paying and gaining: pesos, goods of the warehouse, victory points (RULES.md, V1)."""
+"""Payments and gains: pesos, goods of the warehouse, victory points (RULES.md, V1)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _SILVER, _COPPER, _WHEAT = Good
 
 
 def can_pay(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
-    """Return whether a seat has an amount, this many times (V1.1)."""
+    """Return whether a seat can pay an amount `times` times (V1.1)."""
     return table.money[seat] >= times * amount.money and has_goods(table, seat, amount, times)
 
 
 def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
-    """Return whether a seat has the goods of an amount in its warehouse, this many times."""
+    """Return whether a seat has `times` times the goods of an amount in its warehouse."""
     silver, copper, wheat = amount.goods
     has = table.warehouse[seat]
     return has[0] >= times * silver and has[1] >= times * copper and has[2] >= times * wheat
@@ -25,7 +25,7 @@ def has_goods(table: Table, seat: Seat, amount: Amount, times: int = 1) -> bool:
 def exchange(
     table: Table, seat: Seat, pay: Amount, gain: Amount, times: int = 1, source: Source = Source.CARDS
 ) -> None:
-    """Pay to the supply and gain from it, a number of times; `source` is what victory points are for."""
+    """Pay one amount to the supply and gain another, `times` times; `source` is the source of victory points."""
     table.money[seat] += times * (gain.money - pay.money)
     has = table.warehouse[seat]
     for good, (gained, paid) in enumerate(zip(gain.goods, pay.goods, strict=True)):
@@ -35,7 +35,7 @@ def exchange(
 
 
 def score(table: Table, seat: Seat, source: Source, points: int) -> None:
-    """Move a seat on the track of victory points, and note what for."""
+    """Move a seat on the track of victory points, and note the source."""
     table.vp[seat] += points
     earned = list(table.earned[seat])
     earned[source] += points
@@ -43,18 +43,18 @@ def score(table: Table, seat: Seat, source: Source, points: int) -> None:
 
 
 def goods_of(*goods: Good) -> Amount:
-    """Return these goods, as an amount."""
+    """Return these goods as an amount."""
     return Amount(goods=(goods.count(_SILVER), goods.count(_COPPER), goods.count(_WHEAT)))
 
 
 def pay_seats(table: Table, seat: Seat, owners: list[Seat], pesos: int) -> None:
-    """Pay each owner a number of pesos, as often as it is named (V1.1, I6)."""
+    """Pay each owner a number of pesos, once for each time it is listed (V1.1, I6)."""
     for owner in owners:
         table.money[seat] -= pesos
         table.money[owner] += pesos
 
 
 def sell(table: Table, seat: Seat, store: int, good: int) -> None:
-    """Sell a good to the supply, as a seat may at any time (V1.3)."""
+    """Sell a good to the supply, as a seat may do at any time (V1.3)."""
     table.stores(seat)[store][good] -= 1
     table.money[seat] += table.board.good_price

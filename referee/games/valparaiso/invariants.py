@@ -1,4 +1,4 @@
-"""What can be wrong with a position (RULES.md, section 9): every broken invariant, and what does not fit the phase."""
+"""Checks of a position (RULES.md, section 9): every broken invariant, and everything that does not fit the phase."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _SETUP = (Phase.SETUP_GOODS, Phase.SETUP_PLACE)
 _MOVING = (Phase.MOVE, Phase.STEP, Phase.RIVER)
 _GOING_ON = (*_MOVING, Phase.EXCHANGE, Phase.BUY)
 _BETWEEN_ROUNDS = (*_SETUP, Phase.PLAN, Phase.BONUS, Phase.RETURN)
-"""Phases that a match does not come to once it has to end (V6.4)."""
+"""Phases that a match does not reach once it has to end (V6.4)."""
 
 
 def problems(table: Table) -> list[str]:
-    """Return a line for everything that is wrong, with the number of the invariant or rule.
+    """Return a line for each problem, with the number of the invariant or rule.
 
-    What needs a sound table to be asked, such as whether an action could have begun, is asked only if all else holds.
+    Checks that need a sound table, such as whether an action could have begun, run only if all others pass.
     """
     found = _tile_problems(table) + _card_problems(table) + _place_problems(table)
     for seat in range(table.setup.seats):
@@ -57,7 +57,7 @@ def _card_problems(table: Table) -> list[str]:
 
 
 def _place_problems(table: Table) -> list[str]:
-    """Return what is wrong in the sea and with the building spaces."""
+    """Return the problems of the sea and of the building spaces."""
     found = []
     for sector, start, money in zip(OUTER, table.board.sector_money, table.sea_money, strict=True):
         possible = sorted({0, start, table.board.compensation, start + table.board.compensation})
@@ -121,7 +121,7 @@ def _chosen(table: Table) -> list[Seat]:
 
 
 def _is_in_front(table: Table, seat: Seat) -> bool:
-    """Return whether the second merchant of a seat has still to be placed (S8)."""
+    """Return whether the second merchant of a seat is still to be placed (S8)."""
     return table.phase is Phase.SETUP_GOODS or (table.phase is Phase.SETUP_PLACE and seat not in _chosen(table))
 
 
@@ -157,7 +157,7 @@ def _setup_problems(table: Table) -> list[str]:
 
 
 def _phase_problems(table: Table) -> list[str]:
-    """Return which entries do not fit the phase."""
+    """Return the entries that do not fit the phase."""
     found = []
     phase, seat = table.phase, table.seat
     timed = planning.is_timed(table)
@@ -204,7 +204,7 @@ def _phase_problems(table: Table) -> list[str]:
 
 
 def _movement_problems(table: Table) -> list[str]:
-    """Return what is wrong with the merchants that an action moves (V4.4, V4.10)."""
+    """Return the problems of the merchants that an action moves (V4.4, V4.10)."""
     found = []
     phase, path = table.phase, table.path
     if bool(table.unmoved) != (phase in _MOVING):
@@ -222,7 +222,7 @@ def _movement_problems(table: Table) -> list[str]:
         resting[path[-1]] -= 1
     if any(one > other for one, other in zip(unmoved, resting, strict=True)):
         found.append("unmoved names a merchant that is not there")
-    if path:  # the merchant in motion goes back to its start, in thought
+    if path:  # for the check, the moving merchant goes back to its start
         resting[path[0]] += 1
         unmoved[path[0]] += 1
     movable = list(moving.at_rivers(table, resting)) if phase is Phase.RIVER else resting
@@ -238,7 +238,7 @@ def _movement_problems(table: Table) -> list[str]:
 
 
 def _action_problems(table: Table) -> list[str]:
-    """Return why the action in progress cannot have come to this point; the table must be sound otherwise."""
+    """Return the reasons why the action in progress cannot have come to this point, given a table sound otherwise."""
     found = []
     phase, effect = table.phase, table.effect
     opened = effect is not None and cards.ACTIONS[effect].phase is phase and phase is not Phase.TRADE

@@ -12,7 +12,7 @@ from referee.games.valparaiso.board import PURE_GAINS, EffectType
 from referee.games.valparaiso.names import Card, Effect, Good, Location, Mode, Phase, Sector, Store
 from referee.games.valparaiso.table import Table
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# Constants, because looking up a member of an enum is slow on the hot path.
 _PLAN: Final = Phase.PLAN
 _OVER: Final = Phase.OVER
 _ALT: Final = Mode.ALT
@@ -23,11 +23,11 @@ _GOODS, _STORES, _SECTORS, _MODES = (
     tuple(Store),
     tuple(Sector),
     tuple(Mode),
-)  # faster to go through than the enums
+)  # faster to iterate than the enums
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """Return all seats that have not finished while plans are made; otherwise the one seat to act."""
+    """Return the seats that have not finished their plans; outside planning, the one seat to act."""
     if table.phase is not _PLAN:
         return () if table.phase is _OVER else (table.seat,)
     return tuple([seat for seat, done in enumerate(table.committed) if not done])
@@ -48,7 +48,7 @@ def legal_actions(table: Table, seat: Seat) -> list[Action]:
 
 
 def _sales(table: Table) -> list[Action]:
-    """Return what the seat on turn can sell at any time; these come last (V1.3)."""
+    """Return the possible sales of the seat on turn; they come last in every list (V1.3)."""
     stores = table.stores(table.seat)
     return [act.SALES[store][good] for store in _STORES for good in _GOODS if stores[store][good]]
 
@@ -59,7 +59,7 @@ def can_give(table: Table, *goods: Good) -> bool:
 
 
 def setup_goods(table: Table) -> list[Action]:
-    """Return the first goods that no seat has taken (S6)."""
+    """Return the sets of first goods that no seat has taken (S6)."""
     taken = [tuple(goods) for goods in table.warehouse]
     return [
         goods
@@ -93,7 +93,7 @@ def _legal_use(table: Table) -> list[Action]:
 
 
 def _modes(table: Table, card: Card, surcharge: int) -> list[Mode]:
-    """Return how the seat on turn can use a card (V3.2, V3.3)."""
+    """Return the modes in which the seat on turn can use a card (V3.2, V3.3)."""
     return [mode for mode in _MODES if _can_use(table, card, mode, surcharge)]
 
 
@@ -108,7 +108,7 @@ def _can_use(table: Table, card: Card, mode: Mode, surcharge: int) -> bool:
 
 
 def use_problem(table: Table, card: Card, mode: Mode, surcharge: int) -> tuple[str, str] | None:
-    """Say why the seat on turn cannot use a card in a mode, and by which rule; None if it can."""
+    """Return the reason why the seat on turn cannot use a card in a mode, and the rule; None if it can."""
     if _can_use(table, card, mode, surcharge):
         return None
     seat = table.seat
@@ -200,7 +200,7 @@ def _legal_trade(table: Table) -> list[Action]:
 
 
 def choices(choose: str) -> list[tuple[Good, Good]]:
-    """Return pairs of goods to choose from: the same, different ones, or any."""
+    """Return the pairs of goods to choose from: equal, different, or any."""
     return [pair for pair in act.PAIRS if choose == "any" or (choose == "same") == (pair[0] is pair[1])]
 
 
@@ -223,12 +223,12 @@ def _legal_acquire(table: Table) -> list[Action]:
 
 
 def choice_of(table: Table) -> str:
-    """Return which two goods the action in progress takes."""
+    """Return the kind of choice of two goods in the action in progress."""
     return cards.ACTIONS[cast("Effect", table.effect)].choose
 
 
 def numbers_of(table: Table) -> EffectType:
-    """Return what the action in progress costs and brings."""
+    """Return the costs and gains of the action in progress."""
     return table.board.effects[cast("Effect", table.effect)]
 
 
@@ -297,7 +297,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """Return what the rules do with a seat that is out of the match or out of time; never a sale."""
+    """Return the action for a seat that is out of the match or out of time; never a sale."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
         return act.CLOSE if planning.is_timed(table) else act.COMMIT

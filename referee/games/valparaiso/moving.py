@@ -12,22 +12,22 @@ from referee.games.valparaiso.board import is_market
 from referee.games.valparaiso.names import Effect, Location
 from referee.games.valparaiso.table import Table
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# A constant, because looking up a member of an enum is slow on the hot path.
 _MOVE_PLUS: Final = Effect.MOVE_PLUS
 
 
 def _tolls(table: Table, seat: Seat, end: Location) -> list[Seat]:
-    """Return to whom a step onto a location is paid for: the opposing owners of customs houses there (V5.2)."""
+    """Return the seats that receive a toll for a step onto a location: the opposing owners of customs houses (V5.2)."""
     return [] if is_market(end) else table.houses_of_others(seat, end)
 
 
 def _is_counted(table: Table, seat: Seat, end: Location) -> bool:
-    """Return whether a step onto a location is counted: not onto an own customs house (V4.4)."""
+    """Return whether a step onto a location counts: it does not onto an own customs house (V4.4)."""
     return is_market(end) or not table.houses_of(seat, end)
 
 
 def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int) -> bool:
-    """Return whether a merchant of the seat on turn can go on to a neighbour of where it is: `step_problem` says why not."""
+    """Return whether a merchant of the seat on turn can step onto a neighbouring location; see `step_problem`."""
     if end in path:
         return False
     price = 0
@@ -39,7 +39,7 @@ def _can_step(table: Table, path: tuple[Location, ...], steps: int, end: Locatio
 
 
 def _price(table: Table, steps: int) -> int:
-    """Return what the next counted step costs after a number of steps."""
+    """Return the price of the next counted step after a number of steps."""
     board = table.board
     costs = board.move_plus_costs if table.effect is _MOVE_PLUS else board.move_costs
     return costs[steps] - (costs[steps - 1] if steps else 0)
@@ -48,13 +48,13 @@ def _price(table: Table, steps: int) -> int:
 def step_problem(
     table: Table, path: tuple[Location, ...], steps: int, end: Location, money: int
 ) -> tuple[str, str] | None:
-    """Say why a merchant of the seat on turn cannot go on to a location, and by which rule.
+    """Return the reason why a merchant of the seat on turn cannot step onto a location.
 
     Args:
         table: the table.
-        path: where the merchant has been.
+        path: the locations that the merchant has visited.
         steps: its counted steps.
-        end: where it would go.
+        end: its next location.
         money: the pesos of the seat.
 
     Returns:
@@ -76,22 +76,22 @@ def step_problem(
 
 
 def is_path(table: Table, path: tuple[Location, ...]) -> bool:
-    """Return whether a path goes along roads for at least one step."""
+    """Return whether a path follows roads for at least one step."""
     return len(path) >= 2 and all(end in table.side.neighbours[start] for start, end in pairwise(path))
 
 
 def counted_steps(table: Table, path: tuple[Location, ...]) -> int:
-    """Return how many steps of the seat on turn count along a path (V4.4)."""
+    """Return the number of counted steps of the seat on turn along a path (V4.4)."""
     return sum(_is_counted(table, table.seat, end) for end in path[1:])
 
 
 def ends(table: Table, path: tuple[Location, ...], steps: int, money: int) -> list[Location]:
-    """Return where a merchant that has come along a path may go on to, with this many pesos."""
+    """Return the possible next locations of a merchant after a path, with these pesos."""
     return [end for end in table.side.neighbours[path[-1]] if _can_step(table, path, steps, end, money)]
 
 
 def can_move(table: Table, money: int) -> bool:
-    """Return whether at least one first step is legal with this many pesos; a first counted step is free (V4.4)."""
+    """Return whether at least one first step is legal with these pesos; the first counted step is free (V4.4)."""
     merchants = table.merchants[table.seat]
     for start in table.side.locations:
         if merchants[start]:
@@ -102,12 +102,12 @@ def can_move(table: Table, money: int) -> bool:
 
 
 def begin_move(table: Table) -> None:
-    """Let every merchant move once."""
+    """Allow every merchant one move."""
     table.unmoved = tuple(table.merchants[table.seat])
 
 
 def step(table: Table, end: Location) -> None:
-    """Make a step with the merchant in motion, or with the one whose path is its start."""
+    """Make a step with the moving merchant, or with the one whose path is its start."""
     seat, start = table.seat, table.path[-1]
     holdings.pay_seats(table, seat, _tolls(table, seat, end), table.board.toll)
     if _is_counted(table, seat, end):
@@ -119,7 +119,7 @@ def step(table: Table, end: Location) -> None:
 
 
 def river_problem(table: Table, start: Location, end: Location, money: int) -> tuple[str, str] | None:
-    """Say why no merchant can be relocated like this with this many pesos, and by which rule; None if one can."""
+    """Return the reason why no merchant can be relocated like this with these pesos, and the rule; None if one can."""
     at_river = table.side.river_locations
     if start not in at_river or end not in at_river or start is end:
         return f"{start.name} and {end.name} are not two locations at a river", "V4.10"
@@ -134,24 +134,24 @@ def _river_tolls(table: Table, end: Location) -> list[Seat]:
 
 
 def river_ends(table: Table, start: Location, money: int) -> list[Location]:
-    """Return where a merchant at a river may be relocated to, with this many pesos."""
+    """Return the possible targets for a merchant on a river, with these pesos."""
     return [end for end in table.side.river_locations if river_problem(table, start, end, money) is None]
 
 
 def at_rivers(table: Table, merchants: Iterable[int]) -> tuple[int, ...]:
-    """Return, of merchants by location, those at a river."""
+    """Return the merchants on a river, given merchants by location."""
     at_river = table.side.river_locations
     return tuple(count if location in at_river else 0 for location, count in zip(Location, merchants, strict=True))
 
 
 def can_use_river(table: Table, money: int) -> bool:
-    """Return whether at least one merchant can be relocated with this many pesos (V4.10)."""
+    """Return whether at least one merchant can be relocated with these pesos (V4.10)."""
     merchants = at_rivers(table, table.merchants[table.seat])
     return any(count and river_ends(table, start, money) for start, count in zip(Location, merchants, strict=True))
 
 
 def begin_river(table: Table) -> None:
-    """Let every merchant that stands at a river now be relocated once."""
+    """Allow every merchant that is on a river now one relocation."""
     table.unmoved = at_rivers(table, table.merchants[table.seat])
 
 
@@ -164,7 +164,7 @@ def relocate(table: Table, start: Location, end: Location) -> None:
 
 
 def take_from_unmoved(table: Table, start: Location) -> None:
-    """Note that a merchant is moved now.
+    """Mark a merchant as moved.
 
     Raises:
         IllegalAction: if none is left there; nothing has changed then.

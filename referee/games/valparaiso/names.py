@@ -1,4 +1,4 @@
-"""The things that the rules name, each in the order of the data (RULES.md, section 1)."""
+"""The names in the rules, each in the order of the data (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Good(IntEnum):
 
 
 class Store(IntEnum):
-    """Where a seat keeps goods."""
+    """The places where a seat keeps goods."""
 
     WAREHOUSE = 0
     """The warehouse, without a limit."""
@@ -79,7 +79,7 @@ class Slot(IntEnum):
 
 
 class PayTo(IntEnum):
-    """Where a compensation goes (V4.9b)."""
+    """The target of a compensation (V4.9b)."""
 
     NONE = 0
     """Nothing is paid."""
@@ -94,7 +94,7 @@ class PayTo(IntEnum):
 
 
 class Card(IntEnum):
-    """All cards that there can be; the board says which there are, and what they do (section 1.8)."""
+    """All possible cards; the board determines which are in the game, and their actions (section 1.8)."""
 
     K1 = 0
     K2 = 1
@@ -164,7 +164,7 @@ class Tile(IntEnum):
 
 
 class Mode(IntEnum):
-    """How a card is used (V3.2)."""
+    """The ways to use a card (V3.2)."""
 
     MAIN = 0
     """Its main action."""
@@ -240,7 +240,7 @@ class Effect(IntEnum):
 
 
 class Source(IntEnum):
-    """What moves a seat on the track of victory points."""
+    """The sources of victory points on the track."""
 
     HOLD = 0
     """A full hold (V4.1)."""
@@ -261,7 +261,7 @@ class Source(IntEnum):
 
 
 class Phase(IntEnum):
-    """Which decision is open (section 5)."""
+    """The open decision (section 5)."""
 
     SETUP_GOODS = 0
     """Choosing the first goods (S6)."""

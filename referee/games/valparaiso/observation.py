@@ -1,4 +1,4 @@
-"""What a seat may know (RULES.md, section 2): everything but the others' plans, until they are revealed, and the pile."""
+"""The knowledge of a seat (RULES.md, section 2): everything but the pile and the others' unrevealed plans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LocationCounts = Annotated[tuple[int, ...], CountedBy(Location)]
 
 
 class SeatView(NamedTuple):
-    """What a seat has; until all plans are revealed, pesos and goods of the start of the phase (V2.7)."""
+    """The holdings of a seat; before the reveal, its pesos and goods at the start of the phase (V2.7)."""
 
     colour: Colour
     money: int
@@ -46,7 +46,7 @@ class MarketView(NamedTuple):
 
 
 class SlotView(NamedTuple):
-    """What lies on a space for achievement cards."""
+    """The card on a space for achievement cards."""
 
     card: Card | None
 
@@ -60,7 +60,7 @@ class HouseView(NamedTuple):
 
 
 class PlanView(NamedTuple):
-    """The viewer's own plan, and what it has after the sales and the payment in it."""
+    """The viewer's own plan, and its holdings after the sales and the payment in it."""
 
     cards: tuple[Card, ...]
     mayor: Card | None
@@ -71,7 +71,7 @@ class PlanView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ValparaisoObservation(Observation):
-    """The fields are those of the message `Observation` in valparaiso.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in valparaiso.proto, which describes each."""
 
     viewer: Seat | None
     round: int
@@ -102,12 +102,12 @@ class ValparaisoObservation(Observation):
 
 
 def is_secret(phase: Phase) -> bool:
-    """Return whether plans are made and not yet revealed."""
+    """Return whether plans are being made or wait for the reveal."""
     return phase is Phase.PLAN or phase is Phase.BONUS
 
 
 def observe(table: Table, viewer: Seat | None) -> ValparaisoObservation:
-    """Return what a seat, or a spectator (`None`), may know."""
+    """Return the observation of a seat, or of a spectator (`None`)."""
     phase = table.phase
     return ValparaisoObservation(
         viewer=viewer,
@@ -168,7 +168,7 @@ def _plan_view(table: Table, seat: Seat) -> PlanView:
 
 
 def restore(table: Table, seen: ValparaisoObservation) -> None:
-    """Fill an empty table with what was observed; what is secret stays empty (see `sample.py`)."""
+    """Fill an empty table from an observation; secrets stay empty (see `sample.py`)."""
     table.round = seen.round
     table.phase = seen.phase
     table.start_seat = seen.start_seat

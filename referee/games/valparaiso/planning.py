@@ -1,4 +1,4 @@
-"""Planning, which every seat does for itself (RULES.md, V2). Nothing here looks at another seat's plan."""
+"""Planning, which every seat does on its own (RULES.md, V2). Nothing here depends on another seat's plan."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def is_timed(table: Table) -> bool:
 
 
 def timer(table: Table) -> int:
-    """Return how long the others have after the first finisher, in seconds (V2.8)."""
+    """Return the time that the others have after the first finisher, in seconds (V2.8)."""
     options = table.setup.options
     return cast("int", options["timer_seconds"]) + cast("int", options["countdown_seconds"])
 
 
 def slots(table: Table, seat: Seat) -> int:
-    """Return how many slots the seat can fill (V2.2)."""
+    """Return the number of slots that the seat can fill (V2.2)."""
     board = table.board
     return board.open_slots + (board.houses - table.houses_left[seat] >= board.slot_houses)
 
@@ -52,7 +52,7 @@ def legal(table: Table, seat: Seat) -> list[Action]:
 
 
 def _may_sell(table: Table, seat: Seat) -> bool:
-    """Return whether goods may be sold while planning, which is only to pay for the mayor's slot (V1.3)."""
+    """Return whether goods may be sold during planning, which only serves to pay for the mayor's slot (V1.3)."""
     plan = table.plans[seat]
     return plan.mayor is None and table.money_in_plan(seat) < table.board.mayor_price and bool(unplanned(table, seat))
 
@@ -61,7 +61,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
     """Make the next choice of a plan.
 
     Raises:
-        IllegalAction: if it cannot be made; the plan is as it was.
+        IllegalAction: if the choice is not legal; the plan is then unchanged.
     """
     plan = table.plans[seat]
     if isinstance(action, act.Place):
@@ -106,7 +106,7 @@ def _check_unplanned(table: Table, seat: Seat, number: Card) -> Card:
 
 
 def reveal(table: Table) -> None:
-    """Turn all plans up, and settles what was sold and paid for them (V2.6)."""
+    """Turn all plans up, and settle their sales and payments (V2.6)."""
     for seat, plan in enumerate(table.plans):
         table.money[seat] = table.money_in_plan(seat)
         for goods, sold in zip(table.stores(seat), plan.sold, strict=True):

@@ -1,4 +1,4 @@
-"""Write and read positions: a table as JSON with the names of RULES.md, section 2.1. `invariants.py` says what is wrong."""
+"""Write and read positions: a table as JSON with the names of RULES.md, section 2.1. `invariants.py` checks them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _SALES = tuple(f"sold_{store}" for store in _STORES)
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the position, as `read` reads it; what can be left out when written by hand is in it all the same."""
+    """Return the whole position in the format of `read`, including parts that a hand-written position may leave out."""
     data: JsonObject = {
         "round": table.round,
         "start_seat": table.start_seat,
@@ -123,8 +123,8 @@ def _plan_to_json(plan: Plan) -> JsonObject:
 def read(table: Table, document: Document) -> None:
     """Fill an empty table from a position.
 
-    What is empty or 0 may be left out; merchants, houses and cards that are not named are then where they would otherwise be: on
-    the repository boards and in the pile.
+    Empty and zero entries may be left out. Merchants and houses that are not mentioned are then on the repository
+    boards, and cards that are not mentioned in the pile.
     """
     seats = table.setup.seats
     none = [0] * seats
@@ -214,7 +214,7 @@ def _columns(table: Table, document: Document) -> list[list[str]]:
 
 
 def _read_cards(table: Table, document: Document) -> None:
-    """Read where the cards are; what is nowhere is in the pile."""
+    """Read the places of the cards; all others are in the pile."""
     seats, board = table.setup.seats, table.board
     if document.has("achievements"):
         rows = document.raw("achievements", None)

@@ -1,7 +1,7 @@
-"""What an action does (RULES.md, sections 4 and 5): one function plays each kind of action; its checks name the rule.
+"""The effects of actions (RULES.md, sections 4 and 5): one function plays each kind; its checks name the rule.
 
-`legal.py` lists the actions, `planning.py` has the plans, `cards.py` the actions on cards, `moving.py` and `trading.py` the two long
-ones, `flow.py` what follows without a decision.
+`legal.py` lists the actions, `planning.py` has the plans, `cards.py` the actions on cards, `moving.py` and `trading.py`
+the two long ones, `flow.py` the consequences without a decision.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from referee.games.valparaiso.names import Card, Good, Location, Mode, PayTo, Ph
 from referee.games.valparaiso.table import NONE, Table
 from referee.named import named
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# Constants, because looking up a member of an enum is slow on the hot path.
 _PLAN: Final = Phase.PLAN
 _OVER: Final = Phase.OVER
 _USE: Final = Phase.USE
@@ -28,7 +28,7 @@ _RIVER: Final = Phase.RIVER
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Play an action of a seat and what follows from it.
+    """Play an action of a seat and its consequences.
 
     Raises:
         IllegalAction: if the action is not legal; nothing has changed then.
@@ -78,7 +78,7 @@ def _play_place_merchant(table: Table, action: act.PlaceMerchant) -> None:
 
 
 def _next_in_setup(table: Table, then: Phase) -> None:
-    """Go on counter-clockwise, from the last seat to the start player."""
+    """Continue counter-clockwise, from the last seat to the start player."""
     if table.seat == table.start_seat:
         table.phase = then
     table.seat = (table.seat - 1) % table.setup.seats

@@ -1,4 +1,4 @@
-"""Draws what a seat cannot know (RULES.md, section 2): the order of the pile, and the plans that others are making."""
+"""Draw the secrets of a seat's opponents (RULES.md, section 2): the order of the pile, and plans in the making."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.games.valparaiso.table import NONE, Table
 
 
 def draw_secrets(table: Table, seen: ValparaisoObservation, chance: Chance) -> None:
-    """Give the table a pile and every other seat a plan that fit what the observer knows."""
+    """Give the table a pile, and every other seat a plan, that are consistent with the observation."""
     draw = chance.stream("sample")
     table.deck = _pile(table, draw)[: seen.deck]
     if is_secret(seen.phase):
@@ -32,7 +32,7 @@ def _pile(table: Table, draw: Stream) -> tuple[Card, ...]:
 
 
 def _plan(table: Table, seat: Seat, draw: Stream) -> None:
-    """Plan by chance, and stop after any choice."""
+    """Plan at random, and stop after a random choice."""
     while True:
         legal = [action for action in planning.legal(table, seat) if not isinstance(action, Commit | Close)]
         choice = draw.below(len(legal) + 1)

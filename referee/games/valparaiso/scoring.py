@@ -8,7 +8,7 @@ from referee.games.valparaiso.table import Table
 
 
 def final(table: Table, seat: Seat) -> tuple[int, int]:
-    """Return the victory points of a seat and the pesos that are left to it, were the match to end now (V7.2)."""
+    """Return the victory points and remaining pesos of a seat if the match ended now (V7.2)."""
     board = table.board
     goods = sum(map(sum, table.stores(seat)))
     points, rest = divmod(table.money[seat] + goods * board.good_price, board.pesos_per_vp)
@@ -23,7 +23,7 @@ def scores(table: Table) -> list[int]:
 
 
 def ranks(table: Table) -> list[int]:
-    """Return the places by final victory points, then pesos left, then the later place in the round's order (V7.3)."""
+    """Return the places by final victory points, then remaining pesos, then the later place in the round (V7.3)."""
     order = table.turn_order()
     results = [(*final(table, seat), order.index(seat)) for seat in range(table.setup.seats)]
     return [1 + sum(other > own for other in results) for own in results]

@@ -12,7 +12,7 @@ from referee.games.valparaiso.table import Table
 
 _TILES_OF_A_LETTER = 5
 FIRST_GOODS = 3
-"""How many goods each seat takes (S6)."""
+"""The number of goods that each seat takes (S6)."""
 MERCHANTS_ON_BOARD = 2
 """One in Valparaíso and one in a village (S2, S8); the others begin on the repository board."""
 

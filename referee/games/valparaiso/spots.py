@@ -1,4 +1,4 @@
-"""What in the picture an action is about (`Game.spots`)."""
+"""The spots of actions in the picture (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAYOR = "slot:mayor"
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: locations, building spaces, the sea and its cards, own cards, slots and goods; a move from its start to its end."""
+    """Return the spots of an action: places on the map, own cards, slots and goods. The start comes before the end."""
     match action:
         case act.PlaceMerchant(place) | act.Step(place) | act.Trade(place) | act.Skip(place) | act.Recall(place):
             return (spot_of("location", place),)
@@ -48,10 +48,10 @@ def slot_spot(slot: int) -> str:
 
 
 def site_spot(location: Location, space: int) -> str:
-    """Return the spot of a building space; of Valparaíso's row it is the next free one, whose number is 0."""
+    """Return the spot of a building space; in Valparaíso's row it is the next free one, number 0."""
     return f"{spot_of('site', location)}:{space}"
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `location:m1`."""
+    """Return the spot of a name in the rules: `location:m1`."""
     return f"{kind}:{name.name.lower()}"

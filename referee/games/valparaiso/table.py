@@ -1,4 +1,4 @@
-"""What lies on the table, what is planned, and whose turn it is (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table, the plans, and the seat on turn (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NO_POINTS = (0,) * len(Source)
 
 
 class Plan(NamedTuple):
-    """What a seat plans, or has still to use, in this round (V2)."""
+    """The cards that a seat plans, or has still to use, in this round (V2)."""
 
     cards: tuple[Card, ...] = ()
     """The cards in the slots, #1 first."""
     mayor: Card | None = None
     """The card in the mayor's slot."""
     sold: tuple[tuple[int, ...], tuple[int, ...]] = (_NOTHING, _NOTHING)
-    """Goods sold while planning, by store and kind; nobody else knows of it (V2.7)."""
+    """Goods sold during planning, by store and kind; hidden from the others (V2.7)."""
 
     def is_empty(self) -> bool:
         """Return whether no card is left to use."""
@@ -49,7 +49,7 @@ NO_PLAN = Plan()
 class Table(State):
     """The data of a match, made by `empty` or `clone`.
 
-    What is by seat, good, location, sector or slot is in the order of `names.py`.
+    Lists by seat, good, location, sector or slot are in the order of `names.py`.
     """
 
     board: ValparaisoBoard
@@ -61,39 +61,39 @@ class Table(State):
     round: int
     """The number of this round, from 1."""
     phase: Phase
-    """Which decision is open."""
+    """The open decision."""
     start_seat: Seat
     """The seat with the lighthouse, which begins the round."""
     seat: Seat
-    """The seat whose decision is open; without meaning while all plan, and at the end."""
+    """The seat to act; meaningless while all seats plan, and at the end."""
     colours: tuple[Colour, ...]
     """The colour of each seat."""
     money: list[int]
-    """Pesos of each seat, without what plans change before they are revealed (V2.7)."""
+    """Pesos of each seat, without the changes by unrevealed plans (V2.7)."""
     warehouse: list[list[int]]
-    """Goods in each warehouse, by kind; likewise without what plans change."""
+    """Goods in each warehouse, by kind; without the changes by unrevealed plans."""
     hold: list[list[int]]
-    """Goods in each cargo hold, by kind; likewise without what plans change."""
+    """Goods in each cargo hold, by kind; without the changes by unrevealed plans."""
     vp: list[int]
     """Victory points of each seat on the track."""
     earned: list[tuple[int, ...]]
-    """What each seat has moved on the track since the match or the position began, by source."""
+    """Each seat's points on the track since the match or the position began, by source."""
     merchants: list[list[int]]
     """Merchants of each seat on the board, by location."""
     merchants_reserve: list[int]
     """Merchants of each seat on its repository board."""
     houses_left: list[int]
-    """Houses of each seat that are not built."""
+    """Houses of each seat that are not yet built."""
     ship: list[Sector]
-    """Where the ship of each seat is."""
+    """The sector of each seat's ship."""
     owned: list[tuple[Card, ...]]
     """Achievement cards of each seat, in the order of section 1.8."""
     plans: list[Plan]
-    """What each seat plans, or has still to use."""
+    """The plan of each seat, or the rest of it that is still to be used."""
     committed: list[bool]
-    """Whether each seat has finished its plan, which is not revealed yet."""
+    """For each seat, True if it has finished its unrevealed plan."""
     first_finisher: int
-    """The seat that has finished planning first; `NONE` if none has (V2.8)."""
+    """The first seat that has finished planning; `NONE` if there is none (V2.8)."""
     markets: list[tuple[Tile, ...]]
     """Tiles of each market, from the bottom to the top."""
     reserve: tuple[Tile, ...]
@@ -113,27 +113,27 @@ class Table(State):
     effect: Effect | None
     """The action in progress."""
     unmoved: tuple[int, ...]
-    """Merchants that it may still move, by location; empty if it moves none."""
+    """Merchants that the action may still move, by location; empty if it moves none."""
     path: tuple[Location, ...]
-    """Where the merchant in motion has been."""
+    """The locations that the moving merchant has visited."""
     steps: int
-    """Its counted steps."""
+    """The counted steps of that merchant."""
     villages: tuple[Location, ...]
-    """Villages still to be resolved."""
+    """The villages still to be resolved."""
     village: int
     """The village whose tile is in use, or `NONE`."""
     left: int
-    """Executions left there, or goods left to buy."""
+    """Remaining uses of that tile, or goods left to buy."""
     begun: bool
-    """Whether the action, or the use of the tile, has done something already."""
+    """True if the action, or the use of the tile, has already had an effect."""
     hold_was_full: bool
-    """Whether the hold of the seat on turn was full when its turn began; only with `refill_rule=strict` (V4.1)."""
+    """True if the hold of the seat on turn was full at the start of its turn; only with `refill_rule=strict` (V4.1)."""
 
     __slots__ = tuple(__annotations__)
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return a table with nothing on it; `set_up.set_up` lays it out."""
+        """Return an empty table; `set_up.set_up` lays it out."""
         seats = setup.seats
         new = cls(setup)
         new.board = board = cast("ValparaisoBoard", setup.board)
@@ -176,7 +176,7 @@ class Table(State):
         new.hold_was_full = False
         return new
 
-    # what can be derived
+    # derived values
 
     def turn_order(self) -> list[Seat]:
         """Return the seats from the start player on, clockwise."""
@@ -184,7 +184,7 @@ class Table(State):
         return [(self.start_seat + step) % seats for step in range(seats)]
 
     def built(self, seat: Seat) -> int:
-        """Return how many houses a seat has built."""
+        """Return the number of houses that a seat has built."""
         return self.row.count(seat) + list(self.houses.values()).count(seat)
 
     def refill_is_strict(self) -> bool:
@@ -192,7 +192,7 @@ class Table(State):
         return self.setup.options["refill_rule"] == "strict"
 
     def hold_is_full(self, seat: Seat) -> bool:
-        """Return whether no more good fits into the hold of a seat."""
+        """Return whether the hold of a seat is full."""
         return sum(self.hold[seat]) >= self.board.hold
 
     def stores(self, seat: Seat) -> tuple[list[int], list[int]]:
@@ -204,7 +204,7 @@ class Table(State):
         return [*_ACTION_CARDS, *self.owned[seat]]
 
     def houses_of(self, seat: Seat, location: Location) -> int:
-        """Return how many building spaces of a village have a house of the seat."""
+        """Return the number of houses of the seat in a village."""
         count = 0
         if self.houses:
             for space in range(len(self.side.spaces[location])):
@@ -213,7 +213,7 @@ class Table(State):
         return count
 
     def houses_of_others(self, seat: Seat, location: Location) -> list[Seat]:
-        """Return the owners of the other houses of a village, one for each house."""
+        """Return the owners of the other houses in a village, one entry for each house."""
         found: list[Seat] = []
         if self.houses:
             for space in range(len(self.side.spaces[location])):
@@ -234,7 +234,7 @@ class Table(State):
         return self.money[seat] + sold * self.board.good_price - paid
 
     def left_in_plan(self, seat: Seat, store: Store, good: Good) -> int:
-        """Return what a seat has of a good after the sales in its plan."""
+        """Return the number of a seat's goods of one kind in a store, after the sales in its plan."""
         return self.stores(seat)[store][good] - self.plans[seat].sold[store][good]
 
     @override
@@ -282,5 +282,5 @@ class Table(State):
 
 
 USE_PHASES = tuple(phase for phase in Phase if Phase.USE <= phase <= Phase.BUY)
-"""The phases in which cards are used (V3)."""
+"""The phases in which seats use cards (V3)."""
 _ACTION_CARDS = tuple(Card)[:8]

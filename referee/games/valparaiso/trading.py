@@ -19,17 +19,17 @@ def can_trade(table: Table, money: int) -> bool:
 
 
 def begin(table: Table) -> None:
-    """Note that all these villages are to be resolved."""
+    """Mark all these villages as unresolved."""
     table.villages = _villages(table)
 
 
 def tile(table: Table, village: Location) -> TileType:
-    """Return what the bottom tile of a market does."""
+    """Return the type of the bottom tile of a market."""
     return table.board.tiles[table.tiles(village)[0]]
 
 
 def _creditors(table: Table, village: Location) -> list[Seat]:
-    """Return to whom the fee is paid, with one entry for each opposing merchant and station (V4.7a)."""
+    """Return the receivers of the fee, with one entry for each opposing merchant and station (V4.7a)."""
     found = table.houses_of_others(table.seat, village)
     for seat in range(table.setup.seats):
         if seat != table.seat:
@@ -38,13 +38,13 @@ def _creditors(table: Table, village: Location) -> list[Seat]:
 
 
 def most(table: Table, village: Location) -> int:
-    """Return how often the seat on turn may use the tile: once for each merchant and station, up to the tile's limit (V4.7a)."""
+    """Return the maximum uses of the tile: one per merchant and station, up to the tile's limit (V4.7a)."""
     seat = table.seat
     return min(tile(table, village).most, table.merchants[seat][village] + table.houses_of(seat, village))
 
 
 def trade_problem(table: Table, village: Location, times: int) -> tuple[str, str] | None:
-    """Say why the tile of a village cannot be used a number of times (0 at a choice tile), and by which rule; None if it can."""
+    """Return the reason why a tile cannot be used `times` times (0 at a choice tile), and the rule; None if it can."""
     used = tile(table, village)
     fee = len(_creditors(table, village)) * table.board.fee
     money = table.money[table.seat] - fee
@@ -69,7 +69,7 @@ def pay_fee(table: Table, village: Location) -> None:
 
 
 def resolve(table: Table, village: Location) -> None:
-    """Move the tiles of a village that was traded in, or skipped (V4.7e)."""
+    """Move the tiles of a village after trade, or after a skip (V4.7e)."""
     used, *rest = table.tiles(village)
     fresh, *reserve = (*table.reserve, used)
     table.markets[village - Location.M1] = (*rest, fresh)

@@ -20,7 +20,7 @@ _MAX_ROUNDS = 50
 
 
 class Venezia(Game):
-    """The game of Venezia, without a match."""
+    """The rules of Venezia."""
 
     name = "venezia"
     title = "Venezia"
@@ -61,7 +61,7 @@ class Venezia(Game):
     action_types = ACTION_TYPES
     closing_actions = frozenset({Done})
     observation_type = VeneziaObservation
-    # The longest list is that of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.
+    # The longest list is the list of moves: 8 walks and 8 jumps for each pigeon on the Piazza, and the end.
     max_actions = 16 * MAX_ON_PIAZZA + 1
     # A home for each seat; then for each seat in each round a plan of at most 8 places, each with a count; the placing; for each
     # pigeon a chain over all squares; the cards; two more in the scoring (section 9).
@@ -85,7 +85,7 @@ class Venezia(Game):
 
     @override
     def sample(self, setup: Setup, observation: Observation, chance: Chance) -> State:
-        """Return a state in which the others have plans that fit what the observer has seen."""
+        """Return a state in which the others' plans are consistent with the observation."""
         state = VeneziaState.empty(setup)
         seen = cast("VeneziaObservation", observation)
         restore(state, seen)

@@ -47,7 +47,7 @@ class Count(Action):
 
 @dataclass(frozen=True, slots=True)
 class Feint(Action):
-    """Move pigeons from the Feint onto the district card in question (Z3.2)."""
+    """Move pigeons from the Feint onto the current district card (Z3.2)."""
 
     pigeons: int
 
@@ -101,7 +101,7 @@ class Reinforce(Action):
 
 @dataclass(frozen=True, slots=True)
 class Fehde(Action):
-    """Remove a pigeon in the district in question (Z8.2)."""
+    """Remove a pigeon in the current district (Z8.2)."""
 
     seat: int
 
@@ -120,7 +120,7 @@ class Takeover(Action):
 
 @dataclass(frozen=True, slots=True)
 class FromReserve(Action):
-    """Choose how many of the replacing pigeons come from the reserve (Z8.3)."""
+    """Choose the number of replacing pigeons from the reserve (Z8.3)."""
 
     pigeons: int
 

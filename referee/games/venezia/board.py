@@ -1,4 +1,4 @@
-"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+"""The printed numbers: `board.toml`, checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.kit.document import Document
 
 MAX_ON_PIAZZA = 15
 MAX_PIGEONS = 100
-"""These bound what a board can say, so that no file can make lists huge."""
+"""These bound the numbers of a board, so that no file can make lists huge."""
 _MOST = 1000
 _SQUARES = {square.name.lower(): square for square in Square}
 
@@ -22,47 +22,47 @@ class VeneziaBoard(Board):
     campanile: Square
     """The square that the bell tower blocks."""
     piazza_limit: int
-    """The most pigeons of a seat on the Piazza."""
+    """The maximum number of a seat's pigeons on the Piazza."""
     pigeons: int
     """Pigeons of each seat."""
     start_reserve: int
-    """How many of them it starts with."""
+    """The number of pigeons that it starts with."""
     greys: int
     """Grey pigeons."""
     district_cards: int
-    """The most district cards in a plan."""
+    """The maximum number of district cards in a plan."""
     born_adjacent: int
-    """Pigeons born by one next to a tourist."""
+    """Pigeons born to a pigeon next to a tourist."""
     born_same: int
-    """Pigeons born by one in the same square as a tourist."""
+    """Pigeons born to a pigeon in the same square as a tourist."""
     poisoned: int
-    """The most pigeons that Gift im Futter removes."""
+    """The maximum number of pigeons that Gift im Futter removes."""
     grey_operations: int
     """Greys that Weisung aus dem Vatikan adds or moves."""
     majority_points: int
     """Points of a majority in a district."""
     enemy_home_points: int
-    """The same in the home of another seat."""
+    """The same in another seat's home."""
     from_cemetery: int
-    """The most pigeons that the majority in the cemetery takes back."""
+    """The maximum number of pigeons that the majority in the cemetery takes back."""
     rounds: int
     """The last round."""
     win_points: int
-    """Points that win."""
+    """The points that win the match."""
     win_districts: int
-    """Majorities that win."""
+    """The number of majorities that wins the match."""
     place_names: tuple[str, ...]
-    """What people call each place."""
+    """The name of each place."""
     place_places: tuple[tuple[int, int], ...]
     """For each place, x and y in a drawing."""
     cemetery_name: str
-    """What people call the cemetery."""
+    """The name of the cemetery."""
     cemetery_place: tuple[int, int]
     """Its x and y in a drawing."""
 
 
 def read_board(document: Document) -> VeneziaBoard:
-    """Read the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     piazza, pigeons, plan = document.table("piazza"), document.table("pigeons"), document.table("plan")
     births, cards, scoring = document.table("births"), document.table("cards"), document.table("scoring")
     end, places, cemetery = document.table("end"), document.table("places"), document.table("cemetery")

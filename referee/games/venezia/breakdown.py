@@ -1,4 +1,4 @@
-"""What points are for, and what decides the places, as far as an observation tells (RULES.md, Z10, Z12 and section 6)."""
+"""The sources of points and the criteria for the places, as observed (RULES.md, Z10, Z12 and section 6)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from referee.games.venezia.observation import VeneziaObservation
 
 
 def breakdown(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[tuple[Points, ...], ...]:
-    """Return what each seat has scored in each district (Z10.2)."""
+    """Return the points of each seat by district (Z10.2)."""
     return tuple(
         (
             Points("before this position", has.score - sum(has.earned)),
@@ -20,7 +20,7 @@ def breakdown(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[tuple[Poin
 
 
 def criteria(board: VeneziaBoard, seen: VeneziaObservation) -> tuple[Criterion, ...]:
-    """Return who wins by majorities, whatever the points, once the match is over (Z12.2), and the points (section 6)."""
+    """Return victory by majorities, whatever the points, once the match is over (Z12.2), and the points (section 6)."""
     held = [sum(majority.seat == seat for majority in seen.majorities) for seat in range(len(seen.seats))]
     wins = [seen.phase is Phase.OVER and count >= board.win_districts for count in held]
     first = [int(won and not any(wins[:seat])) for seat, won in enumerate(wins)]

@@ -1,8 +1,8 @@
 """A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
 
-In a match, what has just happened is told at the top. Below the title line, from the left: the city with its places; the
-Piazza, and beside it what is being done; below it a panel for each seat, with its plan as far as the observer may know it.
-Then the legend and, at the end, what all points were for. Every place has room for the most that can lie there.
+In a match, the last step is at the top. Below the title line, from the left: the city with its places; the Piazza, and
+beside it the open decision; below it a panel for each seat, with its plan as far as the observer may know it. Then the
+legend and, at the end, the sources of all points. Every place has room for its maximum.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def draw(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, 
 
 
 def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """Draw the title line: the round, what is open and for whom, and the first player."""
+    """Draw the title line: the round, the open decision and its seats, and the first player."""
     over = seen.phase is Phase.OVER
     parts = [
         text(MARGIN, 43, "VENEZIA", 28, GOLD, serif=True, bold=True),
@@ -118,7 +118,7 @@ def _header(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def _turn(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) -> str:
-    """Draw who is to do what, what else holds, and the order of the round with what is left on the clocks."""
+    """Draw the seats to act and their decision, other facts, and the order of the round with the clocks."""
     seats, room = range(len(seen.seats)), _TURN_WIDTH - 24
     acting = [seat for seat in seats if not seen.seats[seat].committed] if seen.seat is None else [seen.seat]
     parts = [box(0, 0, _TURN_WIDTH, PIAZZA_HEIGHT, LAND)]
@@ -151,7 +151,7 @@ def _turn(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) ->
 
 
 def _standing(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None) -> str:
-    """Draw the final standing, in place of a turn; the table below says what the points were for."""
+    """Draw the final standing, in place of a turn; the table below lists the sources of the points."""
     places, room = [has.rank for has in seen.seats], _TURN_WIDTH - 24
     parts = [box(0, 0, _TURN_WIDTH, PIAZZA_HEIGHT, LAND, GOLD, 2)]
     y = 30
@@ -177,7 +177,7 @@ def _standing(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None
 
 
 def _legend(seen: VeneziaObservation, width: float, height: float) -> str:
-    """Draw the legend: what the pieces mean, and how many grey pigeons are at the side."""
+    """Draw the legend: the meanings of the pieces, and the number of grey pigeons at the side."""
     frame = box(-17, -14, 34, 28, "none", INK, 2, 7, stroke_dasharray="5 3")
     danger = box(-16, -13, 32, 26, STONE, "none", 0, 3) + box(-16, -13, 32, 26, DANGER, "none", 0, 3, opacity=0.28)
     danger += path("M-16-3l10-10M-16 8l21-21M-11 13l26-26M0 13l16-16M11 13l5-5", stroke=DANGER, thick=1.2, opacity=0.55)

@@ -1,4 +1,4 @@
-"""The city in a picture of Venezia: districts, the island and the cemetery, and what has just changed there."""
+"""The city in a picture of Venezia: districts, the island and the cemetery, with marks on the latest changes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from referee.kit.svg import ALARM, DEEP, DIM, FADED, LAND, LINE, SMALLEST, box, 
 MARGIN, TOP, BODY, CITY_WIDTH = 16, 64, 860, 490
 _TILE_WIDTH, _TILE_HEIGHT = 152, 150
 _COLUMNS_AT = ((84, (90, 306, 524, 766)), (245, (120, 336, 554, 776)), (406, (88, 308, 528, 762)))
-_BERTHS = tuple((x, y) for x, rows in _COLUMNS_AT for y in rows)  # for the middle of each place of the city
+_BERTHS = tuple((x, y) for x, rows in _COLUMNS_AT for y in rows)  # each is the middle of a place of the city
 _LANES = (
     (0, 6),
     (0, 5),
@@ -45,7 +45,7 @@ _LANES = (
     (4, 7),
     (5, 6),
 )
-"""What is side by side in the city; 8 is the cemetery (RULES.md, 1.1)."""
+"""Pairs of neighbours in the city; 8 is the cemetery (RULES.md, 1.1)."""
 
 
 def city(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation) -> str:
@@ -80,7 +80,7 @@ def _berths(places: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
 def _place(
     board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObservation, place: Place, x: float, y: float
 ) -> str:
-    """Draw a place: its pigeons, below them greys, the last majority and the bird of prey; above, whose home it is."""
+    """Draw a place: its pigeons; below them greys, the last majority and the bird of prey; above them a home."""
     view, width, height = seen.places[place], _TILE_WIDTH, _TILE_HEIGHT
     homes = [seat for seat, has in enumerate(seen.seats) if has.home is place]
     rim = ALARM if seen.raptor is place else GOLD if seen.card_place is place else LINE
@@ -133,7 +133,7 @@ def _cemetery(board: VeneziaBoard, seen: VeneziaObservation, was: VeneziaObserva
 
 
 def _value(board: VeneziaBoard, seen: VeneziaObservation, place: Place, y: float) -> str:
-    """Draw what the majority in a district is worth in the next scoring: to its own home's seat, and to the others."""
+    """Draw the value of the majority in a district in the next scoring: for the home's own seat, and for the others."""
     values = sorted({worth(board, seen, place, seat) for seat in range(len(seen.seats))})
     words = "–" if values == [0] else "+" + "/".join(map(str, values))
     return text(10, y + 6, words, 15, GOLD, bold=True, fit=40)

@@ -1,4 +1,4 @@
-"""The panel of a seat in a picture of Venezia: all that it has, its plan as far as it may be known, and what has changed."""
+"""The panel of a seat in a picture of Venezia: its holdings, the known part of its plan, and the latest changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from referee.kit.svg import (
 )
 
 _BRIEF = {ActionCard.RAU: "Bird", ActionCard.MIC: "Michele"}
-"""Names of action cards for where there is little room."""
+"""Names of action cards for small spaces."""
 
 
 def panel(
@@ -48,7 +48,7 @@ def panel(
     width: float,
     height: float,
 ) -> str:
-    """Draw all that a seat has; with few seats, with more room between."""
+    """Draw everything that a seat has; with few seats, with more space."""
     has, had, over = seen.seats[seat], was.seats[seat], seen.phase is Phase.OVER
     active = seat == seen.seat or (seen.phase is Phase.PLAN and not has.committed)
     winner = over and has.rank == 1
@@ -96,7 +96,7 @@ def panel(
 
 
 def _on_cards(has: SeatView) -> tuple[object, ...]:
-    """Return what everybody may see of a plan."""
+    """Return the public part of a plan."""
     return has.committed, has.first, has.first_count, has.action, has.piles, has.pile_places
 
 
@@ -107,7 +107,7 @@ def _numbers(seen: VeneziaObservation, seat: Seat) -> dict[str, int]:
 
 
 def is_cancelled(seen: VeneziaObservation, seat: Seat) -> bool:
-    """Return whether the seat's action card was turned up, but another seat's or nobody's is executed (Z7.1)."""
+    """Return whether the seat's action card was turned up, but is executed by another seat or by nobody (Z7.1)."""
     has = seen.seats[seat]
     if has.action is None or has.action is ActionCard.NONE or seat in seen.waiting:
         return False
@@ -130,7 +130,7 @@ def _hand(
 
 
 def _action_card(seen: VeneziaObservation, seat: Seat, card: ActionCard, name: str, width: float, height: float) -> str:
-    """Draw an action card: in the hand, to be executed in this round, cancelled, or executed with its round."""
+    """Draw an action card: in the hand, to be executed in this round, cancelled, or executed (with its round)."""
     has, middle = seen.seats[seat], height / 2 + 5
     if when := has.discard[CARDS.index(card)]:
         parts = (
@@ -150,7 +150,7 @@ def _action_card(seen: VeneziaObservation, seat: Seat, card: ActionCard, name: s
 
 
 def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, width: float, height: float) -> str:
-    """Draw the plan of a seat, as far as the observer may know it: on the left the first and the action card, then the districts."""
+    """Draw the known part of a seat's plan: on the left the first and the action card, then the districts."""
     has, own = seen.seats[seat], seen.plan if seat == seen.viewer else None
     if seen.phase is Phase.HOME or (own is None and seen.phase is Phase.PLAN):
         words = "no plan yet" if seen.phase is Phase.HOME else "plan is made" if has.committed else "planning in secret"
@@ -169,12 +169,12 @@ def _plan(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat, y: float, w
 
 
 def _on_card(board: VeneziaBoard, place: Place) -> str:
-    """Return the name of a place, or its short id where a corrected board has many cards."""
+    """Return the name of a place, or its short id if a corrected board has many cards."""
     return board.place_names[place] if board.district_cards <= 4 else place.name
 
 
 def _own_cards(board: VeneziaBoard, plan: PlanView) -> list[Shown]:
-    """Return the cards of the viewer's own plan while it is being made."""
+    """Return the cards of the viewer's own unfinished plan."""
     laying = len(plan.counts) if plan.step is Step.COUNT else -1
     counts = [*plan.counts, *[None] * (1 + len(plan.chosen))]
     choosing = plan.step is Step.FIRST

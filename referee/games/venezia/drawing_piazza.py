@@ -1,4 +1,4 @@
-"""The Piazza in a picture of Venezia: who stands where, and who has just come, moved or gone."""
+"""The Piazza in a picture of Venezia: the pigeons on it, and those that have just come, moved or gone."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PIAZZA, PIAZZA_WIDTH, PIAZZA_HEIGHT = 514, 466, 404
 
 
 def _middle(square: int) -> tuple[float, float]:
-    """Return the middle of a square, in the box of the Piazza."""
+    """Return the centre of a square, in the box of the Piazza."""
     row, column = divmod(square, COLUMNS)
     return 28 + SQUARE * (column + 0.5), 52 + SQUARE * (row + 0.5)
 
 
 def piazza(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *, has_tower: bool) -> str:
-    """Draw the squares, and upon them the danger zone, the chain of jumps, who stands there, and what has just changed."""
+    """Draw the squares, and on them the danger zone, the chain of jumps, the pigeons, and the latest changes."""
     rows, size = len(Square) // COLUMNS, SQUARE
     danger = grid_of(None).danger(seen.hunters)
     birds = {bird.square: bird.seat for bird in seen.piazza}
@@ -75,7 +75,7 @@ def piazza(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene | None, *
 
 
 def _changes(seen: VeneziaObservation, was: VeneziaObservation, action: Action | None) -> str:
-    """Mark who has just come or moved, and cross out who has gone."""
+    """Mark pigeons that have just come or moved, and cross out those that have gone."""
     now, then = dict(seen.piazza), dict(was.piazza)
     way = (action.start, action.end) if isinstance(action, Walk | Jump) else None
     parts = []

@@ -33,15 +33,15 @@ GOLD, STONE, STONE_TOO, BRICK = "#d9b25f", "#d8cfba", "#cec4ac", "#8f4a35"
 TOURIST, HUNTER, GREY, RAPTOR, DANGER = "#f0821e", "#000000", "#9aa0a4", "#ef8468", "#8c2f22"
 
 SEAT_COLOURS = ("#68bdf4", "#f3e266", "#d87ab4", "#22a67a")
-"""After Okabe and Ito, to be told apart by the colour-blind; each pigeon has its seat's number all the same."""
+"""After Okabe and Ito, so that colour-blind people can tell them apart; each pigeon also has its seat's number."""
 
 SQUARE = 43
-"""How wide a square of the Piazza is."""
+"""The width of a square of the Piazza."""
 _PIGEON = "M-18 5l8-7q4-8 13-8q1-6 7-6q5 0 6 5l5 2l-5 2q1 17-13 17q-9 0-12-5l-9 4z"
 
 
 def pieces_of(seats: int) -> str:
-    """Define the pieces of the seats, and those that belong to nobody; the functions below put them somewhere."""
+    """Define the pieces of the seats, and the neutral ones, for the functions below to place."""
     drawn = {}
     for seat, fill in [*enumerate(SEAT_COLOURS[:seats]), ("grey", GREY)]:
         bird = path(_PIGEON, fill, DARK, 2, paint_order="stroke", stroke_linejoin="round")
@@ -137,15 +137,15 @@ def tower(x: float, y: float, size: float) -> str:
 
 
 def cross(x: float, y: float, seat: Seat) -> str:
-    """Draw a pigeon that has just gone: a shadow that is crossed out."""
+    """Draw a pigeon that has just gone: a faint one, crossed out."""
     strokes = path("M-14-14L14 14M14-14L-14 14", stroke=RAPTOR, thick=4, stroke_linecap="round")
     return pigeon(x, y + 2, seat, 1, 0.4) + group(x, y, strokes)
 
 
 def flock(pigeons: Sequence[int], before: Sequence[int], y: float, leads: Seat | None) -> str:
-    """Draw the pigeons of each seat, two seats to a row, with a line under those of the seat that leads.
+    """Draw the pigeons of each seat, two seats to a row, with a line under those of the leading seat.
 
-    A seat that has none is a shadow, and what has changed is marked.
+    A seat without pigeons is faint, and changes are marked.
     """
     parts = []
     for seat, count in enumerate(pigeons):
@@ -168,17 +168,17 @@ class Shown(NamedTuple):
 
     label: str
     name: str
-    """Empty if the observer does not know it."""
+    """Empty if it is unknown to the observer."""
     pigeons: int | None = None
-    """The pigeons on it, if there can be any."""
+    """The number of pigeons on it; None if it cannot have any."""
     face: str = "up"
-    """Or down, or none where there is no card."""
+    """`up`, `down`, or `none` without a card."""
     now: bool = False
-    """Whether the open decision is about it."""
+    """True if it is part of the open decision."""
 
 
 def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
-    """Draw a card of a plan as a line: light if it is turned up, dark if it lies face down."""
+    """Draw a card of a plan as a line: light if face up, dark if face down."""
     up, there = card.face == "up", card.face != "none"
     fill, ink, faint = (STONE, DARK, "#5d5646") if up else (DEEP, INK, FADED)
     rim, thick = (GOLD, 3) if card.now else (DIM if there else LINE, 1)
@@ -198,7 +198,7 @@ def plan_card(seat: Seat, width: float, height: float, card: Shown) -> str:
 
 
 def halved(name: str, width: int) -> list[str]:
-    """Split a name into one line or, if it has more letters than `width`, two, divided near the middle."""
+    """Split a name longer than `width` letters into two lines, near the middle; return the line or lines."""
     words = printable(name)
     spaces = [at for at, letter in enumerate(words) if letter == " "]
     if len(words) <= width or not spaces:

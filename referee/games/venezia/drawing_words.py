@@ -1,4 +1,4 @@
-"""What a picture of Venezia says in words: who is to do what, what else holds, and what has just been done."""
+"""The text of a picture of Venezia: the open decision, other facts, and the last action."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CARD_NAMES = {
 
 
 def described(board: VeneziaBoard, seen: VeneziaObservation, told: Strip | None) -> str:
-    """Describe the picture in words, for those who cannot see it."""
+    """Describe the picture in words, for screen readers."""
     said = [] if told is None else strip_in_words(told)
     said += [who(seen), doing(board, seen), *notes(board, seen)]
     for seat, has in enumerate(seen.seats):
@@ -45,7 +45,7 @@ def described(board: VeneziaBoard, seen: VeneziaObservation, told: Strip | None)
 
 
 def who(seen: VeneziaObservation) -> str:
-    """Say who is to act, or who has won."""
+    """Name the seats to act, or the winner."""
     if seen.phase is Phase.OVER:
         winners = [seat for seat, has in enumerate(seen.seats) if has.rank == 1]
         return f"{seats_in_words(winners)} {'wins' if len(winners) == 1 else 'share the victory'}"
@@ -56,7 +56,7 @@ def who(seen: VeneziaObservation) -> str:
 
 
 def doing(board: VeneziaBoard, seen: VeneziaObservation) -> str:
-    """Say what the seat whose decision is open has to do."""
+    """Describe the open decision."""
     has, place = seen.seats[seen.seat or 0], seen.card_place
     where = "" if place is None else place_name(board, place)
     last = Square(seen.chain[-1]).name if seen.chain else ""
@@ -83,7 +83,7 @@ def doing(board: VeneziaBoard, seen: VeneziaObservation) -> str:
 
 
 def notes(board: VeneziaBoard, seen: VeneziaObservation) -> list[str]:
-    """Say what else holds now."""
+    """Describe other facts about the present situation."""
     notes = []
     if seen.phase is Phase.PLAN:
         made = [seat for seat, has in enumerate(seen.seats) if has.committed]
@@ -118,7 +118,7 @@ def majorities_of(seen: VeneziaObservation) -> list[int]:
 
 
 def place_name(board: VeneziaBoard, place: Place) -> str:
-    """Return what people call a place."""
+    """Return the name of a place."""
     return printable(board.place_names[place])
 
 
@@ -128,7 +128,7 @@ def on_piazza(seen: VeneziaObservation, seat: Seat) -> int:
 
 
 def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Seat) -> int:
-    """Return what the majority in a place is worth to a seat in the next scoring; 0 where none is scored (Z10.2)."""
+    """Return the value of the majority in a place for a seat in the next scoring; 0 for an unscored place (Z10.2)."""
     if place not in DISTRICTS or seen.raptor is place:
         return 0
     enemy = any(has.home is place for other, has in enumerate(seen.seats) if other != seat)
@@ -136,7 +136,7 @@ def worth(board: VeneziaBoard, seen: VeneziaObservation, place: Place, seat: Sea
 
 
 def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
-    """Return the seat that has the majority in a place as things are, if one has (Z0.3, Z8.5, Z8.8)."""
+    """Return the seat with the majority in a place as things are; None without a majority (Z0.3, Z8.5, Z8.8)."""
     pigeons = list(seen.places[place].pigeons)
     if seen.grey_owner is not None:
         pigeons[seen.grey_owner] += seen.places[place].grey
@@ -146,7 +146,7 @@ def leader(seen: VeneziaObservation, place: Place) -> Seat | None:
 
 
 def next_score(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat) -> int:
-    """Return what a seat would get if the round were scored as things are."""
+    """Return the points that a seat would get if the round were scored now."""
     return sum(worth(board, seen, place, seat) for place in DISTRICTS if leader(seen, place) == seat)
 
 
@@ -154,12 +154,12 @@ def next_score(board: VeneziaBoard, seen: VeneziaObservation, seat: Seat) -> int
 
 
 def tell(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> list[str]:
-    """Return what has just happened, in words."""
+    """Describe the last action in words."""
     return sentences(happened(board, seen, scene))
 
 
 def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Strip:
-    """Return what the strip says."""
+    """Return the contents of the strip."""
     before = scene.before
     if scene.seat is None or not isinstance(before, VeneziaObservation):
         return Strip(scene.step, scene.steps, scene.bots, None, "The match begins", ())
@@ -175,7 +175,7 @@ def happened(board: VeneziaBoard, seen: VeneziaObservation, scene: Scene) -> Str
 
 
 def _done(board: VeneziaBoard, before: VeneziaObservation, seen: VeneziaObservation, seat: Seat, action: Action) -> str:
-    """Say what a seat did: `walks from D5 to D6`."""
+    """Describe an action: `walks from D5 to D6`."""
     here = "there" if before.card_place is None else f"in {place_name(board, before.card_place)}"
     match action:
         case act.Home(place):
@@ -240,7 +240,7 @@ def _square(square: Square) -> str:
 
 
 def _lost(before: VeneziaObservation, seen: VeneziaObservation) -> str:
-    """Say whose pigeons have left the Piazza, and whose were born."""
+    """Name the seats whose pigeons have left the Piazza or were born."""
     said = []
     for seat, (has, had) in enumerate(zip(seen.seats, before.seats, strict=True)):
         if born := has.nest - had.nest:

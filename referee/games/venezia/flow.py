@@ -1,4 +1,4 @@
-"""What follows without a decision: whose turn it is, which phase, scoring and cleaning (RULES.md, the course of a round)."""
+"""Consequences without a decision: turns, phases, scoring and cleaning up (RULES.md, the course of a round)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from referee.games.venezia import piazza, planning, scoring
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Step
 from referee.games.venezia.table import NO_PLAN, NONE, Table
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# A constant, because looking up a member of an enum is slow on the hot path.
 _COMMITTED: Final = Step.COMMITTED
 _PIAZZA: Final = FirstCard.PIAZZA
 _PLAN: Final = Phase.PLAN
@@ -18,7 +18,7 @@ _PLAN: Final = Phase.PLAN
 
 
 def begin_round(table: Table) -> None:
-    """Let all seats begin to plan."""
+    """Begin the planning of all seats."""
     table.phase = _PLAN
     table.seat = table.first_seat
     table.plans = [NO_PLAN] * table.setup.seats
@@ -27,7 +27,7 @@ def begin_round(table: Table) -> None:
 
 
 def after_plan(table: Table, chance: Chance) -> None:
-    """Reveal what is public of the plans as soon as the last has been made."""
+    """Reveal the public part of the plans as soon as the last plan is finished."""
     if all(plan.step is _COMMITTED for plan in table.plans):
         planning.reveal(table, chance)
         _turn_first_cards(table, table.turn_order(), chance)
@@ -64,7 +64,7 @@ def end_first_card(table: Table, chance: Chance) -> None:
 
 
 def _after(table: Table) -> list[Seat]:
-    """List the seats after the one whose turn it is, in this round's order."""
+    """Return the seats after the one on turn in this round's order."""
     order = table.turn_order()
     return order[order.index(table.seat) + 1 :]
 
@@ -84,7 +84,7 @@ def _begin_moves(table: Table, seats: list[Seat]) -> None:
 
 
 def end_moves(table: Table) -> None:
-    """Capture and breed for the seat that has moved, and move on to the next seat's moves."""
+    """Capture and breed for the seat that has moved, then move on to the next seat's moves."""
     seat = table.seat
     table.unmoved = frozenset()
     piazza.capture(table, seat)
@@ -112,7 +112,7 @@ def _turn_action_cards(table: Table) -> None:
 
 
 def executors(table: Table) -> dict[ActionCard, Seat]:
-    """Return who executes each card that was played, but for those that nobody does (Z7.1)."""
+    """Return the executor of each played card, without cards that nobody executes (Z7.1)."""
     found = {}
     for card in CARDS:
         players = [seat for seat, plan in enumerate(table.plans) if plan.action is card]
@@ -170,7 +170,7 @@ def _go_on_with_cards(table: Table) -> None:
 
 
 def _begin_card(table: Table) -> bool:
-    """Begin to execute a card; return whether there is something to decide."""
+    """Begin to execute a card; return whether it needs a decision."""
     seat = table.seat
     card = table.plans[seat].action
     if card is ActionCard.FEH:
@@ -200,13 +200,13 @@ def _begin_card(table: Table) -> bool:
 
 
 def has_opponents(table: Table, place: int) -> bool:
-    """Tell whether an opponent of the seat whose turn it is has a pigeon in a place."""
+    """Return whether an opponent of the seat on turn has a pigeon in a place."""
     pigeons = table.loc[place]
     return sum(pigeons) > pigeons[table.seat]
 
 
 def open_to_vatican_and_feud(table: Table) -> tuple[Place, ...]:
-    """List where Fehde and Weisung work: the districts, with an option also San Giorgio Maggiore (Z8)."""
+    """Return the places where Fehde and Weisung work: the districts and, by an option, San Giorgio Maggiore (Z8)."""
     return tuple(Place) if table.setup.options["vatican_feud_sgm"] else DISTRICTS
 
 
@@ -245,7 +245,7 @@ def recoverable(table: Table, seat: Seat) -> list[ActionCard]:
 
 
 def begin_michele(table: Table) -> None:
-    """Ask the seat with the majority in the cemetery (Z10.4), or ends the round."""
+    """Ask the seat with the majority in the cemetery (Z10.4), or end the round."""
     seat = scoring.majority(table.cemetery)
     if seat != NONE and table.board.from_cemetery:
         table.seat, table.phase = seat, Phase.MICHELE

@@ -1,4 +1,4 @@
-"""The squares of the Piazza and what lies around them (RULES.md, 1.2). A set of squares is an integer with the bits of its members."""
+"""The squares of the Piazza and their neighbours (RULES.md, 1.2). A set of squares is an integer, one bit each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Grid:
             )
             for row in self.steps
         )
-        """For each square, what is jumped over and where the jump ends, in the order of the directions."""
+        """For each square, the jumps from it in the order of the directions: the square jumped over and the end."""
         self.walk_actions = tuple(
             tuple((end, walk(square, end)) for end in row) for square, row in zip(Square, self.neighbours, strict=True)
         )
@@ -58,7 +58,7 @@ class Grid:
         return -1 if reached == blocked else reached
 
     def danger(self, hunters: Iterable[int]) -> int:
-        """Return the danger zone of some hunters (Z4.4)."""
+        """Return the danger zone of these hunters (Z4.4)."""
         zone = 0
         for hunter in hunters:
             zone |= 1 << hunter | self.around[hunter]
@@ -72,5 +72,5 @@ def grid_of(blocked: Square | None) -> Grid:
 
 
 def bits(squares: Iterable[int]) -> int:
-    """Return the set of some squares."""
+    """Return these squares as a set."""
     return sum(1 << square for square in squares)

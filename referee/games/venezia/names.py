@@ -1,4 +1,4 @@
-"""The things that the rules name, each in the order of the data (RULES.md, section 1)."""
+"""The names in the rules, each in the order of the data (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ActionCard(IntEnum):
 
 
 class Step(IntEnum):
-    """How far a seat's plan is (Z2)."""
+    """The stage of a seat's plan (Z2)."""
 
     FIRST = 0
     """Choosing the first card."""
@@ -59,11 +59,11 @@ class Step(IntEnum):
     COUNT = 3
     """Laying pigeons on the cards."""
     COMMITTED = 4
-    """The plan is made."""
+    """The plan is finished."""
 
 
 class Phase(IntEnum):
-    """Which decision is open (section 5)."""
+    """The open decision (section 5)."""
 
     HOME = 0
     """Choosing a home (Z1.4)."""
@@ -76,7 +76,7 @@ class Phase(IntEnum):
     MOVE = 4
     """Moving pigeons on the Piazza (Z5)."""
     CHAIN = 5
-    """Going on jumping with one pigeon (Z5.4)."""
+    """Continuing a chain of jumps with one pigeon (Z5.4)."""
     FAMILY = 6
     """Choosing the district of the family meeting (Z8.1)."""
     REINFORCE = 7
@@ -86,7 +86,7 @@ class Phase(IntEnum):
     TAKEOVER = 9
     """Choosing a district to take over (Z8.3)."""
     FROM_RESERVE = 10
-    """Choosing how many pigeons come from the reserve (Z8.3)."""
+    """Choosing the number of pigeons from the reserve (Z8.3)."""
     POISON = 11
     """Poisoning pigeons on the Piazza (Z8.4)."""
     RAPTOR = 12

@@ -1,4 +1,4 @@
-"""What a seat may know (RULES.md, section 2): everything but the others' plans of this round."""
+"""The knowledge of a seat (RULES.md, section 2): everything but the others' plans of this round."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from referee.games.venezia.table import NONE, Plan, Table
 
 _PLACES = tuple(Place)
 _SQUARES = tuple(Square)
-_AFTER_MOVES = frozenset(phase for phase in Phase if phase >= Phase.FAMILY)  # action cards are turned
-_AFTER_CARDS = frozenset((Phase.RECOVER, Phase.MICHELE, Phase.OVER))  # district cards are turned
+_AFTER_MOVES = frozenset(phase for phase in Phase if phase >= Phase.FAMILY)  # action cards are face up
+_AFTER_CARDS = frozenset((Phase.RECOVER, Phase.MICHELE, Phase.OVER))  # district cards are face up
 
 SeatCounts = Annotated[tuple[int, ...], CountedBy(None)]
 PlaceCounts = Annotated[tuple[int, ...], CountedBy(Place)]
 
 
 class SeatView(NamedTuple):
-    """What a seat has, and what everybody knows of its plan."""
+    """The holdings of a seat, and the public part of its plan."""
 
     score: int
     home: Place | None
@@ -53,7 +53,7 @@ class PlanView(NamedTuple):
 
 
 class PlaceView(NamedTuple):
-    """What lies in a place."""
+    """The pigeons in a place."""
 
     pigeons: SeatCounts
     grey: int
@@ -75,7 +75,7 @@ class Majority(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VeneziaObservation(Observation):
-    """The fields are those of the message `Observation` in venezia.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in venezia.proto, which describes each."""
 
     viewer: Seat | None
     round: int
@@ -103,7 +103,7 @@ class VeneziaObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
-    """Return what a seat, or a spectator (`None`), may know."""
+    """Return the observation of a seat, or of a spectator (`None`)."""
     phase = table.phase
     plan = None if viewer is None or phase is Phase.HOME else table.plans[viewer]
     return VeneziaObservation(
@@ -134,7 +134,7 @@ def observe(table: Table, viewer: Seat | None) -> VeneziaObservation:
 
 
 def is_turned(table: Table, seat: Seat) -> bool:
-    """Tell whether a seat's first card has been turned (Z3.1)."""
+    """Return whether a seat's first card is face up (Z3.1)."""
     if table.phase in (Phase.HOME, Phase.PLAN):
         return False
     if table.phase in (Phase.FEINT, Phase.PLACE):
@@ -177,7 +177,7 @@ def _seat(seat: Seat) -> Seat | None:
 
 
 def restore(table: Table, seen: VeneziaObservation) -> None:
-    """Fill an empty table with what was observed; of the others' plans, only what everybody knows (see `sample.py`)."""
+    """Fill an empty table from an observation, with only the public part of the others' plans (see `sample.py`)."""
     table.round = seen.round
     table.first_seat = seen.first_seat
     table.phase = seen.phase

@@ -1,4 +1,4 @@
-"""What happens on the Piazza: walks, jumps, captures, births, tourists and hunters (RULES.md, Z4 to Z6)."""
+"""The Piazza: walks, jumps, captures, births, tourists and hunters (RULES.md, Z4 to Z6)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.games.venezia.table import NONE, Table
 
 
 def spin(table: Table, chance: Chance) -> None:
-    """Place tourists and hunters, and removes the pigeons in the danger zone (Z4)."""
+    """Place tourists and hunters, and remove the pigeons in the danger zone (Z4)."""
     options = table.setup.options
     tourists: list[int] = []
     for _ in range(_number(options["tourists"])):
@@ -30,7 +30,7 @@ def _number(option: object) -> int:
 
 
 def _spin_one(table: Table, chance: Chance, stream: str, taken: list[int]) -> int:
-    """Draw a free square, which is what spinning again comes to (Z4.1, Z4.3)."""
+    """Draw a free square; this has the same effect as spinning again (Z4.1, Z4.3)."""
     free = [square for square in table.grid.usable if square not in taken]
     return free[chance.stream(stream).below(len(free))]
 
@@ -44,7 +44,7 @@ def bury(table: Table, square: int) -> None:
 
 
 def legal_moves(table: Table) -> list[Action]:
-    """List the walks, then the jumps, of the pigeons that have not moved (Z5.2, Z5.3)."""
+    """Return the walks, then the jumps, of the pigeons that have not moved (Z5.2, Z5.3)."""
     piazza, danger, walks = table.piazza, table.danger, table.grid.walk_actions
     pigeons = sorted(table.unmoved)
     found: list[Action] = [
@@ -56,12 +56,12 @@ def legal_moves(table: Table) -> list[Action]:
 
 
 def jumps_from(table: Table, start: int) -> list[Action]:
-    """List the jumps of a pigeon, in an open chain or to begin one (Z5.3, Z5.4)."""
+    """Return the jumps of a pigeon, in an open chain or at the beginning of one (Z5.3, Z5.4)."""
     return [jump for over, end, jump in table.grid.jump_actions[start] if can_jump(table, over, end)]
 
 
 def can_jump(table: Table, over: int, end: int) -> bool:
-    """Tell whether a pigeon may jump over a square to the one behind it (Z5.3, Z5.4)."""
+    """Return whether a pigeon may jump over a square to the one behind it (Z5.3, Z5.4)."""
     piazza, danger = table.piazza, table.danger
     return (
         piazza[end] == NONE
@@ -90,7 +90,7 @@ def capture(table: Table, seat: Seat) -> None:
 
 
 def births(table: Table, seat: Seat) -> int:
-    """Count the pigeons that a seat's pigeons bear (Z6.3); the supply may have fewer."""
+    """Return the number of births to a seat's pigeons (Z6.3); the supply may have fewer."""
     board = table.board
     tourists = bits(table.tourists)
     around = table.grid.around
@@ -107,5 +107,5 @@ def births(table: Table, seat: Seat) -> int:
 
 
 def pigeons_of(table: Table, seat: Seat) -> Iterable[int]:
-    """List the squares where a seat has a pigeon, in their order."""
+    """Return the squares with a seat's pigeons, in their order."""
     return [square for square, owner in enumerate(table.piazza) if owner == seat]

@@ -1,4 +1,4 @@
-"""Planning, which every seat does for itself (RULES.md, Z2). Nothing here looks at another seat's plan."""
+"""Planning, which every seat does on its own (RULES.md, Z2). Nothing here depends on another seat's plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.games.venezia.names import ActionCard, FirstCard, Place, Step
 from referee.games.venezia.table import Plan, Table
 from referee.named import named
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# Constants, because looking up a member of an enum is slow on the hot path.
 _FIRST: Final = Step.FIRST
 _ACTION: Final = Step.ACTION
 _DISTRICTS: Final = Step.DISTRICTS
@@ -21,12 +21,12 @@ _NONE: Final = ActionCard.NONE
 
 
 def room_on_piazza(table: Table, seat: Seat) -> int:
-    """Return how many pigeons the seat may lay on the card Piazza (Z2.5)."""
+    """Return the number of pigeons that the seat may lay on the card Piazza (Z2.5)."""
     return min(table.reserve[seat], table.board.piazza_limit - table.on_piazza(seat))
 
 
 def limits(table: Table, seat: Seat) -> tuple[int, int]:
-    """Return the fewest and the most pigeons for the next card of a plan (Z2.5)."""
+    """Return the minimum and maximum number of pigeons for the next card of a plan (Z2.5)."""
     plan = table.plans[seat]
     if not plan.counts and plan.first is _PIAZZA:
         return 1, room_on_piazza(table, seat)
@@ -34,7 +34,7 @@ def limits(table: Table, seat: Seat) -> tuple[int, int]:
 
 
 def legal(table: Table, seat: Seat) -> list[Action]:
-    """List the next choices of a plan, in the order of the rules."""
+    """Return the possible next choices of a plan, in the order of the rules."""
     plan = table.plans[seat]
     if plan.step is _FIRST:
         return list(act.FIRSTS if room_on_piazza(table, seat) >= 1 else act.FIRSTS[:1])
@@ -52,7 +52,7 @@ def play(table: Table, seat: Seat, action: Action) -> None:
     """Make the next choice of a plan.
 
     Raises:
-        IllegalAction: if it cannot be made; the plan is as it was.
+        IllegalAction: if the choice is not legal; the plan is then unchanged.
     """
     plan = table.plans[seat]
     if isinstance(action, act.First):
@@ -98,7 +98,7 @@ def _check_step(plan: Plan, step: Step, rule: str) -> None:
 
 
 def reveal(table: Table, chance: Chance) -> None:
-    """Lay the pigeons on the cards, the district cards in a random order (Z2.7 to Z2.9)."""
+    """Lay the pigeons on the cards, with the district cards in a random order (Z2.7 to Z2.9)."""
     for seat, plan in enumerate(table.plans):
         cards = len(plan.chosen)
         order = chance.stream(f"slots{seat}").permutation(cards) if cards >= 2 else range(cards)
@@ -109,7 +109,7 @@ def reveal(table: Table, chance: Chance) -> None:
 
 
 def actions_of(plan: Plan, max_places: int) -> list[Action]:
-    """List the choices that a plan of at most `max_places` places was made of."""
+    """Return the choices that lead to a plan with at most `max_places` places."""
     choices: list[Action] = []
     if plan.first is not None:
         choices.append(act.FIRSTS[plan.first])

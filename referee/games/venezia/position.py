@@ -1,4 +1,4 @@
-"""Positions: a table as JSON with the names of RULES.md, section 2. `problems.py` says what is wrong with one."""
+"""Positions: a table as JSON with the names of RULES.md, section 2. `problems.py` checks them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MOST = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the position as `read` reads it, with every entry, also those that a person may leave out."""
+    """Return the whole position in the format of `read`, including entries that a person may leave out."""
     data: JsonObject = {
         "round": table.round,
         "first_seat": table.first_seat,
@@ -88,7 +88,7 @@ def _names(members: Iterable[IntEnum]) -> list[str]:
 def read(table: Table, document: Document) -> None:
     """Fill an empty table from a position.
 
-    What is empty or 0 may be left out, and `supply`: it is then what is nowhere else.
+    Empty and zero entries may be left out. So may `supply`, which is then everything that is nowhere else.
     """
     seats, board = table.setup.seats, table.board
     none = [0] * seats
@@ -190,7 +190,7 @@ def _read_plan(table: Table, seat: int, document: Document) -> None:
 
 
 def pigeons_outside_supply(table: Table, seat: int) -> int:
-    """Count a seat's pigeons everywhere but in its supply (I1)."""
+    """Count a seat's pigeons outside its supply (I1)."""
     on_cards = table.first_count[seat] + sum(table.piles[seat])
     in_places = sum(row[seat] for row in table.loc)
     piazza = table.on_piazza(seat)

@@ -1,7 +1,7 @@
-"""What can be wrong with a position, by the numbers of RULES.md: invariants of section 9 (`I3`), rules of section 4 (`Z7.1`).
+"""Checks of a position, with numbers of RULES.md: invariants of section 9 (`I3`), rules of section 4 (`Z7.1`).
 
-Everything that a single position can show is checked, so that whatever passes can be played to its end.
-What only the course of a match can show (such as that supplies never grow) is not.
+They cover everything that a single position can show, so that any position that passes can be played to its end.
+They do not cover facts that only the course of a match can show, such as that supplies never grow.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CARD_OF = {
 
 
 def problems(table: Table) -> list[str]:
-    """Return every broken invariant and rule, a line each, with its number."""
+    """Return every broken invariant and rule, one per line, with its number."""
     found: list[str] = []
     for seat in range(table.setup.seats):
         found += _seat_problems(table, seat)
@@ -85,7 +85,7 @@ def _plan_problems(table: Table, seat: int) -> list[str]:
 
 
 def _open_plan_problems(table: Table, seat: int) -> list[str]:
-    """Return why a plan in the making cannot be made again, choice by choice."""
+    """Return the reasons why an unfinished plan cannot be made choice by choice."""
     plan = table.plans[seat]
     if table.piles[seat] or table.first_count[seat] or plan.slots:
         return ["slots and first_count come when all have committed (Z2.8)"]
@@ -114,7 +114,7 @@ def _made_plan_problems(table: Table, seat: int) -> list[str]:
     hand = [card for card, when in zip(CARDS, table.discard[seat], strict=True) if when in (0, table.round)]
     if plan.action and plan.action not in hand:
         found.append(f"{plan.action.name} is not in the hand (Z2.3)")
-    has_recovered = table.phase is Phase.MICHELE  # so that a hand that was empty may have a card again
+    has_recovered = table.phase is Phase.MICHELE  # a hand that was empty may have a card again
     if table.round == 1 and plan.action is not None:
         found.append("in round 1 there is no action to choose; leave it out (Z2.3)")
     elif table.round > 1 and plan.action is None and hand and not has_recovered:
@@ -123,7 +123,7 @@ def _made_plan_problems(table: Table, seat: int) -> list[str]:
 
 
 def _pile_problems(table: Table, seat: int) -> list[str]:
-    """Return how the pigeons on a seat's cards contradict its plan and the phase."""
+    """Return the contradictions between the pigeons on a seat's cards, its plan and the phase."""
     found: list[str] = []
     plan, left, piles = table.plans[seat], table.first_count[seat], table.piles[seat]
     order, phase = table.turn_order(), table.phase
@@ -140,7 +140,7 @@ def _pile_problems(table: Table, seat: int) -> list[str]:
             found.append("I5: pigeons on district cards have been moved to the places (Z9.1)")
         return found
     if len(plan.counts) != len(plan.chosen) + 1 or sorted(plan.slots) != sorted(plan.chosen):
-        return found  # said above
+        return found  # reported above
     planned = dict(zip(plan.chosen, plan.counts[1:], strict=True))
     added = [pile - planned[place] for place, pile in zip(plan.slots, piles, strict=True)]
     feint = plan.counts[0] - left if plan.first is FirstCard.FEINT and is_turned(table, seat) else 0
@@ -283,7 +283,7 @@ def _chain_problems(table: Table) -> list[str]:
 
 
 def _card_problems(table: Table) -> list[str]:
-    """Return what is wrong about who has executed a card in this round, who has still to, and what it left (Z7, Z8)."""
+    """Return the problems of executed cards, waiting executors, and the effects of cards in this round (Z7, Z8)."""
     found: list[str] = []
     seats = range(table.setup.seats)
     done: dict[ActionCard, list[int]] = {
@@ -307,8 +307,8 @@ def _card_problems(table: Table) -> list[str]:
 
 
 def _executor_problems(table: Table, done: dict[ActionCard, list[int]]) -> list[str]:
-    """Return how those who have executed a card, and those waiting, are not those who must (Z7.1 to Z7.4)."""
-    if table.phase in _AFTER_CARDS:  # the scores that decided are gone
+    """Return the differences between the actual executors, past and waiting, and those by the rules (Z7.1 to Z7.4)."""
+    if table.phase in _AFTER_CARDS:  # the deciding scores are gone
         players = {card: [plan.action for plan in table.plans].count(card) for card in CARDS}
         return [
             f"{card.name} was played by one seat, which must have executed it (Z7.1)"
@@ -335,7 +335,7 @@ def _executor_problems(table: Table, done: dict[ActionCard, list[int]]) -> list[
 
 
 def _phase_problems(table: Table) -> list[str]:
-    """Return what the phase needs, and what belongs to another."""
+    """Return missing entries of the phase, and entries of other phases."""
     found: list[str] = []
     phase, seat, board = table.phase, table.seat, table.board
     if phase is Phase.PLAN and not rules.seats_to_act(table):
@@ -387,7 +387,7 @@ def _phase_problems(table: Table) -> list[str]:
 
 
 def _end_problems(table: Table) -> list[str]:
-    """Return whether the match is over although the phase says otherwise, or the other way round (Z12.1)."""
+    """Return a problem if the phase is wrong about the end of the match (Z12.1)."""
     if table.phase is Phase.OVER:
         return ["the match is not over: nothing has ended it (Z12.1)"] * (not scoring.ends_after_scoring(table))
     if table.phase in _AFTER_CARDS:

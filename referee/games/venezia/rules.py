@@ -1,7 +1,8 @@
-"""The rules of play (RULES.md, section 4): set-up, legal actions, and what an action does.
+"""The rules of play (RULES.md, section 4): set-up, legal actions, and the effects of actions.
 
-`planning.py` has the plans, `piazza.py` the Piazza, `flow.py` what follows without a decision. One function lists the actions of
-each phase, one plays each kind of action; the list is for choosing, the checks of the playing functions name the rule.
+`planning.py` has the plans, `piazza.py` the Piazza, `flow.py` the consequences without a decision. One function lists
+the actions of each phase, another plays each kind of action. The list serves for choosing; the checks in the playing
+functions name the broken rule.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, Phase, Pla
 from referee.games.venezia.table import NONE, Table
 from referee.named import named
 
-# Read where play passes through: a member of an enum is looked up each time that it is named.
+# Constants, because looking up a member of an enum is slow on the hot path.
 _PLAN: Final = Phase.PLAN
 _OVER: Final = Phase.OVER
 _COMMITTED: Final = Step.COMMITTED
@@ -41,21 +42,21 @@ def set_up(table: Table, chance: Chance) -> None:
 
 
 def seats_to_act(table: Table) -> tuple[Seat, ...]:
-    """List the seats without a finished plan while plans are made, otherwise the one whose turn it is."""
+    """Return the seats with unfinished plans; outside planning, the one seat on turn."""
     if table.phase is _PLAN:
         return tuple([seat for seat, plan in enumerate(table.plans) if plan.step is not _COMMITTED])
     return () if table.phase is _OVER else (table.seat,)
 
 
 def is_to_act(table: Table, seat: Seat) -> bool:
-    """Tell whether a seat is one of `seats_to_act`."""
+    """Return whether a seat is one of `seats_to_act`."""
     if table.phase is _PLAN:
         return 0 <= seat < len(table.plans) and table.plans[seat].step is not _COMMITTED
     return seat == table.seat and table.phase is not _OVER
 
 
 def legal_actions(table: Table, seat: Seat) -> list[Action]:
-    """List all legal actions of a seat that is to act, in the order of the table of section 5."""
+    """Return all legal actions of a seat to act, in the order of the table of section 5."""
     if table.phase is _PLAN:
         return planning.legal(table, seat)
     return _LEGAL[table.phase](table)
@@ -107,7 +108,7 @@ def _legal_takeovers(table: Table) -> list[Action]:
 
 
 def _from_reserve_limits(table: Table) -> tuple[int, int]:
-    """Return the fewest and the most of the replacing pigeons that can come from the reserve (Z8.3)."""
+    """Return the minimum and maximum number of replacing pigeons from the reserve (Z8.3)."""
     seat, wanted = table.seat, table.card_count
     return max(0, wanted - table.nest[seat]), min(wanted, table.reserve[seat])
 
@@ -183,7 +184,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action, chance: Chance) -> None:
-    """Play an action as `referee.game.State.apply` says."""
+    """Play an action; see `referee.game.State.apply`."""
     play = _PLAY.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of venezia")
@@ -503,7 +504,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any, Chance], None]] = {
 
 
 def default_action(table: Table, seat: Seat) -> Action:
-    """Return what the rules play for a seat that is out of the match or out of time: column D of section 5."""
+    """Return the action for a seat that is out of the match or out of time: column D of section 5."""
     legal = legal_actions(table, seat)
     if table.phase is _PLAN:
         return act.DONE if act.DONE in legal else legal[0]

@@ -1,4 +1,4 @@
-"""Draws the plans that a seat cannot know (RULES.md, section 2): every plan that fits what it has seen is possible."""
+"""Draw the unknown plans of a seat's opponents (RULES.md, section 2). Every consistent plan is possible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.games.venezia.table import Plan, Table
 
 
 def draw_plans(table: Table, seen: VeneziaObservation, chance: Chance) -> None:
-    """Give every other seat a plan that fits what the observer knows."""
+    """Give every other seat a plan that is consistent with the observation."""
     draw = chance.stream("sample")
     for seat, has in enumerate(seen.seats):
         if seat == seen.viewer or seen.phase is Phase.HOME:
@@ -22,7 +22,7 @@ def draw_plans(table: Table, seen: VeneziaObservation, chance: Chance) -> None:
 
 
 def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
-    """Plan at random: to the end if the seat has committed, otherwise up to some step before it."""
+    """Plan at random: to the end if the seat has committed, otherwise up to some earlier step."""
     while table.plans[seat].step is not Step.COMMITTED:
         if not committed and draw.below(4) == 0:
             return
@@ -35,7 +35,7 @@ def _plan_on(table: Table, seat: Seat, committed: bool, draw: Stream) -> None:
 
 
 def _fitting(table: Table, seat: Seat, has: SeatView, draw: Stream) -> Plan:
-    """Draw a plan that fits the piles, the first card if it is turned, and whether an action card lies face down."""
+    """Draw a plan that fits the piles, the first card if it is face up, and whether an action card lies face down."""
     first = has.first
     if first is None:
         could_be_piazza = 1 <= has.first_count <= table.board.piazza_limit - table.on_piazza(seat)

@@ -16,7 +16,7 @@ def majority(pigeons: Sequence[int]) -> Seat:
 
 
 def majority_in(table: Table, place: int) -> Seat:
-    """Return the seat with the majority in a place, greys and raptor as they are (Z10.1, Z8.5)."""
+    """Return the seat with the majority in a place, with greys and raptor as they are (Z10.1, Z8.5)."""
     if place == table.raptor:
         return NONE
     pigeons = table.loc[place]
@@ -48,19 +48,19 @@ def dominator(table: Table) -> Seat:
 
 
 def is_won(table: Table) -> bool:
-    """Tell whether the last scoring has won the match before its last round (Z12.1)."""
+    """Return whether the last scoring has won the match before its last round (Z12.1)."""
     if table.setup.options["end_rule"] == "fixed4":
         return False
     return dominator(table) != NONE or max(table.score) >= table.board.win_points
 
 
 def ends_after_scoring(table: Table) -> bool:
-    """Tell whether the match ends with this scoring (Z12.1)."""
+    """Return whether the match ends with this scoring (Z12.1)."""
     return table.round >= table.last_round or is_won(table)
 
 
 def ranks(table: Table) -> list[int]:
-    """Rank the seats: a domination first, then by points; equal points share a place (section 6)."""
+    """Rank the seats: a winner by majorities first, then by points; equal points share a place (section 6)."""
     first = dominator(table) if table.phase is Phase.OVER else NONE
     results = [(seat == first, points) for seat, points in enumerate(table.score)]
     return [1 + sum(other > own for other in results) for own in results]

@@ -1,4 +1,4 @@
-"""What in the picture an action is about (`Game.spots`)."""
+"""The spots of actions in the picture (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ GREYS = "greys"
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: places, squares, own action cards, and the panel of a seat; a move from its start to its end."""
+    """Return the spots of an action: places, squares, own action cards, and the panel of a seat; start before end."""
     match action:
         case act.Card(ActionCard.NONE) | act.Recover(ActionCard.NONE):
             return ()
@@ -37,10 +37,10 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def seat_spot(seat: int) -> str:
-    """Return the spot of all that a seat has."""
+    """Return the spot of a seat's panel."""
     return f"seat:{seat}"
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `square:a1`."""
+    """Return the spot of a name in the rules: `square:a1`."""
     return f"{kind}:{name.name.lower()}"

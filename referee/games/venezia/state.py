@@ -1,4 +1,4 @@
-"""The state: a table, and the answers to the contract's questions, each worked out in the module of that name."""
+"""The state: a table with the methods of the contract, each of which calls the module in charge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.games.venezia.table import Table
 
 
 class VeneziaState(Table):
-    """A match of Venezia: the contract's questions to the table."""
+    """A match of Venezia in progress."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class VeneziaState(Table):
         return rules.default_action(self, seat)
 
     def part_of(self, seat: Seat) -> str:
-        """Name the plan that a seat is making: an expired plan is completed by defaults, nothing else is (section 5)."""
+        """Name the plan that a seat is making: defaults complete an expired plan, and nothing else (section 5)."""
         return f"plan {self.round}" if self.phase is Phase.PLAN else ""
 
     @override
@@ -41,7 +41,7 @@ class VeneziaState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Plan are secret; everything else is played openly."""
+        """Return whether it is an open action: all actions except plans are."""
         return self.phase is not Phase.PLAN
 
     @override

@@ -1,4 +1,4 @@
-"""What lies on the table, what is planned, and whose turn it is (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table, the plans, and the seat on turn (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from referee.games.venezia.grid import Grid, grid_of
 from referee.games.venezia.names import CARDS, DISTRICTS, ActionCard, FirstCard, Phase, Place, Square, Step
 
 NONE = -1
-"""Stands for the absence of a seat, place or square."""
+"""Stands for no seat, place or square."""
 
 
 class Plan(NamedTuple):
-    """What a seat has planned for this round (Z2)."""
+    """The plan of a seat for this round (Z2)."""
 
     step: Step = Step.FIRST
     first: FirstCard | None = None
     action: ActionCard | None = None
-    """NONE if no card was chosen; `None` if that is still to be decided."""
+    """NONE if the seat chose no card; `None` before the choice."""
     chosen: tuple[Place, ...] = ()
     """The district cards in the order in which they were chosen."""
     counts: tuple[int, ...] = ()
-    """Pigeons laid on the first card and then on these, as far as they are chosen."""
+    """The number of pigeons on the first card and on each chosen card, as far as decided."""
     slots: tuple[Place, ...] = ()
     """The district cards by slot, once all have committed (Z2.9)."""
 
@@ -34,7 +34,7 @@ NO_PLAN = Plan()
 
 
 class Table(State):
-    """The data of a match, made by `empty` or `clone`. Lists are by seat unless they say otherwise."""
+    """The data of a match, made by `empty` or `clone`. Lists are by seat unless stated otherwise."""
 
     board: VeneziaBoard
     """The printed numbers."""
@@ -47,19 +47,19 @@ class Table(State):
     first_seat: Seat
     """The first player of this round."""
     phase: Phase
-    """Which decision is open."""
+    """The open decision."""
     seat: Seat
-    """The seat whose decision is open; while all plan, and at the end, it means nothing."""
+    """The seat to act; meaningless while all seats plan, and at the end."""
     score: list[int]
     """Points of each seat."""
     earned: list[tuple[int, ...]]
-    """What each seat has scored since the match or the position began, by district."""
+    """The points of each seat since the match or the position began, by district."""
     home: list[int]
     """The place of each seat's home, or NONE."""
     supply: list[int]
     """Pigeons of each seat in the general supply."""
     reserve: list[int]
-    """Pigeons of each seat in its reserve, without what plans take from it until all have committed (Z2.8)."""
+    """Pigeons of each seat in its reserve, including those of unrevealed plans (Z2.8)."""
     nest: list[int]
     """Pigeons of each seat in its nest."""
     cemetery: list[int]
@@ -71,7 +71,7 @@ class Table(State):
     grey_side: int
     """Grey pigeons at the side of the map."""
     piazza: list[int]
-    """The seat whose pigeon stands on each square, or NONE."""
+    """The owner of the pigeon on each square, or NONE."""
     tourists: tuple[int, ...]
     """The squares of the tourists, ascending."""
     hunters: tuple[int, ...]
@@ -91,17 +91,17 @@ class Table(State):
     piles: list[list[int]]
     """Pigeons on the district cards by seat and slot, once all have committed."""
     slot: int
-    """The slot in question, from 0 (Z3.2)."""
+    """The current slot, from 0 (Z3.2)."""
     unmoved: frozenset[int]
     """Squares of the moving seat's pigeons that have not moved."""
     chain: tuple[int, ...]
     """Squares of the open chain of jumps, from its start."""
     waiting: tuple[Seat, ...]
-    """Seats that have still to execute a card, in their order; the first is at it."""
+    """Seats that have still to execute a card, in order; the first is executing its card."""
     card_place: int
-    """The district in question, or NONE (Z8.2, Z8.3)."""
+    """The current district, or NONE (Z8.2, Z8.3)."""
     card_count: int
-    """Pigeons poisoned or greys touched so far; or pigeons that replace (Z8.3)."""
+    """The number of pigeons poisoned or greys touched so far, or of replacing pigeons (Z8.3)."""
     grey_untouched: list[int]
     """Greys on the map that this execution has not touched, by place (Z8.8)."""
     majority: list[int]
@@ -111,7 +111,7 @@ class Table(State):
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return a table with nothing on it; `rules.set_up` lays it out."""
+        """Return an empty table; `rules.set_up` lays it out."""
         new = cls(setup)
         seats = setup.seats
         options = setup.options
@@ -193,18 +193,18 @@ class Table(State):
         return new
 
     def turn_order(self) -> list[Seat]:
-        """List the seats from the first player on, clockwise."""
+        """Return the seats from the first player on, clockwise."""
         seats = self.setup.seats
         return [(self.first_seat + step) % seats for step in range(seats)]
 
     def on_piazza(self, seat: Seat) -> int:
-        """Return how many pigeons of a seat stand on the Piazza."""
+        """Return the number of a seat's pigeons on the Piazza."""
         return self.piazza.count(seat)
 
     def hand(self, seat: Seat) -> list[ActionCard]:
-        """List the action cards that a seat has not executed, including one that lies face down."""
+        """Return the action cards that a seat has not executed, including one that lies face down."""
         return [card for card, when in zip(CARDS, self.discard[seat], strict=True) if not when]
 
     def left_to_lay(self, seat: Seat) -> int:
-        """Count the pigeons of the reserve that a plan has not laid on cards yet."""
+        """Return the number of pigeons in the reserve that a plan has not yet laid on cards."""
         return self.reserve[seat] - sum(self.plans[seat].counts)

@@ -37,7 +37,7 @@ _COLOURS = tuple(colour.name.lower() for colour in Colour)
 
 
 class Yunnan(Game):
-    """The game of Yunnan, without a match."""
+    """The rules of Yunnan."""
 
     name = "yunnan"
     title = "Yunnan"
@@ -75,7 +75,7 @@ class Yunnan(Game):
     action_types = ACTION_TYPES
     closing_actions = frozenset({Pass, Done})
     observation_type = YunnanObservation
-    # The longest list is that of conversions. (All others are below 150: RULES.md, section 5.)
+    # The longest list is the list of conversions. (All others are below 150: RULES.md, section 5.)
     max_actions = MAX_MERCHANTS * MAX_VALUE + MAX_STRUCTURES * MAX_VALUE + 1
     # Per turn at most (section 9): in the auction 3 stretches between bank actions with 25 bids each, 2 banks, every Merchant to the
     # market, and a pass for each colour and for each bid; a structure for each colour; in a travel turn a journey and a displacement

@@ -17,7 +17,7 @@ class Bid(Action):
     value: int
     """The value of the space, in Yuan."""
     source: Place
-    """Where the Merchant comes from (Y2.2)."""
+    """The Merchant's origin (Y2.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Take(Action):
 
     structure: Structure
     to: Place
-    """The reserve, or for a Teahouse also the province where it is built at once."""
+    """The reserve, or, for a Teahouse, the province in which it is built at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Done(Action):
 
 @dataclass(frozen=True, slots=True)
 class Displace(Action):
-    """Displace a Merchant where the journey has ended (Y5.5)."""
+    """Displace a Merchant at the end of the journey (Y5.5)."""
 
     colour: Colour
 

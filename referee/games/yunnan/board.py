@@ -1,4 +1,4 @@
-"""The printed numbers: what `board.toml` says, checked (RULES.md, section 1)."""
+"""The printed numbers: `board.toml`, checked (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from referee.kit.document import Document
 MAX_VALUE = 50
 MAX_MERCHANTS = 10
 MAX_STRUCTURES = 3
-"""These bound what a board can say, so that no file can make a match endless or its lists huge."""
+"""These bound the numbers of a board, so that no file can make a match endless or its lists huge."""
 _MOST = 10_000
 _PROVINCES = {province.name.lower(): province for province in Province}
 
 
 @dataclass(frozen=True, slots=True)
 class YunnanBoard(Board):
-    """The printed numbers of Yunnan. Money is in Yuan; what is by province is in road order."""
+    """The printed numbers of Yunnan. Money is in Yuan; lists by province are in road order."""
 
     province_names: tuple[str, ...]
-    """What people call each province."""
+    """The name of each province."""
     merchant_value: tuple[int, ...]
-    """What a Merchant earns, by province."""
+    """The income of a Merchant, by province."""
     post_value: tuple[int, ...]
-    """What a connected Post earns, by province."""
+    """The income of a connected Post, by province."""
     gifts: tuple[int, ...]
     """Gifts at the start, by province."""
     teahouse_space: tuple[bool, ...]
-    """Whether a Teahouse can be built, by province."""
+    """For each province, True if a Teahouse can be built there."""
     province_places: tuple[tuple[int, int], ...]
     """For each province, x and y in a drawing."""
     bridge_sites: tuple[tuple[Province, Province], ...]
@@ -40,9 +40,9 @@ class YunnanBoard(Board):
     bid_spaces: tuple[int, ...]
     """The values of the spaces of each progress building, ascending."""
     small_spaces: int
-    """How many of them, from the lowest on, can be outbid."""
+    """The number of small spaces, from the lowest on, which can be outbid."""
     bank: tuple[tuple[int, int, int], ...]
-    """Lowest total, payment left, payment right."""
+    """Rows of (lowest total, left payment, right payment)."""
     start_merchants: int
     """Merchants in the personal reserve at the start."""
     total_merchants: int
@@ -60,7 +60,7 @@ class YunnanBoard(Board):
     teahouse_vp: tuple[int, ...]
     """Victory points at the end, by teahouses on the map."""
     immune_influence: int
-    """From this many dragon heads on, the inspector bans nobody."""
+    """The number of dragon heads that protects a colour from the inspector."""
     gift_vp: int
     """Victory points of a gift."""
     yuan_per_vp: int
@@ -68,13 +68,13 @@ class YunnanBoard(Board):
     transport_cost: int
     """Cost of a gap for a Merchant."""
     end_vp: tuple[int, int]
-    """Victory points that end the match: with 3 to 5 seats, with 2."""
+    """The victory points that end the match: with 3 to 5 seats, with 2."""
     end_gifts: tuple[int, int]
-    """Gifts left that end the match: with 3 to 5 seats, with 2."""
+    """The number of remaining gifts that ends the match: with 3 to 5 seats, with 2."""
     debt_rate: tuple[int, ...]
     """Victory points for a missing Yuan, by turn."""
     debt_rate_after: int
-    """The same in all turns after."""
+    """The same in all later turns."""
 
     @property
     def max_passes(self) -> int:
@@ -83,21 +83,21 @@ class YunnanBoard(Board):
 
     @property
     def max_influence(self) -> int:
-        """The most dragon heads."""
+        """The maximum number of dragon heads."""
         return len(self.influence_vp) - 1
 
     def bank_payment(self, total: int) -> tuple[int, int]:
-        """Return what the bank pays on the left and on the right for a total of all bids (Y3.2)."""
+        """Return the bank's payments, left and right, for a total of all bids (Y3.2)."""
         _, left, right = next(row for row in reversed(self.bank) if row[0] <= total)
         return left, right
 
     def debt(self, turn: int) -> int:
-        """Victory points for a missing Yuan (Y13.3)."""
+        """Return the victory points for a missing Yuan (Y13.3)."""
         return self.debt_rate[turn - 1] if turn <= len(self.debt_rate) else self.debt_rate_after
 
 
 def read_board(document: Document) -> YunnanBoard:
-    """Read the tables of `board.toml`; notes in the document what contradicts itself or the rules."""
+    """Read the tables of `board.toml`, and note contradictions in the document."""
     provinces = document.table("provinces")
     names, merchants, posts, gifts, teahouses, places = [], [], [], [], [], []
     for province in Province:

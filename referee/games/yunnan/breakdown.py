@@ -1,4 +1,4 @@
-"""What points are for, and what decides the places, as far as an observation tells (RULES.md, section 6)."""
+"""The sources of points and the criteria for the places, as far as an observation shows them (RULES.md, section 6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from referee.games.yunnan.observation import YunnanObservation
 
 
 def breakdown(board: YunnanBoard, seen: YunnanObservation) -> tuple[tuple[Points, ...], ...]:
-    """Return the points of each seat: those on the score track, and those that are counted at the end."""
+    """Return the points of each seat: those on the score track, and those that count at the end."""
     return tuple(_of_seat(board, seen, seat) for seat in range(len(seen.seats)))
 
 
@@ -29,7 +29,7 @@ def _of_seat(board: YunnanBoard, seen: YunnanObservation, seat: Seat) -> tuple[P
 
 
 def criteria(seen: YunnanObservation) -> tuple[Criterion, ...]:
-    """Return the score, the influence, and how many colours travel after the first of the seat's (section 6)."""
+    """Return the score, the influence, and the number of colours that travel after the seat's first one (section 6)."""
     seats = range(len(seen.seats))
     influence = [sum(view.influence for view in seen.colours if view.owner == seat) for seat in seats]
     owners = [seen.colours[colour].owner for colour in seen.travel_order]

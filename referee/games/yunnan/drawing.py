@@ -1,7 +1,7 @@
 """A picture of an observation, for spectators who look and do not read (RULES.md, section 2).
 
-Below the title line, on the left: the map with what explains its pieces, and the tracks of levels; on the right: the two orders,
-what is being done, the progress buildings and the bank. Below both the score track, and a panel for each seat. Pieces differ in
+Below the title line, on the left: the map with its legend, and the level tracks; on the right: the two orders, the open
+decision, the progress buildings and the bank. Below both the score track, and a panel for each seat. Pieces differ in
 shape, and each carries its colour's letter.
 """
 
@@ -89,7 +89,7 @@ def draw(
     seen: YunnanObservation,
     scene: Scene | None = None,
 ) -> str:
-    """Return an SVG document that shows all of an observation and of its scene; equal ones give equal documents."""
+    """Return an SVG document of an observation and its scene; equal ones give equal documents."""
     travelling = seen.phase in (Phase.TRAVEL, Phase.DISPLACE)
     reach = reach_of(board, seen.colours[seen.acting_colour]) if travelling and seen.acting_colour is not None else None
     before = None if scene is None else cast("YunnanObservation | None", scene.before)
@@ -124,23 +124,23 @@ def draw(
 
 
 def tell(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> list[str]:
-    """Return what has just happened, in words."""
+    """Describe the last action in words."""
     return sentences(happened(board, seen, scene))
 
 
 def happened(board: YunnanBoard, seen: YunnanObservation, scene: Scene) -> Strip:
-    """Return what the strip says."""
+    """Return the contents of the strip."""
     before = scene.before
     if not isinstance(before, YunnanObservation) or scene.action is None:
         what = "The match begins" if scene.seat is None else "acts"
         return Strip(scene.step, scene.steps, scene.bots, scene.seat, what, [])
     found = gains(breakdown(board, before), breakdown(board, seen))
-    gained = [gain for gain in found if gain.source != "money"]  # it is counted at the end
+    gained = [gain for gain in found if gain.source != "money"]  # money counts at the end
     return Strip(scene.step, scene.steps, scene.bots, scene.seat, told(board, before, scene.action, seen), gained)
 
 
 def _mark(seen: YunnanObservation, seat: Seat) -> str:
-    """Draw a seat's letters side by side, 36 wide and 24 high: strip and table make them smaller."""
+    """Draw a seat's letters side by side, 36 wide and 24 high; strip and table scale them down."""
     colours = colours_of(seen, seat)
     width = 36 / len(colours)
     return "".join(
@@ -196,7 +196,7 @@ def _decision(board: YunnanBoard, seen: YunnanObservation) -> str:
 
 
 def _buildings(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
-    """Draw the spaces of each building, and who bids there."""
+    """Draw the spaces of each building with their bids."""
     known = seen.bids if before is None else before.bids
     parts = [_free_spaces(board.bid_spaces, board.small_spaces)]
     for bid in seen.bids:
@@ -221,7 +221,7 @@ def _free_spaces(values: tuple[int, ...], small: int) -> str:
 
 
 def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None) -> str:
-    """Draw the two spaces of the bank: what they pay as bids stand now, or what they have paid in this turn."""
+    """Draw the two spaces of the bank: the payments for the present bids, or those made in this turn."""
     pays = seen.phase is Phase.AUCTION
     payments = board.bank_payment(sum(bid.value for bid in seen.bids)) if pays else seen.last_bank_pay
     parts = [
@@ -248,7 +248,7 @@ def _bank(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
 
 
 def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Scene | None) -> str:
-    """Draw what each seat has, side by side, with its bot and what is left on its clock."""
+    """Draw the holdings of each seat, side by side, with its bot and its clock."""
     seats = len(seen.seats)
     width = (_WIDTH - 2 * _MARGIN + 8) / seats - 8
     parts = []
@@ -280,13 +280,13 @@ def _panels(seen: YunnanObservation, before: YunnanObservation | None, scene: Sc
 
 
 _NEW, _NEW_HOLDINGS = halo(0, 0, 17), halo(0, 0, 13)
-"""Mark a Merchant that has just come, and the marker of a colour that has gained or spent something."""
+"""The marks of a Merchant that has just come, and of a colour that has gained or spent something."""
 
 
 def _block(has: ColourView, colour: Colour, width: float, *, new: bool, acts: bool) -> str:
-    """Draw what a colour has: money, gifts, what of its pieces is in its reserve and in the supply; marked if that is new.
+    """Draw the holdings of a colour: money, gifts, and its pieces in the reserve and in the supply; changes are marked.
 
-    Of the colour that acts, reserve and supply are spots.
+    For the colour to act, reserve and supply are spots.
     """
     money = f"{short(has.money)} Yuan"
     if has.committed:
@@ -318,7 +318,7 @@ def _block(has: ColourView, colour: Colour, width: float, *, new: bool, acts: bo
 
 @lru_cache(maxsize=16)
 def _heads(step: float) -> str:
-    """Draw what is counted in a panel: the kinds of pieces side by side, and the reserve above the supply."""
+    """Draw the headings of a panel: the kinds of pieces side by side, and the reserve above the supply."""
     kinds = (merchant(None), post(None), bridge(None), teahouse(None), gift())
     parts = [group(66 + step * (at + 0.5), 48, kind, 0.72) for at, kind in enumerate(kinds)]
     parts += [text(6, 79, "reserve", SMALLEST, FADED, fit=58), text(6, 99, "supply", SMALLEST, FADED, fit=58)]

@@ -1,4 +1,4 @@
-"""What an action has changed, as the drawing of Yunnan tells it: in words, and as ways from province to province."""
+"""The changes by an action, for the drawing of Yunnan: in words, and as ways from province to province."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.games.yunnan.observation import YunnanObservation
 
 
 class Walk(NamedTuple):
-    """Merchants of a colour that have gone from a province to another one."""
+    """Merchants of a colour that have gone from one province to another."""
 
     colour: Colour
     start: Province
@@ -22,7 +22,7 @@ class Walk(NamedTuple):
 
 
 def walks(before: YunnanObservation, seen: YunnanObservation) -> list[Walk]:
-    """Return which Merchants have changed their province, as far as they did not come from, or go, elsewhere."""
+    """Return the moves of Merchants from province to province, without arrivals from or departures to other places."""
     found = []
     for colour, old, new in zip(Colour, before.colours, seen.colours, strict=False):
         if old.merchants != new.merchants:
@@ -33,7 +33,7 @@ def walks(before: YunnanObservation, seen: YunnanObservation) -> list[Walk]:
 
 
 def told(board: YunnanBoard, before: YunnanObservation, action: Action, seen: YunnanObservation) -> str:
-    """Return what an action was, and the most important of what followed from it: `bids 7 in the Horse Market`."""
+    """Describe an action and its most important consequences: `bids 7 in the Horse Market`."""
     acted = before.acting_colour
     said = _action(board, before, action) + _followed(board, before, seen)
     two_colours = len(before.seats) < len(before.colours)
@@ -73,7 +73,7 @@ def _from(board: YunnanBoard, source: Place) -> str:
 
 
 def _followed(board: YunnanBoard, before: YunnanObservation, seen: YunnanObservation) -> str:
-    """Return what has followed from the action without a decision."""
+    """Describe the consequences of the action that need no decision."""
     if seen.phase is Phase.OVER:
         return ", and ends the match"
     if seen.turn > before.turn:
@@ -93,7 +93,7 @@ def _followed(board: YunnanBoard, before: YunnanObservation, seen: YunnanObserva
 
 
 def has_other_holdings(before: YunnanObservation, seen: YunnanObservation, colour: Colour) -> bool:
-    """Return whether anything has changed that the panel of a colour shows."""
+    """Return whether the panel of a colour shows a change."""
     old, new = before.colours[colour], seen.colours[colour]
     return (old.money, old.gifts_taken, old.reserve, old.general, old.struct_reserve, old.struct_general) != (
         new.money, new.gifts_taken, new.reserve, new.general, new.struct_reserve, new.struct_general,

@@ -1,4 +1,4 @@
-"""The end of a match of Yunnan: what all points were for, and what decided the places, in a narrow column."""
+"""The end of a match of Yunnan: the sources of all points and the deciding criteria, in a narrow column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from referee.kit.svg import (
 )
 
 _WORDS = 126
-"""How much room the names of the rows take."""
+"""The room for the names of the rows."""
 
 
 def final_table(
@@ -39,17 +39,17 @@ def final_table(
     width: float,
     height: float,
 ) -> str:
-    """Draw the points of each seat by what they are for, the best seat first.
+    """Draw the points of each seat by source, the best seat first.
 
     The table of `referee.kit.scene` needs more width: here five seats stand in a column beside the map.
 
     Args:
         board: the printed numbers.
         seen: the last observation of a match.
-        who: what the names of the seats are: `bot`, for example.
-        seats: for each seat its mark and its name, which a stranger may have written.
-        width: of the table.
-        height: of the table.
+        who: the heading above the names of the seats, such as `bot`.
+        seats: the mark and name of each seat; names are untrusted text.
+        width: the width of the table.
+        height: its height.
     """
     points, decided_by = breakdown(board, seen), criteria(seen)
     ranks = [view.rank for view in seen.seats]

@@ -1,8 +1,8 @@
-"""The land of Yunnan's map, without anything that changes in a match: provinces, borders, gorges, and the Tea-Horse Road.
+"""The constant part of Yunnan's map: provinces, borders, gorges, and the Tea-Horse Road.
 
-Where things are comes from the board (`x` and `y`, in percent of the map). The rest is worked out once for a board:
-each province gets the land that is nearest to it or to its end of a road or bridge, so that every way crosses a border just
-where its gate or bridge stands. What grows there differs from province to province.
+The board determines the places (`x` and `y`, in percent of the map). The rest is computed once per board: each province
+gets the land that is nearest to it or to its end of a road or bridge, so that every way crosses a border just where its
+gate or bridge stands. The vegetation differs from province to province.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from referee.kit.svg import BRASS, box, element, path
 
 MAP_WIDTH, MAP_HEIGHT = 776, 640
 GROUND_WIDTH, GROUND_HEIGHT = 212, 136
-"""The ground of each province, on which its pieces stand."""
+"""The size of each province's ground, on which its pieces stand."""
 LEGEND = (10.0, 462.0, 244.0, 168.0)
-"""Left, top, width and height of what explains the pieces, in a corner of the map."""
+"""Left, top, width and height of the legend, in a corner of the map."""
 _SITE_WIDTH, _SITE_HEIGHT = 124, 76
 
 Point = tuple[float, float]
@@ -41,22 +41,22 @@ class Way(NamedTuple):
         return a * x + b * bend_x + c * to_x, a * y + b * bend_y + c * to_y
 
     def drawn(self) -> str:
-        """Return it in the notation of SVG."""
+        """Return the way in SVG's path notation."""
         (x, y), (bend_x, bend_y), (to_x, to_y) = self
         return f"M{x:.0f} {y:.0f}Q{bend_x:.0f} {bend_y:.0f} {to_x:.0f} {to_y:.0f}"
 
 
 class Land(NamedTuple):
-    """Where everything is on the map of a board, and the picture of it."""
+    """The layout of the map of a board, and its picture."""
 
     centres: tuple[Point, ...]
-    """By province, the middle of its ground."""
+    """By province, the centre of its ground."""
     sites: tuple[Point, ...]
-    """By site, the middle."""
+    """By site, its centre."""
     road: tuple[Way, ...]
     """The ways from each province to the next one on the road."""
     over: tuple[Way, ...]
-    """By site, the way that leads over it."""
+    """By site, the way across it."""
     drawn: str
     """The land as markup."""
 
@@ -85,7 +85,7 @@ def _land(
 
 
 def _inside(x: int, y: int, width: float, height: float) -> Point:
-    """Convert a point of the board file to one of the map, so that what stands there has room."""
+    """Convert a point of the board file to one of the map, with a margin for a piece of this size."""
     half, tall = width / 2 + 10, height / 2 + 10
     return (
         min(max(x * MAP_WIDTH / 100, half), MAP_WIDTH - half),
@@ -99,7 +99,7 @@ def _bent(start: Point, end: Point, much: float) -> Way:
 
 
 def gate_of(way: Way) -> Point:
-    """Return the middle of what can be seen of a way between the grounds of its ends."""
+    """Return the middle of the visible part of a way, between the grounds of its ends."""
     seen = seen_of(way)
     return way.at((seen[0] + seen[-1]) / 2 if seen else 0.5)
 
@@ -118,7 +118,7 @@ def _in_ground(point: Point, centre: Point, more: float = 0) -> bool:
     return abs(point[0] - centre[0]) < GROUND_WIDTH / 2 + more and abs(point[1] - centre[1]) < GROUND_HEIGHT / 2 + more
 
 
-# --- whose land it is -------------------------------------------------------------------------------
+# --- the division of the land -----------------------------------------------------------------------
 
 
 class _Seed(NamedTuple):
@@ -157,7 +157,7 @@ class _Side(NamedTuple):
 
 
 def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
-    """Return the sides of the land that is nearer to a seed than to the others."""
+    """Return the sides of the land that is nearer to one seed than to all others."""
     corners = [(0.0, 0.0), (float(MAP_WIDTH), 0.0), (float(MAP_WIDTH), float(MAP_HEIGHT)), (0.0, float(MAP_HEIGHT))]
     sides = [_Side(start, end, -1) for start, end in zip(corners, [*corners[1:], corners[0]], strict=True)]
     for other in seeds:
@@ -178,9 +178,7 @@ def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
                 if first <= 0:
                     leaving = len(kept)
                 kept.append(side._replace(end=crossing) if first <= 0 else side._replace(start=crossing))
-        if (
-            leaving >= 0
-        ):  # the new side leads from where the outline leaves the land that is nearer to where it comes back
+        if leaving >= 0:  # the new side joins the points where the outline leaves the nearer land and returns to it
             back = kept[(leaving + 1) % len(kept)].start
             kept.insert(leaving + 1, _Side(kept[leaving].end, back, other.province))
         sides = kept
@@ -188,14 +186,14 @@ def _cell(seeds: list[_Seed], own: _Seed) -> list[_Side]:
 
 
 def _winding(start: Point, end: Point) -> list[Point]:
-    """Return points from start to end (the start left out), moved from the straight line as the land has it at each place."""
+    """Return points from start (left out) to end, displaced from the straight line like the land around them."""
     (x, y), (to_x, to_y) = start, end
     steps = max(1, round(hypot(to_x - x, to_y - y) / 10))
     return [_moved(x + (to_x - x) * step / steps, y + (to_y - y) * step / steps) for step in range(1, steps + 1)]
 
 
 def _moved(x: float, y: float) -> Point:
-    """Move a point a little; near points move alike, and those at the frame not at all."""
+    """Displace a point a little; near points move alike, and points at the frame do not move."""
     much = min(x, y, MAP_WIDTH - x, MAP_HEIGHT - y, 24) / 24
     return (
         x + much * (6 * sin(0.047 * y + 1.3) + 4 * sin(0.1 * y + 0.06 * x)),
@@ -204,7 +202,7 @@ def _moved(x: float, y: float) -> Point:
 
 
 def _lines(points: list[Point]) -> str:
-    """Write a line through points: where it begins and, much shorter than places on the map, the steps from there."""
+    """Write a line through points as its start and relative steps, which are much shorter than absolute places."""
     (x, y), *others = [(round(x), round(y)) for x, y in points]
     steps = []
     for to_x, to_y in others:
@@ -214,7 +212,7 @@ def _lines(points: list[Point]) -> str:
     return f"{round(points[0][0])} {round(points[0][1])}" + (f"l{' '.join(steps)}".replace(" -", "-") if steps else "")
 
 
-# --- the picture of it --------------------------------------------------------------------------------
+# --- the picture --------------------------------------------------------------------------------------
 
 _FILLS = ("#43522f", "#2a4a35", "#3a4d2c", "#463d2c", "#33404f", "#4a472c")
 _GROWTH = ("#86a55c", "#67a075", "#8aac62", "#a08f66", "#9fb4c6", "#ada264")
@@ -228,7 +226,7 @@ _GLYPHS = (
     (-14, 10, "l13-22l13 22m-18-13l4 4l3-3l3 4"),  # peaks with snow
     (-13, 5, "q3-6 1-11m3 11q0-8 3-12m3 12q0-6 4-9m-14 13h22"),  # grass
 )
-"""What grows or stands in each province: from where it is put to where its line begins, and the line."""
+"""The glyph of each province: the offset to the beginning of its line, and the line."""
 
 
 def _drawn(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> str:
@@ -274,7 +272,7 @@ def _drawn(land: Land, bridge_sites: tuple[tuple[Province, Province], ...]) -> s
 
 
 def _growth(land: Land, seeds: list[_Seed]) -> list[str]:
-    """Return the glyphs of each province, where there is nothing else."""
+    """Return the glyphs of each province, in its empty areas."""
     along = [way.at(step / 16) for way in (*land.road, *land.over) for step in range(17)]
     found = [""] * len(Province)
     for x, y in _scattered():
@@ -295,7 +293,7 @@ def _growth(land: Land, seeds: list[_Seed]) -> list[str]:
 
 
 def _scattered() -> Iterator[Point]:
-    """Yield points all over the map, in rows but not in line."""
+    """Yield points all over the map, in slightly irregular rows."""
     for row in range(22, MAP_HEIGHT - 12, 34):
         for column in range(24, MAP_WIDTH - 20, 42):
             yield column + 8 * sin(row * 1.7 + column), row + 7 * sin(column * 2.3)

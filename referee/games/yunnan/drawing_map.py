@@ -1,4 +1,4 @@
-"""The map of Yunnan: on the land, what stands in each province and on each bridge site."""
+"""The map of Yunnan: the pieces in each province and on each bridge site."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ from referee.kit.svg import (
 
 _SIGN = 156
 _ROWS = (49, 84, 118)
-"""Where in its ground a province's Merchants, its Posts and Teahouse, and its gifts and Horses stand."""
+"""The rows in a province's ground: Merchants; Posts and Teahouse; gifts and Horses."""
 
 
 def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, before: YunnanObservation | None) -> str:
-    """Draw the map, 776 wide and 640 high, with marks on all that is not as it was before.
+    """Draw the map, 776 wide and 640 high, with marks on all changes.
 
     Args:
         board: the printed numbers.
-        seen: what there is to see.
-        reach: what the colour that travels reaches, if one does: its route is drawn.
-        before: what there was to see before the last action, if that is known.
+        seen: the observation.
+        reach: the reach of the travelling colour, if there is one; its route is drawn.
+        before: the observation before the last action, if known.
     """
     land = land_of(board)
     below, above = _still(board)
@@ -85,7 +85,7 @@ def draw_map(board: YunnanBoard, seen: YunnanObservation, reach: Reach | None, b
 
 @lru_cache(maxsize=8)
 def _still(board: YunnanBoard) -> tuple[str, str]:
-    """Return what is the same in all pictures of a board: what is below the routes, and what is above them."""
+    """Return the constant parts of all pictures of a board: those below the routes, and those above them."""
     land = land_of(board)
     below = [land.drawn]
     for way in land.over:
@@ -99,7 +99,7 @@ def _still(board: YunnanBoard) -> tuple[str, str]:
 
 
 def _ground(board: YunnanBoard, province: Province) -> str:
-    """Draw a province's name, and what a Merchant and a Post earn there."""
+    """Draw a province's name, and the income of a Merchant and a Post there."""
     parts = [
         box(
             *(0, 0, GROUND_WIDTH, GROUND_HEIGHT, NIGHT, BRASS, 1, 7),
@@ -118,7 +118,7 @@ def _ground(board: YunnanBoard, province: Province) -> str:
 
 
 def _route(board: YunnanBoard, seen: YunnanObservation, reach: Reach) -> str:
-    """Draw the connected route of the colour that travels, over the road and its own bridges (Y5.10)."""
+    """Draw the connected route of the travelling colour, over the road and its own bridges (Y5.10)."""
     acting = seen.acting_colour
     if acting is None:
         return ""
@@ -153,7 +153,7 @@ def _site(seen: YunnanObservation, site: Site, before: YunnanObservation | None,
 
 
 def _inspected(seen: YunnanObservation) -> bool:
-    """Return whether the inspector has been somewhere in this turn; else it stands in its corner."""
+    """Return whether the inspector has visited a province in this turn; otherwise it stands in its corner."""
     return seen.phase in (Phase.CONVERT, Phase.OVER) and seen.last_inspector is not None
 
 
@@ -164,7 +164,7 @@ def _province(
     reach: Reach | None,
     before: YunnanObservation | None,
 ) -> str:
-    """Draw what stands in a province, and what is special about it now."""
+    """Draw the pieces in a province, and special facts about it."""
     parts = []
     if seen.pending_displace is province:
         parts.append(_sign(merchant(None), "displace?", LAMP))
@@ -211,18 +211,18 @@ def _province(
 
 
 _NEW = halo(0, 0, 17)
-"""Marks a piece that has just come or changed."""
+"""The mark of a piece that has just come or changed."""
 _NEW_GIFT = halo(0, 0, 13)
-"""Marks gifts that were just taken; their number stands close by."""
+"""The mark of gifts that were just taken; their number stands close by."""
 
 
 def _marked(piece: str, new: bool) -> str:
-    """Mark a piece if it has just come or changed; the mark lies below its number."""
+    """Mark a new or changed piece; the mark lies below its number."""
     return _NEW + piece if new else piece
 
 
 def _in_a_row(pieces: list[tuple[str, int]], y: float, room: float) -> str:
-    """Draw pieces of some widths from the left of a ground, smaller if they would take more room."""
+    """Draw pieces of given widths from the left of a ground, scaled down if they need more room."""
     total = sum(width for _, width in pieces)
     scale = min(1, room / max(total, 1))
     x, parts = 4.0, []
@@ -269,7 +269,7 @@ def _journeys(board: YunnanBoard, before: YunnanObservation, seen: YunnanObserva
 
 
 def _leg(way: Way, *, outwards: bool) -> str:
-    """Draw an arrow over what can be seen of a way between its two provinces."""
+    """Draw an arrow over the visible part of a way between its two provinces."""
     shares = seen_of(way)
     if len(shares) < 2:
         return ""

@@ -1,6 +1,6 @@
-"""The pieces of Yunnan, as SVG elements (`referee/kit/svg.py`): each kind has a shape, and each piece its colour's letter.
+"""The pieces of Yunnan, as SVG elements (`referee/kit/svg.py`): a shape for each kind, and a letter for each colour.
 
-All are drawn around (0, 0); `pieces_of` draws them, and the functions after it say where one stands.
+All are drawn around (0, 0); `pieces_of` defines them, and the functions after it place them.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ FILLS = {
     Colour.YELLOW: "#f0c23c",
     Colour.VIOLET: "#c48ae0",
 }
-"""The colour of each colour's pieces."""
+"""The colour value of each colour's pieces."""
 LETTERS = {colour: colour.name[0] for colour in Colour}
-"""What stands on each piece, so that hues need not be told apart."""
+"""The letter on each piece, so that nobody has to tell hues apart."""
 COLOUR_NAMES = {colour: colour.name.lower() for colour in Colour}
-"""What people call each colour."""
+"""The name of each colour."""
 
 _PAGODA = "M-9-9q7-2 9-9q2 7 9 9l-2 2h-2v3h1q2 4 11 6l-3 3h-2v13h-24v-13h-2l-3-3q9-2 11-6h1v-3h-2z"
 _ARCH = "M-20 13v-9q6-17 20-17t20 17v9h-7q-3-9-13-9t-13 9z"
@@ -49,7 +49,7 @@ _ARCH = "M-20 13v-9q6-17 20-17t20 17v9h-7q-3-9-13-9t-13 9z"
 
 @lru_cache(maxsize=8)
 def pieces_of(colours: tuple[Colour, ...]) -> str:
-    """Define the pieces of these colours, and those of no colour."""
+    """Define the pieces of these colours, and the neutral ones."""
     drawn = {}
     for colour in (None, *colours):
         fill, name = (PARCHMENT, "any") if colour is None else (FILLS[colour], COLOUR_NAMES[colour])
@@ -105,9 +105,9 @@ def _of(kind: str, colour: Colour | None) -> str:
 
 
 def merchant(colour: Colour | None, count: int = 1, *, waiting: bool = False) -> str:
-    """Draw Merchants of a colour, 32 wide and 34 high, the number beside the hat; in a frame if they may still journey.
+    """Draw Merchants of a colour, 32 wide and 34 high, with the number beside the hat, framed if they may journey.
 
-    Without a colour it is the sign of all Merchants.
+    Without a colour it is the symbol of all Merchants.
     """
     drawn = box(-16, -19, 35, 38, "none", LAMP, 2, 6, stroke_dasharray="5 3") if waiting else ""
     drawn += _of("merchant", colour)
@@ -122,12 +122,12 @@ def post(colour: Colour | None, count: int = 1) -> str:
 
 
 def teahouse(colour: Colour | None) -> str:
-    """Draw a Teahouse of a colour, 34 wide and 36 high: a pagoda; without a colour, the sign of all."""
+    """Draw a Teahouse of a colour, 34 wide and 36 high: a pagoda; without a colour, the symbol of all."""
     return _of("teahouse", colour)
 
 
 def bridge(colour: Colour | None) -> str:
-    """Draw a Bridge of a colour, 40 wide and 26 high: an arch; without a colour, the sign of all."""
+    """Draw a Bridge of a colour, 40 wide and 26 high: an arch; without a colour, the symbol of all."""
     return _of("bridge", colour)
 
 
@@ -148,7 +148,7 @@ def gift() -> str:
 
 
 def inspector() -> str:
-    """Draw the inspector, 40 wide and 36 high: an official in a winged hat, of no colour."""
+    """Draw the inspector, 40 wide and 36 high: an official in a winged hat, in a neutral colour."""
     return piece("yu-inspector", 0, 0)
 
 
@@ -158,7 +158,7 @@ def marker(colour: Colour) -> str:
 
 
 def gate() -> str:
-    """Draw the gate of a border that the road crosses, 30 wide and 26 high."""
+    """Draw the gate where the road crosses a border, 30 wide and 26 high."""
     return piece("yu-gate", 0, 0)
 
 
@@ -168,13 +168,13 @@ def lock() -> str:
 
 
 def broken() -> str:
-    """Draw the sign of a route that is broken off, 30 wide and 14 high: two ends of a chain."""
+    """Draw the sign of an interrupted route, 30 wide and 14 high: two ends of a chain."""
     return piece("yu-broken", 0, 0)
 
 
 @lru_cache(maxsize=100)
 def space(name: str, value: int, *, small: bool) -> str:
-    """Draw a space for a Merchant, 34 wide and 54 high, round if it can be outbid, with what it costs; `name` is its spot."""
+    """Draw a space for a Merchant, 34 wide and 54 high, with its price; it is round if it can be outbid."""
     if small:
         outline = box(-17, -27, 34, 54, "none", FADED, 1.2, 17, stroke_dasharray="4 3", data_spot=name)
     else:
@@ -183,7 +183,7 @@ def space(name: str, value: int, *, small: bool) -> str:
 
 
 def legend() -> str:
-    """Draw every kind of piece and mark and what it is, 244 wide and 168 high."""
+    """Draw every kind of piece and mark with its meaning, 244 wide and 168 high."""
     meanings = (
         (merchant(None), "Merchant", 0.72),
         (merchant(None, waiting=True), "may journey", 0.68),

@@ -1,4 +1,4 @@
-"""The tracks of Yunnan: the two orders, the levels, and the score with what the bank pays and what is earned."""
+"""The tracks of Yunnan: the two orders, the levels, and the score with the bank's payments and the incomes."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from referee.kit.svg import (
 
 ORDERS_HEIGHT, LEVELS_HEIGHT, SCORE_HEIGHT = 128, 92, 108
 _NEW = halo(0, 0, 13)
-"""Marks a marker that has just moved."""
+"""The mark of a marker that has just moved."""
 _GREEN, _BROWN = ("#3c5a3d", "#22331f"), ("#6a4f2e", "#33261a")
 
 
 def orders(seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
-    """Draw the order tracks, first to act on the left: who has passed, used the bank or is done, who is to act and who just did."""
+    """Draw the order tracks, first to act on the left, with the state of each colour."""
     parts = [box(0, 0, width, ORDERS_HEIGHT)]
     in_auction = seen.phase in (Phase.AUCTION, Phase.YARD)
     for row, (name, order, shades) in enumerate(
@@ -85,7 +85,7 @@ def _note(seen: YunnanObservation, row: int, colour: Colour, place: int) -> str:
 
 
 def levels(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
-    """Draw the tracks of border passes and of influence, with what each level is worth at the end."""
+    """Draw the tracks of border passes and of influence, with the value of each level at the end."""
     half = (width - 8) / 2
     old = seen if before is None else before
     passes = [
@@ -101,7 +101,7 @@ def levels(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservatio
 
 
 def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[tuple[int, bool]], width: float) -> str:
-    """Draw a track; of each colour it is known which level it has reached, and whether just now."""
+    """Draw a track; `reached` has each colour's level, and whether it has just reached it."""
     step = (width - 8) / len(worth)
     parts = [
         box(0, 0, width, LEVELS_HEIGHT),
@@ -130,23 +130,23 @@ def _level_track(name: str, first: int, worth: Sequence[int], reached: Sequence[
 
 _AXIS, _BAND, _BAND_HEIGHT = 154, 42, 24
 _FURTHEST = 300
-"""What is worth more, or less, stands at the end of the track."""
+"""Scores beyond this stand at the end of the track."""
 
 
 class _Axis(NamedTuple):
-    """The track: which points it shows, and how wide."""
+    """The track: its range of points, and its width."""
 
     low: int
     high: int
     width: float
 
     def at(self, points: int) -> float:
-        """Return where points are; what is beyond an end is at it."""
+        """Return the place of a score; a score beyond an end is at that end."""
         return _AXIS + (min(max(points, self.low), self.high) - self.low) * self.width / (self.high - self.low)
 
 
 class _Pin(NamedTuple):
-    """Something to be shown at its place beside the track: its colours, what is written, and whether it has just come there."""
+    """A label at its place beside the track: its colours, its text, and whether it has just come there."""
 
     points: int
     colours: Sequence[Colour]
@@ -155,12 +155,12 @@ class _Pin(NamedTuple):
 
     @property
     def wide(self) -> float:
-        """How much room it takes."""
+        """The width that it needs."""
         return 20 * len(self.colours) + width_of(self.words) * 16 + 10
 
 
 def score(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation | None, width: float) -> str:
-    """Draw the score track: the seats above it, in it what the bank pays left and right, below it incomes or all bids together."""
+    """Draw the score track with the bank's payments; the seats above it, incomes or the total of all bids below it."""
     over = seen.phase is Phase.OVER
     all_points = [points for view in seen.seats for points in ((view.vp, view.score) if over else (view.vp,))]
     low = min(0, 10 * (max(min(all_points), -_FURTHEST) // 10))
@@ -191,7 +191,7 @@ def score(board: YunnanBoard, seen: YunnanObservation, before: YunnanObservation
 
 @lru_cache(maxsize=100)
 def _sectors(board: YunnanBoard, axis: _Axis) -> str:
-    """Draw the track, shaded by what the bank pays."""
+    """Draw the track, shaded by the bank's payments."""
     rows = [row for row in board.bank if row[0] < axis.high]
     parts = []
     for at, (start, pays_left, pays_right) in enumerate(rows):
@@ -210,7 +210,7 @@ def _sectors(board: YunnanBoard, axis: _Axis) -> str:
 
 
 def _below(board: YunnanBoard, seen: YunnanObservation) -> tuple[str, list[_Pin]]:
-    """Return what is shown below the track in this phase, and what it is called."""
+    """Return the heading and the pins below the track in this phase."""
     if seen.phase is Phase.OVER:
         final = [_Pin(view.score, colours_of(seen, seat), str(view.score)) for seat, view in enumerate(seen.seats)]
         return "in the end", final

@@ -1,4 +1,4 @@
-"""What the drawing of Yunnan says in words: phases, buildings, what is to be done, and all that there is to see."""
+"""The text of the drawing of Yunnan: phases, buildings, the open decision, and a description of the picture."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PHASES = {
     Phase.CONVERT: "Convert income into victory points",
     Phase.OVER: "The match is over",
 }
-"""What whoever is to act does in each phase."""
+"""The activity of the colour to act in each phase."""
 BUILDINGS = {
     Building.SCHOOL: ("School of Merchants", "a Merchant more"),
     Building.CUSTOMS: ("Customs Office", "a border pass more"),
@@ -31,11 +31,11 @@ BUILDINGS = {
     Building.DRAGON: ("House of the Dragon", "a dragon head more"),
     Building.YARD: ("Construction Yard", "Post, Bridge, Teahouse"),
 }
-"""The name of each building, and what it gives."""
+"""The name and the effect of each building."""
 
 
 def reach_of(board: YunnanBoard, has: ColourView) -> Reach:
-    """Return where a colour has a connected route to, and the gaps on the ways to the others."""
+    """Return a colour's connected provinces, and the gaps on the ways to the others."""
     bridges = sum(1 << site for site in has.bridges)
     there = zip(Province, has.merchants, has.posts, strict=True)
     present = sum(1 << province for province, merchants, posts in there if merchants or posts)
@@ -43,7 +43,7 @@ def reach_of(board: YunnanBoard, has: ColourView) -> Reach:
 
 
 def expected(board: YunnanBoard, seen: YunnanObservation) -> list[Earnings]:
-    """Return what each colour would earn, were incomes worked out now."""
+    """Return the earnings of each colour if incomes were computed now."""
     return [earnings(board, reach_of(board, has), has.merchants, has.posts) for has in seen.colours]
 
 
@@ -53,20 +53,20 @@ def colours_of(seen: YunnanObservation, seat: Seat) -> list[Colour]:
 
 
 def name_of(board: YunnanBoard, province: int) -> str:
-    """Return the name of a province, without what could break a line."""
+    """Return the name of a province, without characters that could break a line."""
     return printable(board.province_names[province])
 
 
 def named(names: Sequence[str]) -> str:
-    """Return names one after another, or that there are none."""
+    """Join names, or return `none`."""
     return ", ".join(names) or "none"
 
 
-# --- what is to be done ---------------------------------------------------------------------------------
+# --- the open decision ----------------------------------------------------------------------------------
 
 
 def notes(board: YunnanBoard, seen: YunnanObservation) -> list[str]:
-    """Return what whoever is to act can go by."""
+    """Return facts that help the colour to act to decide."""
     if seen.acting_colour is None:
         return []
     has = seen.colours[seen.acting_colour]
@@ -109,17 +109,17 @@ def _only_from_provinces(board: YunnanBoard, has: ColourView) -> str:
 
 
 def _made_of(earned: Earnings) -> str:
-    """Return what an income is made of: `Merchants 24, Posts 3, transport −6`."""
+    """Return the parts of an income: `Merchants 24, Posts 3, transport −6`."""
     said = [f"Merchants {earned.merchants}"]
     said += [f"Posts {earned.posts}"] * bool(earned.posts) + [f"transport −{earned.transport}"] * bool(earned.transport)
     return ", ".join(said)
 
 
-# --- what there is to see -------------------------------------------------------------------------------
+# --- the picture ----------------------------------------------------------------------------------------
 
 
 def described(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Return the picture for those who hear it."""
+    """Describe the picture in words, for screen readers."""
     said = [f"Turn {seen.turn}", PHASES[seen.phase], *_who(seen), *notes(board, seen)]
     for seat, (view, points) in enumerate(zip(seen.seats, breakdown(board, seen), strict=True)):
         ended = f"place {view.rank}" if seen.phase is Phase.OVER else f"{view.score} were it to end now"
@@ -175,7 +175,7 @@ def _colour(board: YunnanBoard, seen: YunnanObservation, colour: Colour, has: Co
 
 
 def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
-    """Say where the inspector is, or was last."""
+    """Describe the place of the inspector, present or last."""
     if seen.last_inspector is None:
         return "The inspector is in its corner"
     banned = "nobody" if seen.last_banned is None else COLOUR_NAMES[seen.last_banned]
@@ -184,7 +184,7 @@ def inspector_in_words(board: YunnanBoard, seen: YunnanObservation) -> str:
 
 
 def bank_in_words(seen: YunnanObservation) -> str:
-    """Say what was bid when the bank last paid, and what it paid."""
+    """Describe the bids at the bank's last payment, and the payment."""
     if seen.phase is Phase.AUCTION and seen.turn == 1:
         return "The bank has not paid yet"
     left, right = seen.last_bank_pay

@@ -1,4 +1,4 @@
-"""The things that the rules name, each in the order of the data (RULES.md, section 1)."""
+"""The names in the rules, each in the order of the data (RULES.md, section 1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Colour(IntEnum):
-    """The sets of pieces. With 3 to 5 seats a seat's colour has its number."""
+    """The colours of the sets of pieces. With 3 to 5 seats, a seat's colour has its number."""
 
     RED = 0
     BLUE = 1
@@ -27,7 +27,7 @@ class Province(IntEnum):
 
 
 class Place(IntEnum):
-    """The personal reserve, or an outer province, which has the number it has in `Province`."""
+    """The personal reserve, or an outer province with the same number as in `Province`."""
 
     RESERVE = 0
     YUN = 1
@@ -55,7 +55,7 @@ class Space(IntEnum):
 
 
 class Structure(IntEnum):
-    """What the Construction Yard gives."""
+    """The structures from the Construction Yard."""
 
     POST = 0
     BRIDGE = 1
@@ -63,7 +63,7 @@ class Structure(IntEnum):
 
 
 class Site(IntEnum):
-    """Where a bridge can be built (1.2)."""
+    """The sites for bridges (1.2)."""
 
     B0 = 0
     B1 = 1
@@ -72,7 +72,7 @@ class Site(IntEnum):
 
 
 class Phase(IntEnum):
-    """Which decision is open."""
+    """The open decision."""
 
     AUCTION = 0
     """Placing a Merchant, or passing (Y2)."""

@@ -1,4 +1,4 @@
-"""What a seat may know (RULES.md, section 2): everything."""
+"""The knowledge of a seat (RULES.md, section 2): everything."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Bidder(NamedTuple):
 
 
 class ColourView(NamedTuple):
-    """What a colour has."""
+    """The holdings of a colour."""
 
     owner: Seat
     money: int
@@ -49,7 +49,7 @@ class ColourView(NamedTuple):
 
 
 class SeatView(NamedTuple):
-    """What a seat has."""
+    """The holdings of a seat."""
 
     vp: int
     score: int
@@ -59,7 +59,7 @@ class SeatView(NamedTuple):
 
 
 class ProvinceView(NamedTuple):
-    """What a province has, besides what the colours have there."""
+    """The contents of a province, apart from the colours' pieces there."""
 
     gifts: int
     teahouse: Colour | None
@@ -67,7 +67,7 @@ class ProvinceView(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class YunnanObservation(Observation):
-    """The fields are those of the message `Observation` in yunnan.proto, which describes each."""
+    """An observation. The fields are those of the message `Observation` in yunnan.proto, which describes each."""
 
     viewer: Seat | None
     turn: int
@@ -94,7 +94,7 @@ class YunnanObservation(Observation):
 
 
 def observe(table: Table, viewer: Seat | None) -> YunnanObservation:
-    """Return what a seat, or a spectator (`None`), may know."""
+    """Return the observation of a seat, or of a spectator (`None`)."""
     spaces = table.board.bid_spaces
     travelling = table.phase in (Phase.TRAVEL, Phase.DISPLACE)
     return YunnanObservation(
@@ -161,7 +161,7 @@ def _colour_view(table: Table, colour: int, committed: int) -> ColourView:
 
 
 def restore(table: Table, seen: YunnanObservation) -> None:
-    """Fill an empty table with what was observed: the inverse of `observe`."""
+    """Fill an empty table from an observation; the inverse of `observe`."""
     table.turn = seen.turn
     table.phase = seen.phase
     table.auction_order = [int(colour) for colour in seen.auction_order]

@@ -1,4 +1,4 @@
-"""Positions: a table as JSON with the names of RULES.md, section 2. `problems.py` says what is wrong with one."""
+"""Positions: a table as JSON with the names of RULES.md, section 2. `problems.py` checks them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST = 100_000  # bounds every number of a position
 
 
 def to_json(table: Table) -> JsonObject:
-    """Return the position as `read` reads it, with every entry, also those that a person may leave out."""
+    """Return the whole position in the format of `read`, including entries that a person may leave out."""
     colours = range(table.colours)
     data: JsonObject = {
         "turn": table.turn,
@@ -95,8 +95,9 @@ def _colours_in(bits: int) -> list[str]:
 def read(table: Table, document: Document) -> None:
     """Fill an empty table from a position.
 
-    What the rest implies may be left out: the travel order before 2e, the supplies, a travel turn that has just begun,
-    incomes to be converted. So may levels and gifts that are as at the start of a match, and whatever is empty.
+    A position may leave out everything that the rest implies: the travel order before 2e, the supplies, a travel turn
+    that has just begun, incomes to be converted. It may also leave out levels and gifts as at the start of a match, and
+    empty entries.
     """
     board, colours = table.board, table.colours
     known = {name: colour for name, colour in _COLOURS.items() if colour < colours}
@@ -228,7 +229,7 @@ def _counts(
 
 
 def incomes(table: Table) -> list[int]:
-    """Return what each colour has still to convert, in Yuan (Y8.1)."""
+    """Return the Yuan that each colour has still to convert (Y8.1)."""
     waiting = table.travel_order if table.phase is Phase.CONVERT else []
     if table.acting_colour in waiting:
         waiting = waiting[waiting.index(table.acting_colour) :]

@@ -1,7 +1,7 @@
-"""What can be wrong with a position, by the numbers of RULES.md: invariants of section 9 (`I7`), rules of section 4 (`Y2.6`).
+"""Checks of a position, with numbers of RULES.md: invariants of section 9 (`I7`), rules of section 4 (`Y2.6`).
 
-Everything that a single position can show is checked, so that whatever passes can be played to its end.
-What only the course of a match can show (I5, I9, I12) is not.
+They cover everything that a single position can show, so that any position that passes can be played to its end.
+They do not cover facts that only the course of a match can show (I5, I9, I12).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _STRUCTURES = tuple(structure.name.lower() for structure in Structure)
 
 
 def problems(table: Table) -> list[str]:
-    """Return every broken invariant and rule, a line each, with its number."""
+    """Return every broken invariant and rule, one per line, with its number."""
     found: list[str] = []
     for colour in range(table.colours):
         found += _colour_problems(table, colour)
@@ -99,7 +99,8 @@ def _order_problems(table: Table) -> list[str]:
         if table.travel_order != table.auction_order[::-1]:
             found.append("I13: until the incomes are noted, travel_order is the reverse of auction_order")
     else:
-        # The old travel order was the reverse of auction_order, so of equal incomes the first in auction_order leads.
+        # The old travel order was the reverse of auction_order, so among equal incomes the first in auction_order
+        # leads.
         order = sorted(table.auction_order, key=lambda colour: -scoring.income(table, colour))
         if table.travel_order != order:
             names = ", ".join(_COLOURS[colour] for colour in order)
@@ -122,7 +123,7 @@ def _last_turn_problems(table: Table) -> list[str]:
 
 
 def _phase_problems(table: Table) -> list[str]:
-    """Return what belongs to another phase."""
+    """Return entries that belong to another phase."""
     found: list[str] = []
     phase = table.phase
     if phase is not Phase.AUCTION:

@@ -1,7 +1,8 @@
 """Ways over the map: distances, connected routes and gaps (RULES.md, section 2).
 
-A set of provinces or of own bridges is an integer with the bits of its members.
-Each answer is worked out once for a set of bridges and a set of provinces with presence, and kept: there are 16 times 64.
+A set of provinces or of own bridges is an integer with one bit per member.
+Each result is computed once for a set of bridges and a set of provinces with presence, and cached: there are 16 times
+64.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ _MANY = len(Province)
 
 
 class Reach(NamedTuple):
-    """What a colour's presence makes of its provinces."""
+    """The consequences of a colour's presence in its provinces."""
 
     connected: int
     """The provinces with a connected route from Pu'er, as bits (Y5.10)."""
@@ -24,7 +25,7 @@ class Reach(NamedTuple):
 
 
 class Routes:
-    """The ways over a map with some bridge sites. Use `routes_of`: it makes each map once."""
+    """The ways over a map with these bridge sites. Use `routes_of`: it makes each map once."""
 
     def __init__(self, sites: tuple[tuple[Province, Province], ...]) -> None:
         self.site_needs = tuple(max(ends) for ends in sites)
@@ -35,7 +36,7 @@ class Routes:
         self._reaches: dict[tuple[int, int], Reach] = {}
 
     def reach(self, bridges: int, present: int) -> Reach:
-        """Return what a colour reaches with some bridges and presence in some provinces."""
+        """Return the reach of a colour with these bridges and presence in these provinces."""
         found = self._reaches.get((bridges, present))
         if found is None:
             found = self._reaches[bridges, present] = self._reach(bridges, present)
@@ -66,7 +67,7 @@ class Routes:
         neighbours = self._neighbours(bridges)
         gaps = [0] + [_MANY] * (len(Province) - 1)
         waiting = [0]
-        while waiting:  # a shorter way is followed up again; with six provinces that is quick enough
+        while waiting:  # a shorter way is followed again; with six provinces that is fast enough
             here = waiting.pop()
             cost = gaps[here] + (0 if here == Province.PUE or present >> here & 1 else 1)  # R40
             for there in neighbours[here]:

@@ -1,7 +1,8 @@
-"""The rules of play (RULES.md, sections 3 and 4): set-up, legal actions, and what an action does.
+"""The rules of play (RULES.md, sections 3 and 4): set-up, legal actions, and the effects of actions.
 
-`turns.py` has what follows without a decision. One function lists the actions of each phase, one plays each kind of action.
-The list and the checks of the playing functions say the same twice: the list is for choosing, the checks name the rule.
+`turns.py` has the consequences without a decision. One function lists the actions of each phase, another plays each
+kind of action. The lists and the checks in the playing functions state the same rules twice: the lists serve for
+choosing, the checks name the broken rule.
 """
 
 from __future__ import annotations
@@ -60,12 +61,12 @@ def _alternating(chance: Chance) -> list[int]:
 
 
 def legal_actions(table: Table) -> list[Action]:
-    """List all legal actions of the colour whose turn it is, in the order of the table of section 5."""
+    """Return all legal actions of the colour to act, in the order of the table of section 5."""
     return _LEGAL[table.phase](table)
 
 
 def _sources(table: Table, colour: int) -> list[int]:
-    """Return where a Merchant can be taken from, as numbers of `Place` (Y2.2)."""
+    """Return the possible origins of a Merchant, as numbers of `Place` (Y2.2)."""
     if table.reserve[colour]:
         return [Place.RESERVE]
     return [province for province, count in enumerate(table.merchants[colour]) if count and province]
@@ -111,7 +112,7 @@ def _limit(table: Table, colour: int) -> int:
 
 
 def is_exhausted(table: Table, colour: int, building: int) -> bool:
-    """Tell whether a building has nothing more to give to a colour (1.3)."""
+    """Return whether a building has nothing more to give to a colour (1.3)."""
     if building == SCHOOL:
         return not table.general[colour]
     if building == CUSTOMS:
@@ -189,7 +190,7 @@ _LEGAL: dict[Phase, Callable[[Table], list[Action]]] = {
 
 
 def apply(table: Table, seat: Seat, action: Action) -> None:
-    """Play an action as `referee.game.State.apply` says. After set-up nothing is drawn."""
+    """Play an action; see `referee.game.State.apply`. Nothing is drawn after set-up."""
     play = _PLAY.get(type(action))
     if play is None:
         raise IllegalAction(f"{action!r} is not an action of yunnan")
@@ -433,7 +434,7 @@ _PLAY: dict[type[Action], Callable[[Table, Any], None]] = {
 
 
 def default_action(table: Table) -> Action:
-    """Return what the rules play for a seat that is out of the match or out of time (section 5)."""
+    """Return the action for a seat that is out of the match or out of time (section 5)."""
     if table.phase is AUCTION:
         return act.PASS
     if table.phase is YARD:

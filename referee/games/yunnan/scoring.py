@@ -11,23 +11,23 @@ from referee.games.yunnan.table import Table
 
 
 class Earnings(NamedTuple):
-    """What a colour's income is made of, in Yuan (Y8)."""
+    """The parts of a colour's income, in Yuan (Y8)."""
 
     merchants: int
-    """What its Merchants earn."""
+    """The income of its Merchants."""
     posts: int
-    """What its connected Posts earn."""
+    """The income of its connected Posts."""
     transport: int
-    """What transport to unconnected Merchants costs."""
+    """The cost of transport to unconnected Merchants."""
 
     @property
     def income(self) -> int:
-        """What is left."""
+        """The income after the cost of transport."""
         return self.merchants + self.posts - self.transport
 
 
 def earnings(board: YunnanBoard, reach: Reach, merchants: Sequence[int], posts: Sequence[int]) -> Earnings:
-    """Return what a colour earns with Merchants and Posts in some provinces (Y8)."""
+    """Return the earnings of a colour with Merchants and Posts in these provinces (Y8)."""
     connected, gaps = reach
     sold, from_posts, transport = 0, 0, 0
     for province, count in enumerate(merchants):
@@ -42,12 +42,12 @@ def earnings(board: YunnanBoard, reach: Reach, merchants: Sequence[int], posts: 
 
 
 def income(table: Table, colour: int) -> int:
-    """Return what a colour's Merchants and connected Posts earn, less the cost of transport (Y8)."""
+    """Return the income of a colour: of its Merchants and connected Posts, less the cost of transport (Y8)."""
     return earnings(table.board, table.reach(colour), table.merchants[colour], table.posts[colour]).income
 
 
 def tea(table: Table) -> list[int]:
-    """Return what each province earns for all colours together, without the cost of transport (Y6.1)."""
+    """Return the income of all colours together in each province, without the cost of transport (Y6.1)."""
     board = table.board
     total = [0] * len(table.gifts)
     for colour in range(table.colours):
@@ -61,7 +61,7 @@ def tea(table: Table) -> list[int]:
 
 
 def scores(table: Table) -> list[int]:
-    """Return the final score of each seat, were the match to end now (section 6)."""
+    """Return the final score of each seat if the match ended now (section 6)."""
     board = table.board
     totals = list(table.vp)
     money = [0] * table.setup.seats
@@ -77,7 +77,7 @@ def scores(table: Table) -> list[int]:
 
 
 def ranks(table: Table) -> list[int]:
-    """Rank the seats by score, then influence, then place on the travel track (section 6); no tie remains."""
+    """Rank the seats by score, then influence, then place on the travel track (section 6); no ties remain."""
     results = [[score, 0, -table.colours] for score in scores(table)]
     for colour, seat in enumerate(table.owner):
         results[seat][1] += table.influence[colour]  # R34
@@ -86,12 +86,12 @@ def ranks(table: Table) -> list[int]:
 
 
 def end_is_reached(table: Table) -> bool:
-    """Tell whether a seat has the points, or so few gifts are left, that the match ends with the turn (Y11.1, Y12.5)."""
+    """Return whether the points of a seat or the few gifts left end the match with this turn (Y11.1, Y12.5)."""
     board = table.board
     two = table.setup.seats == 2
     return max(table.vp) >= board.end_vp[two] or sum(table.gifts) <= board.end_gifts[two]
 
 
 def ends_after_turn(table: Table) -> bool:
-    """Tell whether the match ends after this turn's conversions (Y11.1)."""
+    """Return whether the match ends after this turn's conversions (Y11.1)."""
     return end_is_reached(table) or table.turn >= table.turn_limit

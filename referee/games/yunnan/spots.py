@@ -1,4 +1,4 @@
-"""What in the picture an action is about (`Game.spots`)."""
+"""The spots of actions in the picture (`Game.spots`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from referee.games.yunnan.names import Building, Place, Province, Structure
 
 
 def spots(action: Action) -> tuple[str, ...]:
-    """Return the spots of an action: where a Merchant goes, then where it comes from; a journey from its start to its end."""
+    """Return the spots of an action: for a Merchant, target before origin; for a journey, start before end."""
     match action:
         case act.Bid(building, value, source):
             return bid_spot(building, value), *_source(source)
@@ -38,7 +38,7 @@ def spots(action: Action) -> tuple[str, ...]:
 
 
 def _source(source: Place) -> tuple[str, ...]:
-    """Return where a Merchant comes from, if it is not the reserve: then there is no choice (Y2.2)."""
+    """Return the spot of a Merchant's origin; none for the reserve, which leaves no choice (Y2.2)."""
     return () if source is Place.RESERVE else (spot_of("province", source),)
 
 
@@ -48,5 +48,5 @@ def bid_spot(building: Building, value: int) -> str:
 
 
 def spot_of(kind: str, name: IntEnum) -> str:
-    """Return the spot of something that the rules name: `province:tib`."""
+    """Return the spot of a name in the rules: `province:tib`."""
     return f"{kind}:{name.name.lower()}"

@@ -1,4 +1,4 @@
-"""The state: a table, and the answers to the contract's questions, each worked out in the module of that name."""
+"""The state: a table with the methods of the contract, each of which calls the module in charge."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.games.yunnan.table import Table
 
 
 class YunnanState(Table):
-    """A match of Yunnan: the contract's questions to the table."""
+    """A match of Yunnan in progress."""
 
     __slots__ = ()
 
@@ -37,7 +37,7 @@ class YunnanState(Table):
 
     @override
     def is_public(self, seat: Seat, action: Action) -> bool:
-        """Everything is played openly."""
+        """Return true: all actions are open."""
         return True
 
     @override

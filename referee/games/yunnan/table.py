@@ -1,4 +1,4 @@
-"""What lies on the table, and whose turn it is (RULES.md, section 2). Plain data: `rules.py` changes it."""
+"""The table and the colour to act (RULES.md, section 2). Plain data: `rules.py` changes it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from referee.games.yunnan.names import Building, Phase, Province, Space, Structu
 from referee.games.yunnan.routes import Reach, Routes, routes_of
 
 NOBODY = -1
-"""Stands for the absence of a colour (or province)."""
+"""Stands for no colour or province."""
 
 
 class Table(State):
     """The data of a match, made by `empty` or `clone`.
 
-    Lists are by colour unless they say otherwise; sets of colours and of sites are integers with their bits.
+    Lists are by colour unless stated otherwise; sets of colours and of sites are integers with one bit per member.
     """
 
     board: YunnanBoard
@@ -28,15 +28,15 @@ class Table(State):
     turn_limit: int
     """The turn after which the match ends in any case (Y11.1)."""
     colours: int
-    """How many colours are in play."""
+    """The number of colours in play."""
     owner: tuple[Seat, ...]
     """The seat of each colour (Y12.1)."""
     turn: int
     """The number of this turn, from 1."""
     phase: Phase
-    """Which decision is open."""
+    """The open decision."""
     acting_colour: int
-    """The colour whose decision is open; when the match is over, it means nothing."""
+    """The colour to act; meaningless when the match is over."""
     auction_order: list[int]
     """The colours, first to act in the auction first."""
     travel_order: list[int]
@@ -54,7 +54,7 @@ class Table(State):
     vp: list[int]
     """Victory points on the score track, by seat."""
     converted: list[int]
-    """Income that became victory points since the match or the position began, by seat (Y10.1)."""
+    """Income converted into victory points since the match or the position began, by seat (Y10.1)."""
     debts: list[int]
     """Victory points paid for missing Yuan since then, by seat (Y13.3)."""
     passes: list[int]
@@ -94,9 +94,9 @@ class Table(State):
     last_total: int
     """The total of all bids when the bank last paid (Y3.1)."""
     last_bank_pay: tuple[int, int]
-    """What the bank last paid, left and right; 0 where nobody stood."""
+    """The bank's last payments, left and right; 0 for an empty space."""
     last_inspector: int
-    """The province that the inspector last went to, or NOBODY (Y6.1)."""
+    """The province that the inspector last visited, or NOBODY (Y6.1)."""
     last_banned: int
     """The colour whose Merchant it last banned, or NOBODY (Y6.3)."""
 
@@ -104,7 +104,7 @@ class Table(State):
 
     @classmethod
     def empty(cls, setup: Setup) -> Self:
-        """Return a table with nothing on it; `rules.set_up` lays it out."""
+        """Return an empty table; `rules.set_up` lays it out."""
         new = cls(setup)
         new.board = cast("YunnanBoard", setup.board)
         new.routes = routes_of(new.board.bridge_sites)
@@ -212,14 +212,14 @@ class Table(State):
         return found
 
     def reach(self, colour: int) -> Reach:
-        """Return the provinces that a colour has a connected route to, and the gaps on the ways to the others."""
+        """Return the provinces with a connected route for a colour, and the gaps on the ways to the others."""
         return self.routes.reach(self.bridges[colour], self.presence(colour))
 
     def teahouses(self, colour: int) -> int:
-        """Return how many Teahouses of a colour are on the map."""
+        """Return the number of a colour's Teahouses on the map."""
         return self.teahouse.count(colour)
 
 
 def number_of_colours(seats: int) -> int:
-    """Return how many colours are in play: two seats play four (Y12.1)."""
+    """Return the number of colours in play: two seats play four (Y12.1)."""
     return 4 if seats == 2 else seats

@@ -1,4 +1,4 @@
-"""What follows without a decision (RULES.md, Y2.9 to Y11): whose turn it is, payments, inspector, gifts, incomes, orders."""
+"""Consequences without a decision (RULES.md, Y2.9 to Y11): turns, payments, inspector, gifts, incomes, orders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def next_in_auction(table: Table) -> None:
 
 
 def take_bids(table: Table, colour: int) -> int:
-    """Take a colour's Merchants out of the progress buildings; return how many there were."""
+    """Take a colour's Merchants out of the progress buildings; return their number."""
     taken = 0
     for row in table.bids:
         if colour in row:
@@ -103,7 +103,7 @@ def _begin_travel_turn(table: Table, colour: int) -> None:
 
 
 def victims(table: Table, province: int) -> list[int]:
-    """List the colours of which the acting one may displace a Merchant in a province (Y5.5, Y12.4)."""
+    """Return the colours whose Merchants the acting colour may displace in a province (Y5.5, Y12.4)."""
     acting = table.acting_colour
     influence, seat = table.influence[acting], table.owner[acting]
     return [

@@ -1,4 +1,4 @@
-"""Positions for the tests of the rules: only what matters is named, the rest is filled in."""
+"""Positions for the tests of the rules: a test names the relevant entries, and the rest is filled in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILLING = ("alcohol", "weapons", "art", "cars", "cigars", "ivory", "jewels", "g
 
 
 def setup(seats: int = 2, **options: object) -> Setup:
-    """Return what is agreed, with the shipped board."""
+    """Return the terms of a match with the shipped board."""
     return GAME.setup(seats, options, BOARD)
 
 
@@ -42,8 +42,8 @@ def place(
 ) -> CargoNoirState:
     """Return a position without problems.
 
-    Ports are filled, each with one kind; ships of the other seats that are not placed are at the Casino, those of the seat to act at
-    home.
+    Ports are filled, each with one kind; ships of the other seats that are not placed are at the Casino, those of the
+    seat to act at home.
     """
     chosen = setup(seats, **(options or {}))
     board = cast("CargoNoirBoard", chosen.board)
@@ -83,7 +83,7 @@ def place(
 
 
 def place_with_bag(bag: Mapping[str, int], **arguments: Any) -> CargoNoirState:
-    """Return a position with this in the bag; all tokens that are nowhere else are on the discard pile."""
+    """Return a position with these goods in the bag; all tokens that are nowhere else are on the discard pile."""
     rest = dict(place(**arguments).to_json()["bag"])
     for name, count in bag.items():
         rest[name] -= count
@@ -96,7 +96,7 @@ def legal(state: CargoNoirState) -> list[str]:
 
 
 def do(state: CargoNoirState, *actions: str, **draws: Sequence[int]) -> CargoNoirState:
-    """Play actions of whoever is to act, with scripted draws (`bag=[8]` draws uranium); check that sound positions stay sound."""
+    """Play actions of the seat to act, with scripted draws (`bag=[8]` draws uranium); check that positions stay sound."""
     chance = ScriptedChance(**draws)
     for action in actions:
         sound = not state.problems()
@@ -106,6 +106,6 @@ def do(state: CargoNoirState, *actions: str, **draws: Sequence[int]) -> CargoNoi
 
 
 def counts(state: CargoNoirState, seat: int = 0) -> dict[str, int]:
-    """Return the goods of a seat by name, without those that it does not have."""
+    """Return the goods of a seat by name, without missing kinds."""
     found: dict[str, int] = state.to_json()["goods"][seat]
     return found

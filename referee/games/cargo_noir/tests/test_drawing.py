@@ -1,4 +1,4 @@
-"""The drawing: always well-formed, drawn from the observation alone, and nothing in it can be smuggled in."""
+"""The drawing: always well-formed, drawn from the observation alone, and safe against injection."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_the_worth_of_sets_and_of_holdings_and_the_discard_pile_are_shown() -> N
 
 
 def best_by_trying(board: CargoNoirBoard, goods: tuple[int, ...]) -> int:
-    """The most that goods (the last are wilds) are worth: every set is tried, and what is left after it."""
+    """The highest value of goods (the last are wilds), by trying every set and the value of the rest."""
     kinds, wilds, found = goods[:-1], goods[-1], 0
     for used in range(wilds + 1):
         for kind, count in enumerate(kinds):

@@ -13,7 +13,7 @@ from referee.kit.chance import FastChance, ScriptedChance
 
 
 def refused(state: CargoNoirState, action: str) -> str:
-    """The rule by which an action is refused."""
+    """The rule that forbids an action."""
     before = state.to_json()
     with pytest.raises(IllegalAction) as caught:
         state.apply(state.seat, GAME.parse_action(action), ScriptedChance())

@@ -1,4 +1,4 @@
-"""Positions: what can be left out, what is wrong with one (RULES.md, sections 2.1 and 9)."""
+"""Positions: optional parts and problems (RULES.md, sections 2.1 and 9)."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_no_json_makes_reading_or_judging_a_position_raise(changes: dict[str, ob
 def test_tokens_coins_cards_and_ships_are_conserved_whatever_is_played(
     seed: int, seats: int, data: st.DataObject
 ) -> None:
-    """Invariants I1 to I9, after every action, for what Hypothesis chooses."""
+    """Invariants I1 to I9, after every action in matches chosen by Hypothesis."""
     chance = FastChance(seed)
     state = GAME.start(GAME.setup(seats, {"last_turn": 4}, BOARD), chance)
     assert isinstance(state, CargoNoirState)

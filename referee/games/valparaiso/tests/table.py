@@ -1,4 +1,4 @@
-"""Positions for the tests of the rules: only what matters is named, the rest is filled in."""
+"""Positions for the tests of the rules: a test names the relevant entries, and the rest is filled in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COLOURS = ["red", "blue", "yellow", "green", "black"]
 
 
 def setup(seats: int = 2, **options: object) -> Setup:
-    """What is agreed, with the shipped board; seat 0 begins, and colours are in the order of the list."""
+    """The terms of a match with the shipped board; seat 0 begins, and colours are in the order of the list."""
     fixed = {"start_player": 0, "colours": "+".join(COLOURS[:seats]), **options}
     return GAME.setup(seats, fixed, BOARD)
 
@@ -102,7 +102,7 @@ def place(
 
 
 def _make_room(data: dict[str, Any]) -> None:
-    """A card that a seat has, or that was scrapped, lies in no slot."""
+    """Remove the cards that a seat has, or that were scrapped, from the slots."""
     gone = {card for owned in data["achievements"] for card in owned} | set(data.get("scrapped", []))
     free = iter(["b11", "b12", "b13", "b21", "b22", "b23"])
     used = set(data["slots"].values()) | gone
@@ -125,7 +125,7 @@ def tiles(seats: int, bottom: Mapping[int, str]) -> dict[str, Any]:
 
 
 def read(seats: int, data: Mapping[str, Any], options: Mapping[str, object]) -> ValparaisoState:
-    """Reads a position that has nothing wrong with it."""
+    """Read a position without problems."""
     document = Document(data, "position")
     state = GAME.read_state(setup(seats, **options), document)
     document.finish()
@@ -136,12 +136,12 @@ def read(seats: int, data: Mapping[str, Any], options: Mapping[str, object]) -> 
 
 
 def legal(state: ValparaisoState, seat: int | None = None) -> list[str]:
-    """The labels of the legal actions of a seat, or of the first that is to act."""
+    """The labels of the legal actions of a seat, or of the first seat to act."""
     return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
 
 
 def do(state: ValparaisoState, *actions: str, seat: int | None = None) -> ValparaisoState:
-    """Plays actions of a seat, or of whoever is to act first, and checks that the position stays sound."""
+    """Play actions of a seat, or of the first seat to act, and check that the position stays sound."""
     for action in actions:
         actor = state.seats_to_act()[0] if seat is None else seat
         state.apply(actor, GAME.parse_action(action), ScriptedChance())
@@ -150,12 +150,12 @@ def do(state: ValparaisoState, *actions: str, seat: int | None = None) -> Valpar
 
 
 def default(state: ValparaisoState) -> str:
-    """The default of the first seat that is to act."""
+    """The default of the first seat to act."""
     return label(state.default_action(state.seats_to_act()[0]))
 
 
 def refused(state: ValparaisoState, action: str, seat: int | None = None) -> str:
-    """The rule by which an action is refused."""
+    """The rule that forbids an action."""
     before = state.to_json()
     with pytest.raises(IllegalAction) as caught:
         state.apply(state.seats_to_act()[0] if seat is None else seat, GAME.parse_action(action), ScriptedChance())

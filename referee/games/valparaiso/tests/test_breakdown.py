@@ -1,4 +1,4 @@
-"""What points are for (V7)."""
+"""The sources of points (V7)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from referee.kit.document import Document
 
 
 def scored(state: ValparaisoState, seat: int = 0) -> dict[str, int]:
-    """What a seat's points are for, as everybody sees it."""
+    """The sources of a seat's points, as everybody sees them."""
     parts = GAME.breakdown(state.setup, state.observation(None))[seat]
     return {part.source: part.points for part in parts if part.points}
 

@@ -72,7 +72,7 @@ def test_v3_5_the_alternative_of_an_action_card_is_a_good_of_the_colour_or_5_pes
 
 
 def test_v3_5_done_ends_no_exchange_of_goods_not_even_one_that_has_begun() -> None:
-    """It ends moves and purchases; the use of a tile ends by stop."""
+    """`done` ends moves and purchases; `stop` ends the use of a tile."""
     merchants = [{"m1": 2, "z1": 1}, {"v": 2}, {"v": 2}]
     state = place(3, cards=["k6", "k3"], bottom={1: "ta4"}, merchants=merchants, warehouse=[goods(2, 1), {}, {}])
     do(state, "use(1,main)", "trade(m1,0)")
@@ -384,7 +384,7 @@ class TestShortActions:
 
 
 class TestDefaults:
-    """What the rules do with a seat that is out (section 5)."""
+    """The defaults for a seat that is out (section 5)."""
 
     def test_v3_2_the_first_slot_is_used_for_its_alternative_or_for_nothing(self) -> None:
         assert default(place(cards=["k5", "k2"], mayor="k6")) == "use(1,alt)"

@@ -1,4 +1,4 @@
-"""The drawing: always well-formed, drawn from the observation alone, and nothing in it can be smuggled in."""
+"""The drawing: always well-formed, drawn from the observation alone, and safe against injection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def drawn(state: ValparaisoState, viewer: int | None = None) -> str:
 
 
 def played(seats: int, decisions: int, **options: object) -> ValparaisoState:
-    """A match after some decisions that were drawn by lot."""
+    """A match after some random decisions."""
     chance, dice = FastChance(seats), random.Random(seats)
     state = GAME.start(setup(seats, **options), chance)
     assert isinstance(state, ValparaisoState)
@@ -282,7 +282,7 @@ def test_a_picture_does_not_depend_on_what_its_viewer_cannot_know(seats: int) ->
 
 
 def hostile() -> dict[str, Any]:
-    """A board on which every name is a script, every place the same spot, and every number as big as can be."""
+    """A board on which every name is a script, every place the same spot, and every number as large as possible."""
     board = copy.deepcopy(dict(BOARD))
     name = '<script>alert("x")</script>&\x00\u202e' + LONG
     rich = {"money": 1000, "silver": 12, "copper": 12, "wheat": 12}
@@ -333,7 +333,7 @@ def test_locations_on_one_spot_are_drawn_apart() -> None:
 
 
 def is_location(group: ET.Element) -> bool:
-    """Whether a group is the box of a location: it begins with a frame and the location's id."""
+    """True if a group is the box of a location: it begins with a frame and the location's id."""
     words = [inner.text for inner in group if inner.tag == f"{SVG}text"]
     return group.find(f"{SVG}rect") is not None and bool(words) and words[0] in Location.__members__
 

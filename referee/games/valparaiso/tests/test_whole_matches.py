@@ -1,4 +1,4 @@
-"""Matches as a whole: what random play hardly ever comes to, samples of what is hidden, and positions that cannot be."""
+"""Whole matches: situations that random play hardly ever reaches, samples of hidden facts, and impossible positions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.cases import mostly_long
 
 
 def rich(seats: int) -> ValparaisoState:
-    """All seats have achievement cards and something to pay with, and plan."""
+    """All seats have achievement cards and means to pay, and plan."""
     in_play = [card.name.lower() for level in LEVELS for card in setup(seats).board.achievements(seats, level)]  # type: ignore[attr-defined]
     wanted = ["a3", "a8", "a9", "b11", "b12", "b14", "b21", "b22", "b23"]
     dealt = [card for card in wanted if card in in_play][: len(in_play) - len(Slot)]  # no slot is empty
@@ -112,7 +112,7 @@ def test_a_position_that_cannot_be_read_says_where(change: dict[str, Any], probl
 
 
 def problems_with(change: dict[str, Any]) -> list[str]:
-    """What is wrong with a position that has been changed."""
+    """The problems of a position after a change."""
     data = place().to_json()
     if change.get("phase") in ("PLAN", "OVER"):
         del data["seat"]

@@ -30,7 +30,7 @@ PLAN: list[Action] = [PLACES[Card.K2], COMMIT]
 
 
 def planning(seats: int = 3, clock: str = "600+0/600", **options: object) -> Table:
-    """All seats plan, and time stands still until the test moves it."""
+    """All seats plan, and time stands still until the test advances it."""
     chosen = {**EXPERT, **options}
     position = place(seats, phase="PLAN", options=chosen).to_json()
     fixed = {"start_player": 0, "colours": "+".join(["red", "blue", "yellow", "green", "black"][:seats])}
@@ -38,7 +38,7 @@ def planning(seats: int = 3, clock: str = "600+0/600", **options: object) -> Tab
 
 
 def played(table: Table, seat: int) -> list[tuple[str, str]]:
-    """What was played for a seat, and who decided it."""
+    """The actions played for a seat, with the origin of each."""
     return [(line["action"], line["by"]) for line in table.actions() if line["seat"] == seat]
 
 

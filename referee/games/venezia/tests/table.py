@@ -1,4 +1,4 @@
-"""Positions for the tests of the rules: only what matters is named, the rest is filled in."""
+"""Positions for the tests of the rules: a test names the relevant entries, and the rest is filled in."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _HOMES = ("can", "mar", "pol", "cas")
 
 
 def setup(seats: int = 2, **options: object) -> Setup:
-    """What is agreed, with the shipped board."""
+    """The terms of a match with the shipped board."""
     return GAME.setup(seats, options, BOARD)
 
 
 def plan(first: str = "feint", *piles: tuple[str, int], action: str = "none", on_first: int = 0) -> dict[str, Any]:
-    """A plan that has been made, with piles in the order of their slots, and pigeons left on the first card."""
+    """A finished plan, with piles in the order of their slots, and pigeons left on the first card."""
     return {
         "step": "COMMITTED",
         "first": first,
@@ -86,7 +86,7 @@ def place(
 
 
 def legal(state: VeneziaState, seat: int | None = None) -> list[str]:
-    """The labels of the legal actions of a seat, or of the first that is to act."""
+    """The labels of the legal actions of a seat, or of the first seat to act."""
     return [label(action) for action in state.legal_actions(state.seats_to_act()[0] if seat is None else seat)]
 
 
@@ -104,7 +104,7 @@ def do(state: VeneziaState, *actions: str, seat: int | None = None, **draws: Any
 
 
 class Spins(ScriptedChance):
-    """Scripted chance in which spins are named by their squares."""
+    """Scripted chance that names spins by their squares."""
 
     def __init__(self, state: VeneziaState, draws: Mapping[str, Any]) -> None:
         taken: list[int] = []
@@ -121,7 +121,7 @@ class Spins(ScriptedChance):
 
 
 def refused(state: VeneziaState, action: str, seat: int | None = None) -> str:
-    """The rule by which an action is refused."""
+    """The rule that forbids an action."""
     before = state.to_json()
     with pytest.raises(IllegalAction) as caught:
         state.apply(state.seats_to_act()[0] if seat is None else seat, GAME.parse_action(action), ScriptedChance())
@@ -130,5 +130,5 @@ def refused(state: VeneziaState, action: str, seat: int | None = None) -> str:
 
 
 def pigeons(state: VeneziaState, name: str) -> list[int]:
-    """How many pigeons each seat has in a place."""
+    """The number of each seat's pigeons in a place."""
     return state.loc[Place[name.upper()]]

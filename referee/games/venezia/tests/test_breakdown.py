@@ -1,4 +1,4 @@
-"""What points are for, and what decides the places (Z10, Z12)."""
+"""The sources of points, and the criteria for the places (Z10, Z12)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from referee.kit.document import Document
 
 
 def scored(state: VeneziaState, seat: int) -> dict[str, int]:
-    """What a seat's points are for, as everybody sees it."""
+    """The sources of a seat's points, as everybody sees them."""
     parts = GAME.breakdown(state.setup, state.observation(None))[seat]
     return {part.source: part.points for part in parts if part.points}
 

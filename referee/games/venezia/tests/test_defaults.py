@@ -1,4 +1,4 @@
-"""What is played for a seat that is out of time or out of the match: column D of RULES.md, section 5."""
+"""The actions played for a seat that is out of time or out of the match: column D of RULES.md, section 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawing: always well-formed, drawn from the observation alone, and nothing in it can be smuggled in."""
+"""The drawing: always well-formed, drawn from the observation alone, and safe against injection."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def drawn(state: VeneziaState, viewer: int | None = None) -> str:
 
 
 def played(seats: int, decisions: int, **options: object) -> VeneziaState:
-    """A match after some decisions that were drawn by lot."""
+    """A match after some random decisions."""
     chance, dice = FastChance(seats), random.Random(seats)
     state = GAME.start(setup(seats, **options), chance)
     assert isinstance(state, VeneziaState)

@@ -140,7 +140,7 @@ def test_z2_6_a_made_plan_cannot_be_changed() -> None:
 
 
 def planned() -> VeneziaState:
-    """Seat 0 has 2 pigeons on cas and 3 on can, in this order, seat 1 one on the Piazza card; the plans are shown."""
+    """Seat 0 has 2 pigeons on cas and 3 on can, in this order, seat 1 one on the Piazza card; the plans are revealed."""
     state = place(phase="PLAN")
     mine = ["first(feint)", "card(mic)", "district(cas)", "district(can)", "done", "count(1)", "count(2)", "count(3)"]
     do(state, *mine, seat=0)

@@ -1,4 +1,4 @@
-"""Positions that people write (RULES.md, 2.1), and what is wrong with them (section 9)."""
+"""Positions written by people (RULES.md, 2.1), and their problems (section 9)."""
 
 from __future__ import annotations
 

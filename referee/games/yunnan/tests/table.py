@@ -1,4 +1,4 @@
-"""Positions for the tests of the rules: only what matters is named, the rest is filled in."""
+"""Positions for the tests of the rules: a test names the relevant entries, and the rest is filled in."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ELSE: dict[str, Any] = {
 
 
 def setup(seats: int = 3, **options: object) -> Setup:
-    """What is agreed, with the shipped board."""
+    """The terms of a match with the shipped board."""
     return GAME.setup(seats, options, BOARD)
 
 
@@ -85,7 +85,7 @@ def legal(state: YunnanState) -> list[str]:
 
 
 def do(state: YunnanState, *actions: str) -> YunnanState:
-    """Plays actions of whoever is to act, and checks that the position stays sound."""
+    """Play actions of the seat to act, and check that the position stays sound."""
     for action in actions:
         state.apply(state.seats_to_act()[0], GAME.parse_action(action), ScriptedChance())
         assert state.problems() == []
@@ -93,7 +93,7 @@ def do(state: YunnanState, *actions: str) -> YunnanState:
 
 
 def refused(state: YunnanState, action: str) -> str:
-    """The rule by which an action is refused."""
+    """The rule that forbids an action."""
     before = state.to_json()
     with pytest.raises(IllegalAction) as caught:
         state.apply(state.seats_to_act()[0], GAME.parse_action(action), ScriptedChance())
@@ -102,7 +102,7 @@ def refused(state: YunnanState, action: str) -> str:
 
 
 def merchants(state: YunnanState, colour: Colour) -> dict[str, int]:
-    """Where a colour's Merchants are."""
+    """The places of a colour's Merchants."""
     found: dict[str, int] = state.to_json()["m"][colour]
     return found
 

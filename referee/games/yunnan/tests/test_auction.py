@@ -228,7 +228,7 @@ def test_y2_10_a_bid_that_is_outbid_is_committed_no_longer() -> None:
 
 
 def last_to_pass(**arguments: Any) -> YunnanState:
-    """Red alone has not passed."""
+    """Only Red has not passed."""
     return place(phase="AUCTION", passed=["blue", "green"], **arguments)
 
 

@@ -1,4 +1,4 @@
-"""What points are for (section 6)."""
+"""The sources of points (section 6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from referee.games.yunnan.tests.table import do, place
 
 
 def scored(state: YunnanState, seat: int) -> dict[str, int]:
-    """What a seat's points are for, as everybody sees it."""
+    """The sources of a seat's points, as everybody sees them."""
     parts = GAME.breakdown(state.setup, state.observation(None))[seat]
     return {part.source: part.points for part in parts if part.points}
 

@@ -1,4 +1,4 @@
-"""The drawing: always well-formed, drawn from the observation alone, and nothing in it can be smuggled in."""
+"""The drawing: always well-formed, drawn from the observation alone, and safe against injection."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def board_of(state: YunnanState) -> YunnanBoard:
 
 
 def anywhere(piece: str) -> str:
-    """A piece wherever it stands, as it is written without its place."""
+    """Return the markup of a piece, without its place."""
     assert piece.count("<") == 1
     return piece.removesuffix("/>")
 
@@ -377,7 +377,7 @@ def test_a_journey_is_an_arrow_along_each_way_that_it_took() -> None:
 
 
 def legs(svg: str) -> int:
-    """How many legs of journeys are drawn, without the arrow of the legend."""
+    """The number of legs of journeys in the drawing, without the arrow of the legend."""
     return len(re.findall(r'stroke="#ffe9a8" stroke-width="4" stroke-dasharray="7 6"', svg))
 
 

@@ -27,7 +27,7 @@ from referee.games.yunnan.tests.table import (
 
 
 def last_to_travel(seats: int = 3, *, travel_order: list[str] | None = None, **arguments: Any) -> YunnanState:
-    """The last colour of the travel order has not ended its turn yet; by default all Horses are in Qinghai."""
+    """The last colour of the travel order has not ended its turn; by default all Horses are in Qinghai."""
     names = ["red", "blue", "green", "yellow", "violet"][: 4 if seats == 2 else seats]
     order_now = travel_order or names
     arguments.setdefault("horse", dict.fromkeys(names, "qin"))
@@ -183,7 +183,7 @@ def test_y9_1_the_highest_income_travels_first_and_of_equals_the_one_that_was_la
 
 
 def converting(**arguments: Any) -> YunnanState:
-    """Only red has still to convert, an income of 21, as the others had."""
+    """Only red has still to convert, an income of 21; the others have converted theirs."""
     return place(
         phase="CONVERT",
         travel_order=["blue", "green", "red"],

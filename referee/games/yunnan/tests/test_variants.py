@@ -1,4 +1,4 @@
-"""Two seats, the expert game (RULES.md, Y12 and Y13), and what is played for a seat out of time (section 5)."""
+"""Two seats, the expert game (RULES.md, Y12 and Y13), and the defaults for a seat out of time (section 5)."""
 
 from __future__ import annotations
 

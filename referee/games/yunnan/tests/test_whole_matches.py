@@ -42,7 +42,7 @@ def test_the_first_turn_of_three_colours() -> None:
 
 
 def levels(state: YunnanState) -> list[int]:
-    """Everything that never falls (I5)."""
+    """Everything that never decreases (I5)."""
     found = [*state.passes, *state.horse, *state.influence, *state.gifts_taken]
     for colour in range(state.colours):
         found += state.posts[colour]
@@ -51,7 +51,7 @@ def levels(state: YunnanState) -> list[int]:
 
 
 def chosen(state: YunnanState, actions: list[Action], rng: random.Random) -> Action:
-    """Random, but with a liking for long journeys, displacement and building, without which little happens."""
+    """Random, but with a preference for long journeys, displacement and building, which are otherwise rare."""
     if rng.random() < 0.5:
         bold = [a for a in actions if isinstance(a, act.Displace | act.BuildPost | act.BuildBridge | act.BuildTeahouse)]
         far = [a for a in actions if isinstance(a, act.Move) and a.end > a.start]
