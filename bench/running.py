@@ -1,16 +1,15 @@
 """A ladder as it is run: submitted Python bots of four authors in processes of their own, behind walls where there are any.
 
-`python -m bench.running [COMMIT]` compares one worker with one for each processor, and, unconfined, with one worker of an older
-commit, which is checked out beside: it may have had no walls. Runs take turns, and each begins with a copy of the same ladder, so that
-all play as many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last
-matches are left, when not all workers have something to play. Processor time is that of all processes, the start of the run included.
+One worker is compared with one for each processor, and, unconfined, with one worker of an older commit, which is checked out beside:
+it may have had no walls. Runs take turns, and each begins with a copy of the same ladder, so that all play as many tables of each
+size. Rates are those of the steady state: from when each worker has played a match until the last matches are left, when not all
+workers have something to play. Processor time is that of all processes, the start of the run included.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -22,9 +21,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from rich.console import Console
-
-from bench.matches import CHECKOUT, ENVIRONMENT, ROOT
+from bench.matches import CHECKOUT, ENVIRONMENT, ROOT, cpu_of_children
 from bench.report import Report
 from referee.registry import games
 from referee.sandbox.box import CannotIsolate
@@ -113,7 +110,7 @@ class Ladder:
             return int(db.execute("select count(*) from results").fetchone()[0])
 
     def run(self, way: Way, matches: int) -> Ran:
-        """Let it play at least so many matches."""
+        """Let it play at least a number of matches."""
         shutil.rmtree(self._home, ignore_errors=True)
         shutil.copytree(self._qualified, self._home)
         before = self.counted()
@@ -133,12 +130,6 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
     begin, first = next((moment, count) for moment, count in seen if count >= workers)
     end, after = next((moment, count) for moment, count in seen if count >= last)
     return (after - first) / (end - begin)
-
-
-def cpu_of_children() -> float:
-    """Return the processor time of processes that have ended and were waited for, in seconds, those below them included."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def has_walls() -> bool:
@@ -169,7 +160,7 @@ def checkout(commit: str) -> Iterator[Path]:
 
 
 def measure(ways: dict[str, Way], rounds: int = ROUNDS, matches: int = MATCHES) -> dict[str, list[Ran]]:
-    """Run ladders in turn, each a number of rounds, so many matches every time.
+    """Run ladders in turn, each a number of rounds, with at least a number of matches every time.
 
     Raises:
         RuntimeError: if a run fails, with what it said.
@@ -193,8 +184,8 @@ def middle(ran: list[Ran]) -> Ran:
     return Ran(median(one.rate for one in ran), median(one.cpu for one in ran))
 
 
-def add_rows(report: Report, commit: str = START) -> float:
-    """Measure a ladder with one worker, with one for each processor, and of an older commit; return its processor time a match."""
+def add_rows(report: Report, commit: str = START) -> None:
+    """Measure a ladder with one worker, with one for each processor, and of an older commit."""
     cores, walls = os.cpu_count() or 1, has_walls()
     report.section(f"A ladder as it is run, all games, {'confined' if walls else 'unconfined'} Python bots")
     ways = {"many": Way(cores, walls), "one": Way(1, walls)}
@@ -202,7 +193,7 @@ def add_rows(report: Report, commit: str = START) -> float:
         with contextlib.suppress(subprocess.CalledProcessError, OSError):
             older = stack.enter_context(checkout(commit))
             ways |= {"older": Way(1, confined=False, root=older), "like it": Way(1, confined=False)}
-        ran = measure(ways)
+        ran = measure(ways, report.rounds(ROUNDS))
     seen = {what: middle(runs) for what, runs in ran.items()}
     many, one = seen["many"], seen["one"]
     report.ratio(
@@ -217,7 +208,7 @@ def add_rows(report: Report, commit: str = START) -> float:
     if "older" not in ran:
         why = f"git cannot check out {commit} here: it needs a clone with its history"
         report.absent(title, why, TIMES_THE_START)
-        return one.cpu
+        return
     pairs = list(zip(ran["like it"], ran["older"], strict=True))
     ours, other = seen["like it"], seen["older"]
     faster = median(a.rate / b.rate for a, b in pairs)
@@ -225,15 +216,3 @@ def add_rows(report: Report, commit: str = START) -> float:
     cheaper = median(a.cpu / b.cpu for a, b in pairs)
     costs = f"{ours.cpu * 1e3:.0f} ms", f"{commit} {other.cpu * 1e3:.0f}"
     report.ratio("the same, processor time a match", *costs, cheaper)
-    return one.cpu
-
-
-def main() -> None:
-    """Print the rows."""
-    report = Report()
-    add_rows(report, sys.argv[1] if len(sys.argv) > 1 else START)
-    Console(width=None if sys.stdout.isatty() else 120).print(report.table())
-
-
-if __name__ == "__main__":
-    main()
