@@ -22,7 +22,7 @@ NEED_MORE = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", steps("").keys() - NEED_MORE.keys())
+@pytest.mark.parametrize("name", sorted(steps("").keys() - NEED_MORE.keys()))
 def test_a_step_can_be_measured_wherever_there_is_a_checkout(name: str, tmp_path: Path) -> None:
     report = Report(quick=True)
     step = steps(running.START)[name]
