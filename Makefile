@@ -108,9 +108,9 @@ fmt: $(READY) ## format the code and write the generated docs
 	$(BIN)/ruff format .
 	$(BIN)/python proto/check.py --write
 
-bench: $(READY) proto ## measure speed beside other programs, write docs/bench.md (20 minutes; QUICK=1 tries it; see docs/performance.md)
+bench: $(READY) proto ## measure speed beside other programs, write docs/bench.md (20 minutes; QUICK=1, SINCE=COMMIT, STEPS=...: see docs/performance.md)
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python -m bench $(if $(SINCE),--since $(SINCE)) $(if $(QUICK),--quick)
+	$(BIN)/python -m bench $(STEPS) $(if $(SINCE),--since $(SINCE)) $(if $(QUICK),--quick)
 
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games

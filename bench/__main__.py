@@ -11,14 +11,28 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
-from bench import clocks, floods, matches, million, pages, rules, running, scheduling, starting, storing, tag, wire
+from bench import (
+    clocks,
+    floods,
+    matches,
+    million,
+    pages,
+    rules,
+    running,
+    scheduling,
+    since,
+    starting,
+    storing,
+    tag,
+    wire,
+)
 from bench.report import BUSY_LOAD, Circumstances, Report, machine, page
 from referee.registry import rules_are_compiled
 
@@ -27,22 +41,21 @@ LADDERS = matches.CHECKOUT / "build" / "ladders"
 """The ladders of `bench.million` stay here: to make them takes minutes and 2 GB."""
 
 
-def steps(commit: str) -> dict[str, Callable[[Report], object]]:
-    """Return what is measured, in its order: what suffers most from a busy machine first, while it is quiet."""
-    return {
-        "running": partial(running.add_rows, commit=commit),
-        "storing": storing.add_rows,
-        "wire": wire.add_rows,
-        "starting": starting.add_rows,
-        "rules": rules.add_rows,
-        "tag": tag.add_rows,
-        "matches": matches.add_rows,
-        "million": partial(million.add_rows, folder=LADDERS),
-        "pages": pages.add_rows,
-        "clocks": clocks.add_rows,
-        "floods": floods.add_rows,
-        "scheduling": scheduling.add_rows,
-    }
+STEPS: dict[str, Callable[[Report], object]] = {
+    "running": running.add_rows,
+    "storing": storing.add_rows,
+    "wire": wire.add_rows,
+    "starting": starting.add_rows,
+    "rules": rules.add_rows,
+    "tag": tag.add_rows,
+    "matches": matches.add_rows,
+    "million": partial(million.add_rows, folder=LADDERS),
+    "pages": pages.add_rows,
+    "clocks": clocks.add_rows,
+    "floods": floods.add_rows,
+    "scheduling": scheduling.add_rows,
+}
+"""What is measured, in its order: what suffers most from a busy machine first, while it is quiet."""
 
 
 def measure(report: Report, chosen: dict[str, Callable[[Report], object]], console: Console) -> None:
@@ -82,22 +95,26 @@ def go_on_compiled(page: Path | None, load: float) -> None:
 
 def main() -> None:
     """Measure, print the table, and write the page."""
-    known = steps(running.START)
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure speed beside other programs.")
-    parser.add_argument("step", nargs="*", help=f"only these: {', '.join(known)}")
-    parser.add_argument("--since", default=running.START, metavar="COMMIT", help="an older commit, to run ladders of")
+    parser.add_argument("step", nargs="*", help=f"only these: {', '.join(STEPS)}")
+    parser.add_argument("--since", metavar="COMMIT", help="compare with the figures of an older commit instead")
     parser.add_argument("--quick", action="store_true", help="measure everything once, to see that it can be measured")
+    parser.add_argument("--pure", action="store_true", help="do not compile the rules with which matches are played")
     parser.add_argument("--page", type=Path, help="where the table is written, besides being printed")
     parser.add_argument("--load", type=float, default=os.getloadavg()[0], help="the load before, if not that of now")
     arguments = parser.parse_args()
-    if unknown := set(arguments.step) - set(known):
-        parser.error(f"there is no step {', '.join(sorted(unknown))}; there are {', '.join(known)}")
-    go_on_compiled(arguments.page, arguments.load)
+    if unknown := set(arguments.step) - set(STEPS):
+        parser.error(f"there is no step {', '.join(sorted(unknown))}; there are {', '.join(STEPS)}")
+    if arguments.since:
+        _compare(arguments.since, arguments.step, quick=arguments.quick)
+        return
+    if not arguments.pure:
+        go_on_compiled(arguments.page, arguments.load)
     console = Console(width=None if sys.stdout.isatty() else 140)
     report, began = Report(quick=arguments.quick), time.monotonic()
     if arguments.load > BUSY_LOAD:
         console.print(f"the load is {arguments.load:.1f}: rates and times will be worth little", style="yellow")
-    measure(report, {name: steps(arguments.since)[name] for name in arguments.step or known}, console)
+    measure(report, {name: STEPS[name] for name in arguments.step or STEPS}, console)
     console.print(report.table())
     console.print(report.summary())
     minutes = (time.monotonic() - began) / 60
@@ -105,6 +122,14 @@ def main() -> None:
     if target := arguments.page or (None if arguments.step or arguments.quick else PAGE):
         seen = Circumstances(day, commit_here(), machine(), rules_are_compiled(), *loads, minutes)
         target.write_text(page(report, seen))
+
+
+def _compare(commit: str, chosen: Sequence[str], *, quick: bool) -> None:
+    try:
+        table = since.compare(commit, [*chosen, *(["--quick"] if quick else [])], 1 if quick else since.ROUNDS)
+    except since.CannotCompare as error:
+        sys.exit(f"{commit} cannot be compared: {error}")
+    Console(width=None if sys.stdout.isatty() else 140).print(table)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ IMPORTS = f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
 """How a Python program in a box imports these sources; what is installed may be another copy."""
 ENVIRONMENT = {
     **os.environ,
-    "PYTHONPATH": str(ROOT),
+    "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "agents")]),
     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
 }
 

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bench import million, running
-from bench.__main__ import steps
+from bench import million
+from bench.__main__ import STEPS
 from bench.report import Report
 from bench.running import steady_rate
 from bench.scheduling import RULES, play
 
 NEED_MORE = {
-    "running": "an older commit",
     "starting": "the modules of the kit for Go",
     "rules": "a compiler, and OpenSpiel",
     "tag": "a checkout of TAG",
@@ -22,14 +21,13 @@ NEED_MORE = {
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", sorted(steps("").keys() - NEED_MORE.keys()))
+@pytest.mark.parametrize("name", [name for name in STEPS if name not in NEED_MORE])
 def test_a_step_can_be_measured_wherever_there_is_a_checkout(name: str, tmp_path: Path) -> None:
     report = Report(quick=True)
-    step = steps(running.START)[name]
     if name == "million":
         million.add_rows(report, tmp_path / "ladders")
     else:
-        step(report)
+        STEPS[name](report)
     rows = [row for rows in report.sections.values() for row in rows]
     assert rows
     assert not report.missing
