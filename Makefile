@@ -108,14 +108,11 @@ fmt: $(READY) ## format the code and write the generated docs
 	$(BIN)/ruff format .
 	$(BIN)/python proto/check.py --write
 
-bench: $(READY) proto ## measure speed beside other programs, write docs/bench.md (20 minutes; see docs/performance.md)
+bench: $(READY) proto ## measure speed beside other programs, write docs/bench.md (20 minutes; QUICK=1, SINCE=COMMIT, STEPS=...: see docs/performance.md)
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python -m bench $(if $(SINCE),--since $(SINCE))
+	$(BIN)/python -m bench $(STEPS) $(if $(SINCE),--since $(SINCE)) $(if $(QUICK),--quick)
 
 games: $(READY) proto ## measure all games and write docs/games.md
 	$(BIN)/python -m bench.games
 
-scheduling: $(READY) ## compare rules of who plays next by simulation and write docs/scheduling.md (some minutes)
-	$(BIN)/python -m bench.scheduling
-
-.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench games scheduling
+.PHONY: help setup constraints proto demo test test-all ladders ray door compiled-copy compiled wheel-test release container pages languages kits docs pictures soak check fmt bench games

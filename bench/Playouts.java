@@ -11,9 +11,8 @@ import java.util.Random;
 /**
  * Plays games of TAG at random: `java -cp CLASSES Playouts.java SECONDS GAME:PLAYERS...`, as bench/tag.py runs it.
  *
- * For each game it prints name, decisions a second where each playout sets its game up, the same where it begins with a copy of a
- * game that was set up once, and copies a second. They are by the processor time of the whole process, its collector and compiler
- * included, in the median of three spans of SECONDS once the compiler is done.
+ * For each game it prints its name and the decisions a second; each playout sets its game up. They are by the processor time of the
+ * whole process, its collector and compiler included, in the median of three spans of SECONDS once the compiler is done.
  */
 final class Playouts {
     private static final int LONGEST = 100_000;
@@ -34,38 +33,21 @@ final class Playouts {
             AbstractForwardModel rules = game.getForwardModel();
             AbstractGameState start = game.getGameState();
             Random chance = new Random(1);
-            double fromCopy = rate(() -> play(rules, start.copy(), chance, LONGEST), seconds);
-            AbstractGameState middle = start.copy();
-            play(rules, middle, chance, play(rules, start.copy(), chance, LONGEST) / 2);
-            double copies = rate(() -> copyOften(middle), seconds);
-            double fromStart = rate(() -> setUpAndPlay(rules, start, chance), seconds); // last: it ends with a state that was played
-            System.out.printf("%s %.1f %.1f %.1f%n", wanted[0], fromStart, fromCopy, copies);
+            double fromStart = rate(() -> setUpAndPlay(rules, start, chance), seconds);
+            System.out.printf("%s %.1f%n", wanted[0], fromStart);
         }
     }
 
-    /** Plays at random, for so many decisions at most; returns how many there were. */
-    private static int play(AbstractForwardModel rules, AbstractGameState state, Random chance, int most) {
+    /** Sets a game up and plays it at random, for LONGEST decisions at most; returns how many there were. */
+    private static int setUpAndPlay(AbstractForwardModel rules, AbstractGameState state, Random chance) {
+        rules.setup(state);
         int made = 0;
-        while (made < most && state.isNotTerminal()) {
+        while (made < LONGEST && state.isNotTerminal()) {
             List<AbstractAction> legal = rules.computeAvailableActions(state);
             rules.next(state, legal.get(chance.nextInt(legal.size())));
             made++;
         }
         return made;
-    }
-
-    private static int setUpAndPlay(AbstractForwardModel rules, AbstractGameState state, Random chance) {
-        rules.setup(state);
-        return play(rules, state, chance, LONGEST);
-    }
-
-    private static int copyOften(AbstractGameState state) {
-        for (int done = 0; done < 100; done++) {
-            if (state.copy() == null) {
-                throw new AssertionError("no copy");
-            }
-        }
-        return 100;
     }
 
     /** Returns the median of three spans, once two in a row have not bettered the best by a twentieth: then all is compiled. */

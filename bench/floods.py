@@ -1,4 +1,4 @@
-"""What a bot that floods its output costs the referee and its rival: `python -m bench.floods`.
+"""What a bot that floods its output costs the referee and its rival.
 
 Matches with and without the flood are played in turn. The bot that floods thinks 200 ms for each answer; its rival answers at once.
 """
@@ -6,12 +6,12 @@ Matches with and without the flood are played in turn. The bot that floods think
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 import time
 from statistics import median
 from typing import NamedTuple
 
+from bench.matches import ENVIRONMENT
 from bench.report import Report
 from referee.live.matches.play import Command, play_match
 from referee.match.clock import TimeControl
@@ -46,16 +46,10 @@ class Cost(NamedTuple):
 def play_once(kind: str) -> Cost:
     """Play a match, with a `flood` or `quiet`."""
     game = find("cargo_noir")
-    plan = MatchPlan(
-        game=game,
-        setup=game.setup(2, {}, shipped_board(game)),
-        match_id="flood",
-        seed=5,
-        bots=["flood", "rival"],
-        control=TimeControl.parse("60+0.5/10"),
-    )
+    setup = game.setup(2, {}, shipped_board(game))
+    plan = MatchPlan(game, setup, "flood", 5, ["flood", "rival"], TimeControl.parse("60+0.5/10"))
     programs = ([FLOOD, kind], [PLAIN])
-    players = [Command([sys.executable, "-c", *words], dict(os.environ), join_seconds=60) for words in programs]
+    players = [Command([sys.executable, "-c", *words], ENVIRONMENT, join_seconds=60) for words in programs]
     cpu, began = time.process_time(), time.monotonic()
     report = asyncio.run(play_match(plan, players))
     charged = report.result.seats[1].think_seconds
@@ -64,25 +58,11 @@ def play_once(kind: str) -> Cost:
 
 def add_rows(report: Report) -> None:
     """Measure what a flood costs."""
-    play_once("quiet")  # imports what is imported once
-    rounds = [(play_once("quiet"), play_once("flood")) for _ in range(ROUNDS)]
-    more = [1000 * (flood.cpu - quiet.cpu) / flood.took for quiet, flood in rounds]
-    quiet_ms, flood_ms = (median(1000 * one[at].charged for one in rounds) for at in (0, 1))
     report.section("A bot that floods its output")
-    cpu = median(more)
+    play_once("quiet")  # imports what is imported once
+    rounds = [(play_once("quiet"), play_once("flood")) for _ in range(report.rounds(ROUNDS))]
+    cpu = median(1000 * (flood.cpu - quiet.cpu) / flood.took for quiet, flood in rounds)
+    quiet_ms, flood_ms = (median(1000 * one[at].charged for one in rounds) for at in (0, 1))
     report.ratio("CPU of the referee", f"{cpu:.2f} ms a second more", "0 ms", cpu / MOST_CPU_MS, most=1)
     share = (flood_ms - quiet_ms) / MOST_CHARGE_MS
     report.ratio("what a rival is charged", f"{flood_ms:.1f} ms a match", f"{quiet_ms:.1f} ms", share, most=1)
-
-
-def main() -> None:
-    """Measure, and print the figures."""
-    report = Report()
-    add_rows(report)
-    for rows in report.sections.values():
-        for row in rows:
-            print(*row)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,29 +1,23 @@
-"""`python -m bench.ladder`: what a ladder does between matches, at 1,000 and at 100,000 matches of history.
+"""Ladders with a long history, and what a run does between matches there.
 
-The history is made with SQL, and the tallies are derived from it as `dogana ladder recompute --repair` derives them. Both
-ladders have as many versions, and are measured in turn, round by round.
+The history is made with SQL, and the tallies are derived from it as `dogana ladder recompute --repair` derives them.
 """
 
 from __future__ import annotations
 
 import random
 import sqlite3
-import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from itertools import cycle
 from pathlib import Path
-from statistics import median
 from time import process_time
 
-from rich.console import Console
-from rich.table import Table
 from sqlite_utils import Database
 
 from ladder.facts.entries import note
 from ladder.facts.schema import MAX_VOIDS
-from ladder.facts.standings import scheduled, standings
+from ladder.facts.standings import standings
 from ladder.facts.store import Store
 from ladder.facts.tallies import DERIVED, derive
 from ladder.model.match import Match
@@ -33,11 +27,8 @@ from ladder.play.running import count
 from referee.match.result import Outcome, Result, SeatResult
 from referee.registry import find, games
 
-SIZES = (1_000, 100_000)
 VERSIONS = 52
-ROUNDS = 40
 CLOCK = "60+0.5/10"
-AIM = 1.5
 
 
 def name_of(number: int) -> str:
@@ -154,7 +145,7 @@ def _result(match: Match) -> Result:
     return Result(seats=seats, decisions=100, digest=match.match_id, seed=match.seed)
 
 
-def measure(store: Store) -> Iterator[dict[str, float]]:
+def measure(store: Store, rounds: int) -> Iterator[dict[str, float]]:
     """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
     condition = store.conditions()[1]
     blocks = Blocks(store, condition, list(find(condition.game).seat_counts))
@@ -165,13 +156,12 @@ def measure(store: Store) -> Iterator[dict[str, float]]:
             count(store, match, _result(match), "hash")
             blocks.touch(match.versions)
 
-    for seed in range(ROUNDS):
+    for seed in range(rounds):
         took = {
             "schedule a block": _timed(
                 lambda: matches.extend(blocks.add(seed))  # noqa: B023
             ),
             "count its matches": _timed(count_all),
-            "who is suspended": _timed(lambda: scheduled(store, condition)),
             "standings": _timed(lambda: standings(store, condition)),
         }
         matches.clear()
@@ -182,33 +172,3 @@ def _timed(step: Callable[[], object]) -> float:
     start = process_time()
     step()
     return process_time() - start
-
-
-def compare() -> dict[str, tuple[float, float, float]]:
-    """Return for each step its seconds of CPU with the short and the long history, and their ratio: medians."""
-    with tempfile.TemporaryDirectory() as folder:
-        short, long = (make(Path(folder), size) for size in SIZES)
-        pairs = list(zip(measure(short), measure(long), strict=True))
-        short.close()
-        long.close()
-    return {
-        step: (
-            median(one[step] for one, _ in pairs),
-            median(other[step] for _, other in pairs),
-            median(other[step] / one[step] for one, other in pairs),
-        )
-        for step in pairs[0][0]
-    }
-
-
-def main() -> None:
-    """Print the table."""
-    table = Table("what", *(f"at {size:,} matches" for size in SIZES), "ratio", "aim", "")
-    for step, (short, long, ratio) in compare().items():
-        judged = "OK" if ratio <= AIM else "SHORT"
-        table.add_row(step, f"{short * 1e3:.2f} ms", f"{long * 1e3:.2f} ms", f"{ratio:.2f}", f"<= {AIM}", judged)
-    Console(width=None if sys.stdout.isatty() else 110).print(table)
-
-
-if __name__ == "__main__":
-    main()

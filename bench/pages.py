@@ -1,88 +1,93 @@
-"""Measure pages of matches: `python -m bench.pages RECORD...` prints where their bytes go, and how long a step takes.
+"""Pages of a ladder a second, beside a bare page of the framework that serves them, each by a process of its own.
 
-The steps are shown in Chromium, from the slider's event to the end of layout, so on a busy machine they take longer.
+A page is measured again and again, as browsers get it that look at the same ladder, and at addresses that nobody has requested before,
+for which it is made anew.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import shutil
+import subprocess
+import sys
 import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from http.client import HTTPConnection
+from itertools import count, islice, repeat
 from pathlib import Path
-from typing import Any
+from statistics import median
 
-from referee.commands.output import err, out
-from referee.pages.match import make_page
-from referee.registry import find
+from bench.ladder import make
+from bench.matches import ENVIRONMENT
+from bench.report import Report
 
-_PARTS = {
-    "payload": r'id="payload"[^>]*>(.*?)</script>',
-    "picture": r'<div id="board">(.*?)</div>',
-    "script": r"<script>(.*?)</script>",
-    "style": r"<style>(.*?)</style>",
-}
-_STEPS = """() => {
-  const slider = document.getElementById("slider"), last = Number(slider.max);
-  const show = (step) => {
-    slider.value = step;
-    const began = performance.now();
-    slider.dispatchEvent(new Event("input"));
-    document.querySelector("#board svg").getBoundingClientRect();
-    return performance.now() - began;
-  };
-  const found = {};
-  const middle = last >> 1, count = Math.min(100, middle);
-  const ways = { forward: (n) => middle + n, back: (n) => middle - n, random: (n) => (n * 7919) % last };
-  for (const [way, step] of Object.entries(ways)) {
-    show(step(0));
-    const took = Array.from({ length: count }, (_, n) => show(step(n + 1))).sort((a, b) => a - b);
-    found[way] = [took[count >> 1], took[Math.floor(count * 0.95)]];
-  }
-  return found;
-}"""
-"""Steps on and back from the middle, and jumps; for each the median and the 95th percentile in milliseconds."""
+ROUNDS, REQUESTS = 5, 20
+MATCHES, VERSIONS = 20_000, 300
+PAGES = ("/", "/games/cargo_noir", "/games/cargo_noir/matches", "/bots", "/bots/bot7")
+BARE = """
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.routing import Route
+body = "<!DOCTYPE html><title>bare</title>" + "<p>nothing</p>" * 1500
+async def page(request):
+    return HTMLResponse(body)
+uvicorn.run(Starlette(routes=[Route("/", page)]), port=0, access_log=False)
+"""
 
 
-def main() -> None:
-    """Print a row for each record."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("record", nargs="+", type=Path)
-    parser.add_argument("--views", choices=("all", "public"), default="public")
-    chosen = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        for record in chosen.record:
-            page = make_page(record, find, lambda drawn, pictures: None, seats_too=chosen.views == "all")
-            html = Path(folder) / "page.html"
-            html.write_text(page.html, encoding="utf-8")
-            parts = ", ".join(f"{name} {_size(page.html, part)}" for name, part in _PARTS.items())
-            all_of_it = f"{html.stat().st_size / 1000:.0f} KB: {parts}"
-            out.print(f"{record.name}: {page.steps} steps, {1 + page.seats} views, {all_of_it}", soft_wrap=True)
-            times = ", ".join(f"{way} {half:.1f} ({most:.1f})" for way, (half, most) in _times(html).items())
-            out.print(f"  ms a step, median (95 %): {times or 'not measured'}", soft_wrap=True)
+@contextmanager
+def served(words: Sequence[str]) -> Iterator[HTTPConnection]:
+    """Start a server; yield a connection to the address that it prints first."""
+    with subprocess.Popen(
+        [sys.executable, *words], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                if found := re.search(r"http://([\d.]+):(\d+)", line):
+                    yield HTTPConnection(found[1], int(found[2]))
+                    return
+            raise RuntimeError(f"{words[0]} {words[1]} does not serve")
+        finally:
+            process.terminate()
 
 
-def _size(html: str, part: str) -> str:
-    [found] = re.findall(part, html, re.DOTALL)
-    return f"{len(found.encode()) / 1000:.0f}"
+def seconds(connection: HTTPConnection, addresses: Sequence[str]) -> float:
+    """Return the seconds that a page takes, of requests one after the other over one connection."""
+    connection.connect()
+    began = time.perf_counter()
+    for address in addresses:
+        connection.request("GET", address)
+        answer = connection.getresponse()
+        answer.read()
+        assert answer.status == 200, f"{address}: {answer.status}"
+    took = time.perf_counter() - began
+    connection.close()
+    return took / len(addresses)
 
 
-def _times(html: Path) -> dict[str, Any]:
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        chromium = None
-    if chromium is None:
-        err.print("steps are not measured: apt-get install chromium, pip install 'dogana-arena[pages]'", soft_wrap=True)
-        return {}
-    with sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=chromium).new_page()
-        page.goto(html.as_uri())
-        page.wait_for_selector("#player:not([hidden])")
-        found: dict[str, Any] = page.evaluate(_STEPS)
-        return found
+def add_rows(report: Report) -> None:
+    """Measure each page in turn with a bare one."""
+    report.section(f"Pages of a ladder of {MATCHES:,} matches, one reader")
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        make(Path(folder), MATCHES, VERSIONS).close()
+        home = str(Path(folder) / str(MATCHES))
+        web = ["-m", "ladder", "ladder", "web", "--home", home, "--listen", "127.0.0.1:0"]
+        bare, ours = stack.enter_context(served(["-c", BARE])), stack.enter_context(served(web))
+        for page in PAGES:
+            seconds(ours, [page])  # from now on it is there
+            anew = (f"{page}?n={number}" for number in count())
+            for kind, addresses in (("again", repeat(page)), ("made anew", anew)):
+                rounds = [
+                    (seconds(ours, list(islice(addresses, REQUESTS))), seconds(bare, ["/"] * REQUESTS))
+                    for _ in range(report.rounds(ROUNDS))
+                ]
+                took, other = (median(times) for times in zip(*rounds, strict=True))
+                ratio = median(one / bare_page for one, bare_page in rounds)
+                report.ratio(f"{page}, {kind}", _figure(took), f"a bare page {_figure(other)}", ratio)
 
 
-if __name__ == "__main__":
-    main()
+def _figure(seconds: float) -> str:
+    return f"{1 / seconds:,.0f} /s, {seconds * 1e3:.1f} ms each"

@@ -1,4 +1,4 @@
-"""The table of `make bench`: what was measured, what is beside it, their ratio, the aim, and whether that is met."""
+"""The table of `make bench`: each figure, what is beside it, their ratio, the aim, and whether that is met."""
 
 from __future__ import annotations
 
@@ -31,20 +31,24 @@ class Report:
     """Rows in sections.
 
     Attributes:
+        quick: whether everything is measured once only, to see that it can be measured.
         sections: the rows, by the title of their section.
-        ratios: the ratios, by the title of their row.
         judged: how many rows have an aim and were measured.
         short: the titles of the rows that are short of their aim.
         missing: the titles of those with an aim that could not be measured, and steps that failed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quick: bool = False) -> None:
         """Begin without a row."""
+        self.quick = quick
         self.sections: dict[str, list[Row]] = {}
-        self.ratios: dict[str, float] = {}
         self.judged = 0
         self.short: list[str] = []
         self.missing: list[str] = []
+
+    def rounds(self, usual: int) -> int:
+        """Return how often something is measured: as often as usual, or once."""
+        return 1 if self.quick else usual
 
     def section(self, title: str) -> None:
         """Let the following rows belong together."""
@@ -77,7 +81,6 @@ class Report:
             self.short.append(what)
         verdict = "" if not aim else "OK" if is_met else "SHORT"
         self._add(Row(what, ours, other, f"{ratio:.2f}", aim, verdict))
-        self.ratios[what] = round(ratio, 3)
 
     def summary(self) -> str:
         """Say in a line how many rows are short of their aim, and how many could not be measured."""
@@ -132,7 +135,7 @@ def machine() -> str:
 
 
 def page(report: Report, seen: Circumstances) -> str:
-    """Return the table as a page in Markdown, which warns if the machine was busy."""
+    """Return the table as a page in Markdown, which warns if the machine was busy or everything was measured once."""
     lines = [
         "# Speed in figures",
         "",
@@ -142,6 +145,8 @@ def page(report: Report, seen: Circumstances) -> str:
         f"Machine: {seen.machine}; load {seen.load_before:.1f} at the start and {seen.load_after:.1f} at the end.",
         "",
     ]
+    if report.quick:
+        lines += ["> **Everything was measured once only (`--quick`): no figure on this page is worth anything.**", ""]
     if seen.load_before > BUSY_LOAD:
         lines += [
             f"> **The machine was busy: its load was {seen.load_before:.1f} before anything was measured.**",

@@ -1,7 +1,7 @@
 """How fast the rules are, beside games of OpenSpiel (C++, driven from Python), in the same process, by its processor time.
 
-`python -m bench.rules` measures the rules of the folder in which it runs: in a checkout pure ones, in `build/compiled` those that
-`make compiled-copy` made. `make bench` measures both.
+`python -m bench.rules ROUNDS` measures the rules of the folder in which it runs, and prints JSON: `make bench` calls it in the
+checkout, where they are pure, and in build/compiled, where `make compiled-copy` has compiled them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from bench.matches import CHECKOUT
 from bench.report import Report
-from referee.game import Game, State
+from referee.game import Game
 from referee.kit.chance import FastChance
 from referee.playout import random_playout
 from referee.registry import games, rules_are_compiled, shipped_board
@@ -32,111 +32,83 @@ NO_SPIEL = "pip install 'dogana-arena[bench]'"
 PEERS = ("backgammon", "chess", "hearts", "skat", "gin_rummy")
 """Well-known games of OpenSpiel, fast and slow ones: beside a single peer any figure can be made to look good."""
 
-PLAYOUTS_PEER, PLAYOUTS_AIM = "gin_rummy", 5.0
-CLONES_PEER, CLONES_AIM = "backgammon", 2.0
+PLAYOUTS, CLONES = "random playouts, decisions/s", "clones/s"
+AIMS = ((PLAYOUTS, "gin_rummy", 5.0), (CLONES, "backgammon", 2.0))
 """The peers that compiled rules are to outdo, and how many times."""
 
 Rates = dict[str, dict[str, float]]
-"""What is done per second of processor time, by what it is and by whose game it is."""
-PLAYOUTS, CLONES, LISTS = "random playouts, decisions/s", "clones/s", "legal lists/s"
-BY_COPY = "random playouts from a copy, decisions/s"
+"""How often something is done per second of processor time, by what it is and by whose game it is."""
 
 
-def playouts(game: Game, seconds: float = SECONDS, *, by_copy: bool = False) -> float:
-    """Return the decisions per second of uniformly random play, legal lists included.
-
-    Args:
-        game: the game.
-        seconds: for how long it is played.
-        by_copy: whether each playout begins with a copy of one start; else it makes its own.
-    """
-    setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
-    chance = FastChance(1)
-    decisions, first = 0, game.start(setup, chance)
-    start = time.process_time()
-    while time.process_time() - start < seconds:
-        decisions += random_playout(first.clone() if by_copy else game.start(setup, chance), chance)
-    return decisions / (time.process_time() - start)
-
-
-def states(game: Game) -> list[State]:
-    """Return the states of a random match at the largest table, but for the last."""
-    setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
-    chance, draw = FastChance(1), random.Random(1).random
-    state = game.start(setup, chance)
-    found = []
-    while not state.is_over():
-        found.append(state.clone())
-        seat = state.seats_to_act()[0]
-        legal = state.legal_actions(seat)
-        state.apply(seat, legal[int(draw() * len(legal))], chance)
-    return found
-
-
-def legal_lists(game: Game, seconds: float = SECONDS) -> float:
-    """Return the legal lists per second, over the states of a match."""
-    asked = [(state.legal_actions, state.seats_to_act()[0]) for state in states(game)]
+def _per_second(work: Callable[[], int], seconds: float) -> float:
+    """Return how often something is done per second of processor time; each call returns how often it has done it."""
     done = 0
     start = time.process_time()
     while time.process_time() - start < seconds:
-        for legal_actions, seat in asked:
-            legal_actions(seat)
-        done += len(asked)
+        done += work()
     return done / (time.process_time() - start)
+
+
+def playouts(game: Game, seconds: float = SECONDS) -> float:
+    """Return the decisions per second of uniformly random play at the largest table, legal lists included."""
+    setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
+    chance = FastChance(1)
+    return _per_second(lambda: random_playout(game.start(setup, chance), chance), seconds)
 
 
 def clones(game: Game, seconds: float = SECONDS) -> float:
-    """Return the clones per second of a state from the middle of a match."""
-    all_states = states(game)
-    state = all_states[len(all_states) // 2]
-    done = 0
-    start = time.process_time()
-    while time.process_time() - start < seconds:
-        for _ in range(1000):
-            state.clone()
-        done += 1000
-    return done / (time.process_time() - start)
+    """Return the clones per second of a state from the middle of a match at the largest table."""
+    setup = game.setup(game.seat_counts.stop - 1, {}, shipped_board(game))
+    chance = FastChance(1)
+    decisions = random_playout(game.start(setup, chance), chance)
+    state = game.start(setup, chance)
+    for _ in range(decisions // 2):
+        seat = state.seats_to_act()[0]
+        legal = state.legal_actions(seat)
+        state.apply(seat, legal[chance.below(len(legal))], chance)
+    return _per_second(lambda: _cloned(state), seconds)
+
+
+def _cloned(state: Any) -> int:
+    for _ in range(1000):
+        state.clone()
+    return 1000
 
 
 def spiel_playouts(game: Any, seconds: float = SECONDS) -> float:
     """Return the decisions per second of uniformly random play of an OpenSpiel game; chance nodes are played, not counted."""
     draw = random.Random(1)
-    decisions = 0
-    start = time.process_time()
-    while time.process_time() - start < seconds:
-        state = game.new_initial_state()
+
+    def play() -> int:
+        decisions, state = 0, game.new_initial_state()
         while not state.is_terminal():
-            if state.is_chance_node():
-                outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-                state.apply_action(draw.choices(outcomes, weights)[0])
-            else:
-                legal = state.legal_actions()
-                state.apply_action(legal[int(draw.random() * len(legal))])
-                decisions += 1
-    return decisions / (time.process_time() - start)
+            decisions += not state.is_chance_node()
+            _play_at_random(state, draw)
+        return decisions
+
+    return _per_second(play, seconds)
+
+
+def _play_at_random(state: Any, draw: random.Random) -> None:
+    if state.is_chance_node():
+        outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+        state.apply_action(draw.choices(outcomes, weights)[0])
+    else:
+        legal = state.legal_actions()
+        state.apply_action(legal[int(draw.random() * len(legal))])
 
 
 def spiel_clones(game: Any, seconds: float = SECONDS) -> float:
-    """Return the clones per second of a state of an OpenSpiel game after 60 random actions."""
+    """Return the clones per second of a state of an OpenSpiel game after 60 random actions, or of the last before the end."""
     draw = random.Random(1)
     state = game.new_initial_state()
     for _ in range(60):
         following = state.clone()
-        if following.is_chance_node():
-            outcomes, weights = zip(*following.chance_outcomes(), strict=True)
-            following.apply_action(draw.choices(outcomes, weights)[0])
-        else:
-            following.apply_action(draw.choice(following.legal_actions()))
+        _play_at_random(following, draw)
         if following.is_terminal():
             break
         state = following
-    done = 0
-    start = time.process_time()
-    while time.process_time() - start < seconds:
-        for _ in range(1000):
-            state.clone()
-        done += 1000
-    return done / (time.process_time() - start)
+    return _per_second(lambda: _cloned(state), seconds)
 
 
 def peers() -> dict[str, Any]:
@@ -148,17 +120,15 @@ def peers() -> dict[str, Any]:
     return {name: pyspiel.load_game(name) for name in PEERS}
 
 
-def measure(rounds: int = ROUNDS, seconds: float = SECONDS) -> list[Rates]:
-    """Measure every game and every peer in turn, so many times."""
+def measure(rounds: int = ROUNDS) -> list[Rates]:
+    """Measure every game and every peer in turn, round by round."""
     mine, theirs = games(), peers()
     return [
         {
-            PLAYOUTS: {name: playouts(game, seconds) for name, game in mine.items()}
-            | {name: spiel_playouts(game, seconds) for name, game in theirs.items()},
-            CLONES: {name: clones(game, seconds) for name, game in mine.items()}
-            | {name: spiel_clones(game, seconds) for name, game in theirs.items()},
-            BY_COPY: {name: playouts(game, seconds, by_copy=True) for name, game in mine.items()},
-            LISTS: {name: legal_lists(game, seconds) for name, game in mine.items()},
+            PLAYOUTS: {name: playouts(game) for name, game in mine.items()}
+            | {name: spiel_playouts(game) for name, game in theirs.items()},
+            CLONES: {name: clones(game) for name, game in mine.items()}
+            | {name: spiel_clones(game) for name, game in theirs.items()},
         }
         for _ in range(rounds)
     ]
@@ -170,7 +140,7 @@ def measure_in(folder: Path, rounds: int = ROUNDS) -> list[Rates]:
     Raises:
         subprocess.CalledProcessError: if that fails.
     """
-    command = [sys.executable, "-m", "bench.rules", "--json", str(rounds)]
+    command = [sys.executable, "-m", "bench.rules", str(rounds)]
     ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     return list(json.loads(ended.stdout))
 
@@ -190,58 +160,42 @@ def rate(rounds: list[Rates], what: str, name: str) -> float:
     return median(one[what][name] for one in rounds)
 
 
-def ratio(rounds: list[Rates], what: str, name: str, over: Callable[[dict[str, float]], float]) -> float:
-    """Return the median of the ratios round by round of a game's rate and another one."""
-    return median(one[what][name] / over(one[what]) for one in rounds)
-
-
 def add_rows(report: Report) -> None:
     """Measure compiled and pure rules beside OpenSpiel; only compiled ones have aims."""
     report.section("Rules, largest table of each game")
-    if not peers():
-        report.absent("rules beside OpenSpiel", NO_SPIEL, PLAYOUTS_AIM)
     if why_not := compile_copy():
-        for what, peer, aim in ((PLAYOUTS, PLAYOUTS_PEER, PLAYOUTS_AIM), (CLONES, CLONES_PEER, CLONES_AIM)):
+        for what, peer, aim in AIMS:
             report.absent(f"compiled rules: {what}, beside {peer}", why_not, aim)
     else:
-        _add_rows_of(report, "compiled", measure_in(COPY))
-    _add_rows_of(report, "pure", measure_in(CHECKOUT))
-
-
-def _add_rows_of(report: Report, kind: str, rounds: list[Rates]) -> None:
-    compiled = kind == "compiled"
+        rounds = measure_in(COPY, report.rounds(ROUNDS))
+        for game in games():
+            for what, peer, aim in AIMS:
+                _add_row(report, f"{game}, compiled: {what}", rounds, (what, game), (peer,), aim)
+            _add_row(report, f"{game}, compiled: {PLAYOUTS}, beside all", rounds, (PLAYOUTS, game), PEERS)
+    rounds = measure_in(CHECKOUT, report.rounds(ROUNDS))
     for game in games():
-        for what, peer, aim in ((PLAYOUTS, PLAYOUTS_PEER, PLAYOUTS_AIM), (CLONES, CLONES_PEER, CLONES_AIM)):
-            ours, title = f"{rate(rounds, what, game):,.0f}", f"{game}, {kind}: {what}"
-            if peer not in rounds[0][what]:
-                report.figure(title, ours)
-                continue
-            other = ratio(rounds, what, game, lambda rates: rates[peer])  # noqa: B023
-            beside = f"{peer} {rate(rounds, what, peer):,.0f}"
-            report.ratio(title, ours, beside, other, aim if compiled else None)
-            usual = ratio(rounds, what, game, lambda rates: median(rates[name] for name in PEERS))
-            report.ratio(f"{title}, beside all", ours, f"the median of {len(PEERS)} games", usual)
-        report.figure(f"{game}, {kind}: {LISTS}", f"{rate(rounds, LISTS, game):,.0f}")
+        _add_row(report, f"{game}, pure: {PLAYOUTS}, beside all", rounds, (PLAYOUTS, game), PEERS)
 
 
-def main() -> None:
-    """Print playouts and clones of each game, and how many times the peer's they are; as JSON for `make bench`."""
-    if sys.argv[1:2] == ["--json"]:
-        print(json.dumps(measure(int(sys.argv[2]))))
+def _add_row(
+    report: Report,
+    title: str,
+    rounds: list[Rates],
+    measured: tuple[str, str],
+    beside: tuple[str, ...],
+    aim: float | None = None,
+) -> None:
+    """Add a game's rate beside that of a peer, or the median of several; the ratio is the median of those of the rounds."""
+    what, game = measured
+    ours = f"{rate(rounds, what, game):,.0f}"
+    if beside[0] not in rounds[0][what]:
+        report.absent(title, f"{ours}, but beside nothing: {NO_SPIEL}", aim)
         return
-    rounds = measure()
-    kind = "compiled" if rules_are_compiled() else "pure"
-    if not peers():
-        sys.exit(f"OpenSpiel is not installed: {NO_SPIEL}")
-    print(f"rules: {kind}; / s of processor time, at the largest table")
-    for game in games():
-        print(
-            f"{game:11} decisions {rate(rounds, PLAYOUTS, game):9,.0f}"
-            f" = {ratio(rounds, PLAYOUTS, game, lambda rates: rates[PLAYOUTS_PEER]):4.1f} x {PLAYOUTS_PEER},"
-            f" clones {rate(rounds, CLONES, game):9,.0f}"
-            f" = {ratio(rounds, CLONES, game, lambda rates: rates[CLONES_PEER]):4.1f} x {CLONES_PEER}"
-        )
+    usual = [median(one[what][peer] for peer in beside) for one in rounds]
+    ratio = median(one[what][game] / other for one, other in zip(rounds, usual, strict=True))
+    name = beside[0] if len(beside) == 1 else f"the median of {len(beside)} games"
+    report.ratio(title, ours, f"{name} {median(usual):,.0f}", ratio, aim)
 
 
 if __name__ == "__main__":
-    main()
+    print(json.dumps(measure(int(sys.argv[1]))))

@@ -1,16 +1,14 @@
 """A ladder as it is run: submitted Python bots of four authors in processes of their own, behind walls where there are any.
 
-`python -m bench.running [COMMIT]` compares one worker with one for each processor, and, unconfined, with one worker of an older
-commit, which is checked out beside: it may have had no walls. Runs take turns, and each begins with a copy of the same ladder, so that
-all play as many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last
-matches are left, when not all workers have something to play. Processor time is that of all processes, the start of the run included.
+One worker is compared with one for each processor. Runs take turns, and each begins with a copy of the same ladder, so that all play as
+many tables of each size. Rates are those of the steady state: from when each worker has played a match until the last matches are left, when not all
+workers have something to play. Processor time is that of all processes, the start of the run included.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -22,9 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from rich.console import Console
-
-from bench.matches import CHECKOUT, ENVIRONMENT, ROOT
+from bench.matches import ENVIRONMENT, ROOT, cpu_of_children
 from bench.report import Report
 from referee.registry import games
 from referee.sandbox.box import CannotIsolate
@@ -35,9 +31,6 @@ ROUNDS = 3
 MATCHES = 24
 SHARE_OF_WORKERS = 0.95
 """Two workers are to play 1.9 times as many matches as one."""
-TIMES_THE_START = 2.0
-START = "f891318"
-"""The commit from which the work on speed began."""
 _POLL_SECONDS = 0.02
 _BOT = """
 import random
@@ -62,20 +55,17 @@ class Way(NamedTuple):
 
     workers: int
     confined: bool
-    root: Path = ROOT
-    """A checkout with generated messages."""
 
 
 class Ladder:
-    """A ladder whose bots have qualified, of this code or of older one."""
+    """A ladder whose bots have qualified."""
 
     def __init__(self, folder: Path, way: Way) -> None:
         """Submit the bots in a folder, and let them qualify for all games."""
-        self._root, self._home = way.root, folder / "ladder"
-        self._environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(way.root), str(way.root / "agents")])}
+        self._home = folder / "ladder"
         for number in range(4):
             bot = folder / f"bot{number}.py"
-            bot.write_text(f"# {number}{_BOT.format(sdk=str(way.root))}")
+            bot.write_text(f"# {number}{_BOT.format(sdk=str(ROOT))}")
             self._call("submit", str(bot), "--name", bot.stem, "--author", bot.stem)
         for _ in self._run(way, 1):
             pass
@@ -83,7 +73,7 @@ class Ladder:
 
     def _call(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "ladder", "ladder", *arguments, "--home", str(self._home)]
-        subprocess.run(command, env=self._environment, cwd=self._root, capture_output=True, check=True)
+        subprocess.run(command, env=ENVIRONMENT, cwd=ROOT, capture_output=True, check=True)
 
     def _run(self, way: Way, matches: int) -> Iterator[tuple[float, int]]:
         """Run the ladder; yield times and how many results there were then.
@@ -96,7 +86,7 @@ class Ladder:
         command = [sys.executable, "-m", "ladder", "ladder", "run", *chosen, "--home", str(self._home), *walls]
         command += ["--workers", str(way.workers), "--matches", str(matches)]
         with tempfile.TemporaryFile("w+") as said:
-            process = subprocess.Popen(command, env=self._environment, cwd=self._root, stdout=said, stderr=said)
+            process = subprocess.Popen(command, env=ENVIRONMENT, cwd=ROOT, stdout=said, stderr=said)
             while process.poll() is None:
                 yield time.monotonic(), self.counted()
                 time.sleep(_POLL_SECONDS)
@@ -113,7 +103,7 @@ class Ladder:
             return int(db.execute("select count(*) from results").fetchone()[0])
 
     def run(self, way: Way, matches: int) -> Ran:
-        """Let it play at least so many matches."""
+        """Let it play at least a number of matches."""
         shutil.rmtree(self._home, ignore_errors=True)
         shutil.copytree(self._qualified, self._home)
         before = self.counted()
@@ -135,12 +125,6 @@ def steady_rate(seen: list[tuple[float, int]], workers: int) -> float:
     return (after - first) / (end - begin)
 
 
-def cpu_of_children() -> float:
-    """Return the processor time of processes that have ended and were waited for, in seconds, those below them included."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 def has_walls() -> bool:
     """Tell whether this machine can confine agents."""
     try:
@@ -150,41 +134,18 @@ def has_walls() -> bool:
     return True
 
 
-@contextlib.contextmanager
-def checkout(commit: str) -> Iterator[Path]:
-    """Have the files of an older commit, with its messages generated.
-
-    Raises:
-        subprocess.CalledProcessError: if there is no such commit, or it cannot be prepared.
-        OSError: if there is no git.
-    """
-    with tempfile.TemporaryDirectory(prefix="older-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)  # bots behind walls read the SDK there
-        git = ["git", "-C", str(CHECKOUT), "archive", "--format=tar", commit]
-        packed = subprocess.run(git, capture_output=True, check=True).stdout
-        subprocess.run(["tar", "-x", "-C", name], input=packed, capture_output=True, check=True)  # noqa: S607
-        subprocess.run([sys.executable, "proto/generate.py"], cwd=folder, capture_output=True, check=True)
-        yield folder
-
-
 def measure(ways: dict[str, Way], rounds: int = ROUNDS, matches: int = MATCHES) -> dict[str, list[Ran]]:
-    """Run ladders in turn, each a number of rounds, so many matches every time.
+    """Run a ladder in several ways in turn, each a number of rounds, with at least a number of matches every time.
 
     Raises:
         RuntimeError: if a run fails, with what it said.
     """
     with tempfile.TemporaryDirectory(prefix="running-") as name:
-        ladders: dict[Path, Ladder] = {}
-        for way in ways.values():
-            if way.root not in ladders:
-                folder = Path(name) / f"{len(ladders)}"
-                folder.mkdir()
-                ladders[way.root] = Ladder(folder, way)
+        ladder = Ladder(Path(name), next(iter(ways.values())))
         ran: dict[str, list[Ran]] = {what: [] for what in ways}
         for _ in range(rounds):
             for what, way in ways.items():
-                ran[what].append(ladders[way.root].run(way, matches))
+                ran[what].append(ladder.run(way, matches))
     return ran
 
 
@@ -193,18 +154,12 @@ def middle(ran: list[Ran]) -> Ran:
     return Ran(median(one.rate for one in ran), median(one.cpu for one in ran))
 
 
-def add_rows(report: Report, commit: str = START) -> float:
-    """Measure a ladder with one worker, with one for each processor, and of an older commit; return its processor time a match."""
+def add_rows(report: Report) -> None:
+    """Measure a ladder with one worker, and with one for each processor."""
     cores, walls = os.cpu_count() or 1, has_walls()
     report.section(f"A ladder as it is run, all games, {'confined' if walls else 'unconfined'} Python bots")
-    ways = {"many": Way(cores, walls), "one": Way(1, walls)}
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(subprocess.CalledProcessError, OSError):
-            older = stack.enter_context(checkout(commit))
-            ways |= {"older": Way(1, confined=False, root=older), "like it": Way(1, confined=False)}
-        ran = measure(ways)
-    seen = {what: middle(runs) for what, runs in ran.items()}
-    many, one = seen["many"], seen["one"]
+    ran = measure({"many": Way(cores, walls), "one": Way(1, walls)}, report.rounds(ROUNDS))
+    many, one = (middle(runs) for runs in ran.values())
     report.ratio(
         f"ladder run, {cores} workers",
         f"{many.rate:.2f} matches/s",
@@ -213,27 +168,3 @@ def add_rows(report: Report, commit: str = START) -> float:
         SHARE_OF_WORKERS * cores,
     )
     report.figure("ladder run, 1 worker, processor time a match", f"{one.cpu * 1e3:.0f} ms")
-    title = "ladder run, 1 worker, unconfined, beside the start"
-    if "older" not in ran:
-        why = f"git cannot check out {commit} here: it needs a clone with its history"
-        report.absent(title, why, TIMES_THE_START)
-        return one.cpu
-    pairs = list(zip(ran["like it"], ran["older"], strict=True))
-    ours, other = seen["like it"], seen["older"]
-    faster = median(a.rate / b.rate for a, b in pairs)
-    report.ratio(title, f"{ours.rate:.2f} matches/s", f"{commit} {other.rate:.2f}", faster, TIMES_THE_START)
-    cheaper = median(a.cpu / b.cpu for a, b in pairs)
-    costs = f"{ours.cpu * 1e3:.0f} ms", f"{commit} {other.cpu * 1e3:.0f}"
-    report.ratio("the same, processor time a match", *costs, cheaper)
-    return one.cpu
-
-
-def main() -> None:
-    """Print the rows."""
-    report = Report()
-    add_rows(report, sys.argv[1] if len(sys.argv) > 1 else START)
-    Console(width=None if sys.stdout.isatty() else 120).print(report.table())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,138 +1,138 @@
-"""What the start of an agent costs, step by step, beside an agent in Go: `python -m bench.starting [GO_AGENT]`.
+"""What it costs to start the command line, and an agent, until it has answered its first question.
 
-Every agent joins a scripted referee, answers one question and ends. All are started in turn, in one run.
+Every agent joins a scripted referee, answers one question and ends. Whatever is compared is started in turn, in one run.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
-from rich.console import Console
-from rich.table import Table
-
-from bench.kits import OVER, WAIT_SECONDS, WELCOME, question
-from bench.matches import CHECKOUT, ENVIRONMENT, IMPORTS
+from bench import kits
+from bench.ladder import make
+from bench.matches import ENVIRONMENT, IMPORTS, cpu_of_children
 from bench.report import Report
 from referee.live.matches.conversation import conversation
 from referee.live.matches.play import Command
 from referee.live.seats.command import GRACE_SECONDS
 from referee.sandbox.box import CannotIsolate, Sandbox
 from referee.sandbox.limits import Limits
-from referee.sandbox.walls import build, run
+from referee.sandbox.walls import build
 
 ROUNDS = 11
 BOT = f"{IMPORTS}import random\nfrom dogana.sdk import play\nplay(lambda decision: random.randrange(decision.action_count))\n"
-GO = CHECKOUT / "agents" / "go" / "bin" / "agent"
-CONFINED, GO_UNCONFINED = "an agent in Python, confined: first answer", "an agent in Go, unconfined: first answer"
-STEPS = (
-    ("supervisor, box, nothing", ["/bin/true"]),
-    ("the same, with a bare interpreter", ["python", "-I", "-S", "-c", "pass"]),
-    ("the same, with its packages in reach", ["python", "-c", "pass"]),
-    ("the same, with protobuf", ["python", "-c", f"{IMPORTS}import google.protobuf.message"]),
-    ("the same, with the messages", ["python", "-c", f"{IMPORTS}import dogana.v1.referee_pb2"]),
-    ("the same, with the SDK", ["python", "-c", f"{IMPORTS}import dogana.sdk"]),
-    ("the same, with gRPC", ["python", "-c", f"{IMPORTS}import dogana.sdk, grpc.aio"]),
-)
-"""What is started in a box, each time with one thing more."""
 
 
-def cpu_of_children() -> float:
-    """Return the processor time of processes that have ended and were waited for, in seconds, those below them included."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+class Cost(NamedTuple):
+    """What it takes to start something, in seconds."""
+
+    wall: float
+    cpu: float
+    """Processor time, that of all processes below it included."""
+
+    def __str__(self) -> str:
+        return f"{self.wall * 1e3:.0f} ms, {self.cpu * 1e3:.0f} ms of CPU"
 
 
-async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Path) -> tuple[float, float]:
-    """Let an agent answer one question; return the seconds until the answer has come, and its processor time."""
+async def one_question(sandbox: Sandbox | None, argv: Sequence[str], folder: Path) -> Cost:
+    """Let an agent answer one question; return what it took until the answer has come."""
     before, began = cpu_of_children(), time.perf_counter()
     async with conversation(Command(argv, ENVIRONMENT, folder, sandbox=sandbox)) as talk:
-        await talk.hear(WAIT_SECONDS)
-        await talk.say(WELCOME, question(1))
-        assert await talk.hear(WAIT_SECONDS), talk.process.log.text()
+        await talk.hear(kits.WAIT_SECONDS)
+        await talk.say(kits.WELCOME, kits.question(1))
+        assert await talk.hear(kits.WAIT_SECONDS), talk.process.log.text()
         answered = time.perf_counter()
-        await talk.say(OVER)
+        await talk.say(kits.OVER)
         await talk.process.stop(GRACE_SECONDS)
-    return answered - began, cpu_of_children() - before
+    return Cost(answered - began, cpu_of_children() - before)
 
 
-def step(sandbox: Sandbox, argv: Sequence[str], folder: Path) -> tuple[float, float]:
-    """Run a program in a box; return the seconds that it took, and its processor time."""
+def run(argv: Sequence[str]) -> Cost:
+    """Run a command to its end."""
     before, began = cpu_of_children(), time.perf_counter()
-    ran = run(sandbox, argv, folder)
-    assert ran.status == 0, ran.output
-    return time.perf_counter() - began, cpu_of_children() - before
+    subprocess.run(argv, env=ENVIRONMENT, capture_output=True, check=True)
+    return Cost(time.perf_counter() - began, cpu_of_children() - before)
 
 
-def measure(rounds: int = ROUNDS, go: Path = GO) -> dict[str, tuple[float, float]]:
-    """Return for each row the median seconds until it was done, and the median processor time."""
-    sandbox = build(Limits())
-    with tempfile.TemporaryDirectory(prefix="starting-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        (folder / "bot.py").write_text(BOT)
-        python = ["python", "bot.py"]
-        rows: dict[str, Callable[[], tuple[float, float]]] = {}
-        for what, argv in STEPS:
-            rows[what] = lambda argv=argv: step(sandbox, argv, folder)  # type: ignore[misc]
-        agents: dict[str, tuple[Sandbox | None, list[str]]] = {
-            CONFINED: (sandbox, python),
-            "an agent in Python, unconfined: first answer": (None, python),
-        }
-        if go.exists():
-            shutil.copy(go, folder / "agent")
-            agents["an agent in Go, confined: first answer"] = (sandbox, ["./agent"])
-            agents[GO_UNCONFINED] = (None, ["./agent"])
-        for what, (box, argv) in agents.items():
-            rows[what] = lambda box=box, argv=argv: asyncio.run(one_question(box, argv, folder))  # type: ignore[misc]
-        taken: dict[str, list[tuple[float, float]]] = {what: [] for what in rows}
-        for _ in range(rounds):
-            for what, one in rows.items():
-                taken[what].append(one())
-    return {what: (median(a for a, _ in pairs), median(b for _, b in pairs)) for what, pairs in taken.items()}
+def in_turn(starts: Sequence[Callable[[], Cost]], rounds: int) -> list[Cost]:
+    """Start some things in turn; return the medians of each."""
+    taken = [[start() for start in starts] for _ in range(rounds)]
+    return [Cost(*map(median, zip(*costs, strict=True))) for costs in zip(*taken, strict=True)]
 
 
 def add_rows(report: Report) -> None:
-    """Measure a confined Python agent beside an unconfined one in Go, which is built if there is Go."""
-    report.section("Starting an agent, until it has answered its first question")
-    aims = "a confined Python agent: time", "a confined Python agent: processor time"
+    """Measure commands beside a bare interpreter, and a confined agent in Python beside an unconfined one in Go."""
+    with tempfile.TemporaryDirectory(prefix="starting-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # agents behind walls read what is there
+        report.section("Starting the command line")
+        _add_commands(report, folder)
+        report.section("Starting an agent, until it has answered its first question")
+        _add_agents(report, folder)
+
+
+def _add_commands(report: Report, folder: Path) -> None:
+    make(folder, 1_000).close()
+    python = [sys.executable, "-c", "pass"]
+    commands = {
+        "dogana --version": ["--version"],
+        "dogana ladder top": ["ladder", "top", "cargo_noir", "--home", str(folder / "1000")],
+    }
+    starts = [[sys.executable, "-m", "ladder", *words] for words in commands.values()]
+    bare, *taken = in_turn([partial(run, argv) for argv in (python, *starts)], report.rounds(ROUNDS))
+    for what, cost in zip(commands, taken, strict=True):
+        report.ratio(what, str(cost), f"a bare interpreter {bare}", cost.cpu / bare.cpu)
+
+
+def _add_agents(report: Report, folder: Path) -> None:
+    aims = ("a confined Python agent: time", "a confined Python agent: processor time")
     try:
-        if not GO.exists():
-            subprocess.run(["/bin/sh", GO.parent.parent / "build.sh"], capture_output=True, check=True)
-        taken = measure()
+        sandbox = build(Limits())
     except CannotIsolate as error:
-        why = str(error)
-    except (OSError, subprocess.CalledProcessError):
-        why = "agents/go/build.sh fails: it needs Go 1.22 or newer and the Go module proxy"
-    else:
-        ours, theirs = taken[CONFINED], taken[GO_UNCONFINED]
-        for number, what in enumerate(aims):
-            one, other = ours[number] * 1e3, theirs[number] * 1e3
-            report.ratio(what, f"{one:.0f} ms", f"Go, unconfined {other:.0f}", one / other, most=1)
-        for what, (seconds, cpu) in taken.items():
-            if what not in (CONFINED, GO_UNCONFINED):
-                report.figure(what, f"{seconds * 1e3:.0f} ms, {cpu * 1e3:.0f} ms of CPU")
+        for what in aims:
+            report.absent(what, str(error), most=1)
         return
-    for what in aims:
-        report.absent(what, why, most=1)
+    (folder / "bot.py").write_text(BOT)
+    python, go = ["python", "bot.py"], ["./bot"]
+    agents: dict[str, tuple[Sandbox | None, list[str]]] = {
+        "an agent in Python, confined": (sandbox, python),
+        "an agent in Python, unconfined": (None, python),
+    }
+    if why_not := _build_go(folder):
+        for what in aims:
+            report.absent(f"{what}, beside Go", why_not, most=1)
+    else:
+        agents |= {"an agent in Go, confined": (sandbox, go), "an agent in Go, unconfined": (None, go)}
+    starts = [partial(_start_agent, box, argv, folder) for box, argv in agents.values()]
+    taken = dict(zip(agents, in_turn(starts, report.rounds(ROUNDS)), strict=True))
+    if not why_not:
+        confined, beside = taken["an agent in Python, confined"], taken["an agent in Go, unconfined"]
+        for what, one, other in zip(aims, confined, beside, strict=True):
+            report.ratio(what, f"{one * 1e3:.0f} ms", f"Go, unconfined {other * 1e3:.0f}", one / other, most=1)
+    for what, cost in taken.items():
+        report.figure(what, str(cost))
 
 
-def main() -> None:
-    """Print the table."""
-    table = Table("what is started", "until it is done", "CPU", title=f"load {os.getloadavg()[0]:.1f}")
-    for what, (seconds, cpu) in measure(go=Path(sys.argv[1]) if len(sys.argv) > 1 else GO).items():
-        table.add_row(what, f"{seconds * 1e3:.0f} ms", f"{cpu * 1e3:.0f} ms")
-    Console(width=None if sys.stdout.isatty() else 100).print(table)
+def _start_agent(sandbox: Sandbox | None, argv: Sequence[str], folder: Path) -> Cost:
+    return asyncio.run(one_question(sandbox, argv, folder))
 
 
-if __name__ == "__main__":
-    main()
+def _build_go(folder: Path) -> str:
+    """Build the bot of the kit for Go as `bot` in a folder; return why that cannot be done, or nothing."""
+    if install := kits.missing("go"):
+        return install
+    try:
+        kits.make("go", folder / "kit")
+    except AssertionError as error:
+        return f"the kit for Go cannot be built: {str(error).strip().splitlines()[-1]}"
+    shutil.copy(folder / "kit" / "bot", folder / "bot")
+    return ""

@@ -1,4 +1,4 @@
-"""Random playouts of games of TAG, the Java framework for modern board games: `TAG=FOLDER python -m bench.tag`.
+"""Random playouts of games of TAG, the Java framework for modern board games: `TAG=FOLDER make bench`.
 
 FOLDER is a checkout of https://github.com/GAIGResearch/TabletopGames that you have built as its README says (with its libraries in
 `target/dependency`, unless `target/TAG.jar` has them). TAG is under the GPL: nothing of it is here, and nothing of it is built here.
@@ -11,10 +11,6 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
-from typing import NamedTuple
-
-from rich.console import Console
 
 from bench import rules
 from bench.matches import ROOT
@@ -33,18 +29,8 @@ class CannotMeasure(Exception):
     """TAG cannot be run; the text says why, and what to do."""
 
 
-class Rates(NamedTuple):
-    """What a game of TAG does in a second of processor time."""
-
-    from_start: float
-    """Decisions, where each playout sets its game up."""
-    by_copy: float
-    """Decisions, where each playout begins with a copy of one start."""
-    copies: float
-
-
-def measure(environment: Mapping[str, str], seconds: float = SECONDS) -> dict[str, Rates]:
-    """Measure the games of TAG.
+def measure(environment: Mapping[str, str], seconds: float = SECONDS) -> dict[str, float]:
+    """Return the decisions of random playouts per second of processor time, by game of TAG.
 
     Args:
         environment: where `TAG` and `JAVA_HOME` are looked for.
@@ -71,10 +57,10 @@ def measure(environment: Mapping[str, str], seconds: float = SECONDS) -> dict[st
     return read(ended.stdout)
 
 
-def read(printed: str) -> dict[str, Rates]:
+def read(printed: str) -> dict[str, float]:
     """Read what `Playouts.java` has printed among what TAG prints itself."""
     lines = [line.split() for line in printed.splitlines()]
-    return {line[0]: Rates(*map(float, line[1:])) for line in lines if len(line) == 4 and line[0] in SEATS}
+    return {line[0]: float(line[1]) for line in lines if len(line) == 2 and line[0] in SEATS}
 
 
 def add_rows(report: Report) -> None:
@@ -88,24 +74,10 @@ def add_rows(report: Report) -> None:
         for name in AHEAD_OF:
             report.absent(f"{rules.PLAYOUTS}, beside {name}", str(error), 1.0)
         return
-    rounds = rules.measure_in(rules.COPY, 3)
-    for what, number in ((rules.PLAYOUTS, 0), (rules.BY_COPY, 1), (rules.CLONES, 2)):
-        ours = {game: median(one[what][game] for one in rounds) for game in games()}
-        slowest = min(ours, key=lambda game: ours[game])
-        for name, rates in theirs.items():
-            aim = 1.0 if what == rules.PLAYOUTS and name in AHEAD_OF else None
-            beside = f"{name}, {SEATS[name]} players {rates[number]:,.0f}"
-            mine = f"{ours[slowest]:,.0f} (our slowest: {slowest})"
-            report.ratio(f"{what}, beside {name}", mine, beside, ours[slowest] / rates[number], aim)
-
-
-def main() -> None:
-    """Print the rows."""
-    report = Report()
-    add_rows(report)
-    console = Console()
-    console.print(report.table())
-
-
-if __name__ == "__main__":
-    main()
+    rounds = rules.measure_in(rules.COPY, report.rounds(rules.ROUNDS))
+    slowest, ours = min(((game, rules.rate(rounds, rules.PLAYOUTS, game)) for game in games()), key=lambda one: one[1])
+    for name, other in theirs.items():
+        beside = f"{name}, {SEATS[name]} players {other:,.0f}"
+        aim = 1.0 if name in AHEAD_OF else None
+        title = f"{rules.PLAYOUTS}, beside {name}"
+        report.ratio(title, f"{ours:,.0f} (our slowest: {slowest})", beside, ours / other, aim)

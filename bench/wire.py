@@ -1,16 +1,14 @@
-"""What asking costs the referee, beside bare gRPC streams with as many bytes: `python -m bench.wire [GAME ...]`.
+"""What asking costs the referee, beside bare gRPC streams with as many bytes.
 
-Beside each match of random agents are two bare streams: one with gRPC's library at both ends, and one that is answered by the
-SDK's call, as in matches, so that all that differs is the referee. Half of each stream comes before the match and half after it,
-so both have the same seconds, and the rounds go through all tables in turn, so that no table has a slow minute for itself. Processor time is that of this process, with all its threads, from
-the first question to the end; starting agents is left out.
+Half of a bare stream comes before each match of random agents and half after it, so both have the same seconds, and the rounds go
+through all tables in turn, so that no table has a slow minute for itself. Processor time is that of this process, with all its
+threads, from the first question to the end; starting agents is left out.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import sys
 import tempfile
 import time
@@ -18,22 +16,26 @@ from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import grpc
 from house_bots.greedy import GreedyBot
-from rich.console import Console
-from rich.table import Table
 
-from bench import matches
+from bench.matches import ENVIRONMENT, plan_for
 from bench.report import Report
 from referee.game import Game
-from referee.live.matches.play import Command, play_match
+from referee.live.matches.play import Command, MatchReport, play_match
 from referee.live.matches.server import RefereeServer
-from referee.registry import games
+from referee.live.messages import wire
+from referee.live.messages.codec import codec
+from referee.match.clock import SeatClock, TimeControl
+from referee.match.effects import Decision, Played
+from referee.records.verify import Replay
+from referee.registry import find, games
 
 ROUNDS = 5
-AIM, FURTHER_AIM = 0.6, 0.75
-ECHOES = ("echo", "sdk-echo")
+AIM = 0.6
+ANSWER_BYTES = 9
 _SAMPLE_SECONDS = 0.05
 Measured = TypeVar("Measured")
 
@@ -45,6 +47,15 @@ class Asking(NamedTuple):
     """Questions per second."""
     cpu: float
     """Processor time of this process for each, in seconds."""
+
+
+class Sizes(NamedTuple):
+    """The size of a match, for the bare stream beside it."""
+
+    question: int
+    """The mean size of a question, in bytes."""
+    questions: int
+    """Their number."""
 
 
 async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float], float]]:
@@ -72,149 +83,132 @@ async def sampled(work: Awaitable[Measured]) -> tuple[Measured, Callable[[float]
     return done, at
 
 
-async def asked(game: Game, seats: int, seed: int, folder: Path) -> tuple[Asking, Path, int]:
-    """Let random agents play; return what asking them cost, the record, and how often they were asked."""
+async def _match(
+    game: Game, seats: int, seed: int, style: str, record: Path | None = None
+) -> tuple[MatchReport, float, float, list[list[str]]]:
+    """Play a match of `bench.agent`; return its report, its seconds and processor time, and what the agents printed of moments."""
+    agent = Command([sys.executable, "-m", "bench.agent", style], ENVIRONMENT, join_seconds=60)
     async with RefereeServer() as server:
-        played, cpu_at = await sampled(matches.referee_match(server, game, seats, seed, folder))
-    cpu = cpu_at(played.end) - cpu_at(played.begin)
-    return Asking(played.asked / (played.end - played.begin), cpu / played.asked), played.record, played.asked
-
-
-async def played(game: Game, seed: int) -> float:
-    """Let greedy agents play, who answer whole turns; return the referee's processor time for each decision, in seconds."""
-    seats = game.seat_counts[0]
-    agent = Command([sys.executable, "-m", "bench.agent", "greedy"], matches.ENVIRONMENT, join_seconds=60)
-    async with RefereeServer() as server:
-        playing = play_match(matches.plan_for(game, seats, seed), [agent] * seats, server=server)
+        playing = play_match(plan_for(game, seats, seed), [agent] * seats, server=server, record=record)
         report, cpu_at = await sampled(playing)
-    spans = [line.split() for log in report.logs.values() for line in log.splitlines() if line.startswith("asked")]
-    cpu = cpu_at(max(float(line[3]) for line in spans)) - cpu_at(min(float(line[2]) for line in spans))
-    return cpu / report.result.decisions
-
-
-class Compared(NamedTuple):
-    """Matches at one table, and bare streams: medians."""
-
-    what: str
-    """The table, and the mean size of a question."""
-    rate: float
-    bare_rate: float
-    """Questions per second."""
-    ratio: float
-    sdk_ratio: float
-    """The same beside a bare stream that is answered by the SDK's call."""
-    cpu: float
-    bare_cpu: float
-    """Processor time for each, in seconds."""
-
-
-class Trio(NamedTuple):
-    """A match, and bare streams in the same seconds."""
-
-    ours: Asking
-    bare: Asking
-    by_sdk: Asking
-
-
-class Sizes(NamedTuple):
-    """What a match says how long a bare stream beside it is, and how large its messages are."""
-
-    question: int
-    answer: int
-    """Mean sizes, in bytes."""
-    asked: int
-    """How often was asked."""
+    lines = [line.split() for log in report.logs.values() for line in log.splitlines() if line.startswith("moments")]
+    begin, end = min(float(line[1]) for line in lines), max(float(line[2]) for line in lines)
+    return report, end - begin, cpu_at(end) - cpu_at(begin), lines
 
 
 def play(game: Game, seats: int, seed: int, folder: Path) -> tuple[Asking, Sizes]:
-    """Let random agents play; return what was measured, and the sizes of the match."""
-    ours, record, count = asyncio.run(asked(game, seats, seed, folder))
-    return ours, Sizes(*matches.message_sizes(record), count)
+    """Let random agents play; return what was measured, and the size of the match."""
+    record = folder / f"{game.name}{seats}.jsonl"
+    record.unlink(missing_ok=True)
+    _, seconds, cpu, lines = asyncio.run(_match(game, seats, seed, "random", record))
+    count = sum(int(line[3]) for line in lines)
+    return Asking(count / seconds, cpu / count), Sizes(_mean_question(record), count)
 
 
-def halves(sizes: Sizes) -> list[tuple[float, float]]:
-    """Ask half as often as in a match over each bare stream; return the seconds that took, and the processor time."""
-    return [asyncio.run(matches.echo(sizes.question, sizes.answer, _half(sizes), who)) for who in ECHOES]
+def whole_turns(game: Game, seed: int) -> float:
+    """Let greedy agents play, who answer whole turns; return the referee's processor time for each decision, in seconds."""
+    report, _, cpu, _ = asyncio.run(_match(game, game.seat_counts[0], seed, "greedy"))
+    return cpu / report.result.decisions
 
 
-def beside(game: Game, seats: int, seed: int, folder: Path, last: Sizes) -> tuple[Trio, Sizes]:
-    """Play a match between the halves of bare streams that are as large as the match before; return its own sizes, too."""
-    before = halves(last)
-    ours, sizes = play(game, seats, seed, folder)
-    count = 2 * _half(last)
-    bare, by_sdk = (
-        Asking(count / (one[0] + other[0]), (one[1] + other[1]) / count)
-        for one, other in zip(before, halves(last), strict=True)
-    )
-    return Trio(ours, bare, by_sdk), sizes
+def _mean_question(record: Path) -> int:
+    """Return the mean size of a question in a match, in bytes."""
+    replay = Replay(record, find)
+    clock = SeatClock(TimeControl(600, 1, 60))
+    sizes, before = [], replay.state.clone()
+    played: list[Played] = []
+    for step in replay:
+        legal = before.legal_actions(step.seat)
+        if len(legal) > 1:
+            decision = Decision(1000, step.seat, before, legal, clock, 0.0, played=played[-6:])
+            sizes.append(len(wire.decide(codec(replay.plan.game), decision, labels=False, now=0.0)))
+        played.append(Played(step.seat, step.action))
+        before = replay.state.clone()
+    return sum(sizes) // len(sizes)
 
 
-def _half(sizes: Sizes) -> int:
-    return max(1, sizes.asked // 2)
+def half(sizes: Sizes) -> tuple[float, float]:
+    """Ask half as often as in a match over a bare stream; return the seconds that took, and the processor time."""
+    return asyncio.run(_echo(sizes.question, _half_of(sizes)))
+
+
+def _half_of(sizes: Sizes) -> int:
+    return max(1, sizes.questions // 2)
+
+
+async def _echo(question: int, rounds: int) -> tuple[float, float]:
+    """Send questions of this size over a gRPC stream, served by asyncio in Python at a Unix domain socket."""
+    finished: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
+
+    async def handle(_: object, context: Any) -> None:
+        data = b"x" * question
+        await context.read()
+        start, cpu = time.perf_counter(), time.process_time()
+        for _round in range(rounds):
+            await context.write(data)
+            await context.read()
+        finished.set_result((time.perf_counter() - start, time.process_time() - cpu))
+
+    server = grpc.aio.server()
+    handler: Any = grpc.stream_stream_rpc_method_handler(handle)
+    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler("bench.Echo", {"Play": handler}),))
+    with tempfile.TemporaryDirectory() as folder:
+        address = f"unix:{folder}/echo.sock"
+        server.add_insecure_port(address)
+        await server.start()
+        words = [sys.executable, "-m", "bench.agent", "echo", str(ANSWER_BYTES)]
+        process = await asyncio.create_subprocess_exec(*words, env={**ENVIRONMENT, "DOGANA_ADDRESS": address})
+        took = await finished
+        await server.stop(0)
+        await process.wait()
+    return took
+
+
+class Compared(NamedTuple):
+    """Matches at one table, and bare streams in the same seconds: medians."""
+
+    table: str
+    """With the mean size of a question."""
+    ours: Asking
+    bare: Asking
+    ratio: float
+    """Of the rates, pair by pair."""
 
 
 def compare(chosen: Sequence[Game], rounds: int = ROUNDS) -> list[Compared]:
     """Compare the smallest and the largest table of some games, a round of all of them after the other."""
     tables = [(game, seats) for game in chosen for seats in (game.seat_counts[0], game.seat_counts[-1])]
+    pairs: list[list[tuple[Asking, Asking]]] = [[] for _ in tables]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        last = [play(game, seats, 0, folder)[1] for game, seats in tables]
-        trios: list[list[Trio]] = [[] for _ in tables]
+        last = [play(*table, 0, Path(name))[1] for table in tables]
         for seed in range(1, rounds + 1):
-            for at, (game, seats) in enumerate(tables):
-                trio, last[at] = beside(game, seats, seed, folder, last[at])
-                trios[at].append(trio)
+            for at, table in enumerate(tables):
+                before = half(last[at])
+                ours, sizes = play(*table, seed, Path(name))
+                after, count = half(last[at]), 2 * _half_of(last[at])
+                pairs[at].append((ours, Asking(count / (before[0] + after[0]), (before[1] + after[1]) / count)))
+                last[at] = sizes
     return [
-        _compared(f"{game.name}, {seats} seats, {sizes.question} bytes", found)
-        for (game, seats), sizes, found in zip(tables, last, trios, strict=True)
+        Compared(f"{game.name}, {seats} seats, {sizes.question} bytes", *_medians(found))
+        for (game, seats), sizes, found in zip(tables, last, pairs, strict=True)
     ]
 
 
-def _compared(what: str, trios: Sequence[Trio]) -> Compared:
-    return Compared(
-        what,
-        median(one.ours.rate for one in trios),
-        median(one.bare.rate for one in trios),
-        median(one.ours.rate / one.bare.rate for one in trios),
-        median(one.ours.rate / one.by_sdk.rate for one in trios),
-        median(one.ours.cpu for one in trios),
-        median(one.bare.cpu for one in trios),
+def _medians(pairs: Sequence[tuple[Asking, Asking]]) -> tuple[Asking, Asking, float]:
+    ours, bare = (
+        Asking(median(one.rate for one in side), median(one.cpu for one in side)) for side in zip(*pairs, strict=True)
     )
+    return ours, bare, median(one.rate / other.rate for one, other in pairs)
 
 
 def add_rows(report: Report) -> None:
     """Measure round trips beside a bare stream, and the referee's own time for a decision where agents answer whole turns."""
     report.section("Asking")
     gc.freeze()  # as workers do (`referee.live.matches.worker`)
-    found = compare(list(games().values()))
-    for one in found:
-        ours = f"{one.rate:,.0f} round trips/s, {one.cpu * 1e6:.0f} µs of CPU each"
-        bare = f"bare gRPC {one.bare_rate:,.0f}, {one.bare_cpu * 1e6:.0f} µs"
-        report.ratio(one.what, ours, bare, one.ratio, AIM)
-    least = min(found, key=lambda one: one.ratio)
-    report.ratio("round trips, the further aim: the least of these", least.what, "bare gRPC", least.ratio, FURTHER_AIM)
+    for table, ours, bare, ratio in compare(list(games().values()), report.rounds(ROUNDS)):
+        figure = f"{ours.rate:,.0f} round trips/s, {ours.cpu * 1e6:.0f} µs of CPU each"
+        report.ratio(table, figure, f"bare gRPC {bare.rate:,.0f}, {bare.cpu * 1e6:.0f} µs", ratio, AIM)
     for game in games().values():
         if GreedyBot.plays(game):
-            each = median(asyncio.run(played(game, seed)) for seed in range(ROUNDS)) * 1e6
+            each = median(whole_turns(game, seed) for seed in range(report.rounds(ROUNDS))) * 1e6
             report.figure(f"{game.name}, whole turns: CPU of the referee for a decision", f"{each:.0f} µs")
-
-
-def main() -> None:
-    """Print the table."""
-    table = Table(
-        "asked", "ours", "bare gRPC", "ratio", "SDK answers", "CPU", "bare", title=f"load {os.getloadavg()[0]:.1f}"
-    )
-    gc.freeze()  # as workers do (`referee.live.matches.worker`)
-    chosen = [game for game in games().values() if not sys.argv[1:] or game.name in sys.argv]
-    for one in compare(chosen):
-        rates = (f"{one.rate:,.0f} /s", f"{one.bare_rate:,.0f} /s", f"{one.ratio:.2f}", f"{one.sdk_ratio:.2f}")
-        table.add_row(one.what, *rates, f"{one.cpu * 1e6:.0f} µs", f"{one.bare_cpu * 1e6:.0f} µs")
-    for game in chosen:
-        if GreedyBot.plays(game):
-            each = median(asyncio.run(played(game, seed)) for seed in range(ROUNDS)) * 1e6
-            table.add_row(f"{game.name}, whole turns: each played", "", "", "", "", f"{each:.0f} µs", "")
-    Console(width=None if sys.stdout.isatty() else 110).print(table)
-
-
-if __name__ == "__main__":
-    main()

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+KIT_FOR_GO = ROOT / "agents" / "kits" / "go"
 PROTOBUF_JAR = Path("/usr/share/java/protobuf.jar")
 PROTOBUF_HEADER = Path("/usr/include/google/protobuf/message.h")
 
@@ -69,21 +70,28 @@ def compile_java(folder: Path) -> None:
         _run(["javac", "-proc:none", "-cp", PROTOBUF_JAR, "-d", Path(scratch) / "classes", *sources])
 
 
-def compile_go() -> None:
-    """Generate Go for the project's messages and services, and build it with the agent in Go.
+def compile_go(folder: Path) -> None:
+    """Generate Go for all messages below a folder with the generator of the kit for Go, and build it with the kit's bot.
 
     Raises:
         LanguageError: if that fails.
     """
-    _run(["sh", ROOT / "agents" / "go" / "build.sh"], {**os.environ, "PYTHON": sys.executable})
+    with tempfile.TemporaryDirectory() as scratch:
+        kit = Path(scratch) / "kit"
+        shutil.copytree(KIT_FOR_GO, kit)
+        shutil.copytree(folder, kit / "proto", ignore=lambda _, names: [name for name in names if name.endswith(".py")])
+        # What a user has set for other projects must not decide which modules are used here.
+        environment = {**os.environ, "GOFLAGS": "-mod=readonly", "GOWORK": "off"}
+        _run(["go", "generate"], environment, kit)
+        _run(["go", "build", "./..."], environment, kit)
 
 
 def _protos(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.proto"))
 
 
-def _run(command: list[str | Path], environment: dict[str, str] | None = None) -> None:
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def _run(command: list[str | Path], environment: dict[str, str] | None = None, folder: Path | None = None) -> None:
+    ended = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
         raise LanguageError((ended.stderr or ended.stdout).strip())
 
@@ -91,7 +99,7 @@ def _run(command: list[str | Path], environment: dict[str, str] | None = None) -
 def main() -> None:
     """Compile every language whose tools are installed."""
     messages = ROOT / "proto"
-    languages = {"C++": lambda: compile_cpp(messages), "Java": lambda: compile_java(messages), "Go": compile_go}
+    languages = {"C++": compile_cpp, "Java": compile_java, "Go": compile_go}
     failed = False
     for language, compile_all in languages.items():
         if command := missing(language):
@@ -99,7 +107,7 @@ def main() -> None:
             failed |= sys.argv[1:] == ["--all"]
             continue
         try:
-            compile_all()
+            compile_all(messages)
         except LanguageError as error:
             print(f"{language}: the generated code does not compile\n{error}")
             failed = True

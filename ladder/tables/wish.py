@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from ladder.operation.errors import LadderError
 from referee.game import Game, Option, OptionValue, Seat, SetupError
-from referee.match.clock import TimeControl
 from referee.registry import house_bots, shipped_board
 
 PERSON = "person"
@@ -127,11 +126,6 @@ def read_wish(game: Game, fields: Mapping[str, str], willing: Collection[str] = 
     if problems:
         raise BadWish(problems)
     return Wish(game.name, (*others[:seat], PERSON, *others[seat:]), options, clocks[clock])
-
-
-def longest_seconds(clock: str) -> float:
-    """Return the longest that one decision may take by a clock."""
-    return TimeControl.parse(clock).cap
 
 
 def _number(text: str) -> int:

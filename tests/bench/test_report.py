@@ -26,7 +26,6 @@ def test_a_row_is_ok_or_short_by_its_aim(ratio: float, least: float | None, most
     report = Report()
     report.ratio("what", "ours", "other", ratio, least, most=most)
     assert report.short == (["what"] if is_short else [])
-    assert report.ratios == {"what": ratio}
 
 
 def test_a_row_that_cannot_be_measured_says_why_and_is_neither_ok_nor_short() -> None:
@@ -59,6 +58,14 @@ def test_the_page_warns_of_figures_from_a_busy_machine(load: float, warns: bool)
     written = page(Report(), Circumstances("2026-11-22", "abc", "a machine", True, load, 2.0, 12.0))
     assert ("The machine was busy" in written) == warns
     assert f"load {load:.1f} at the start and 2.0 at the end" in written
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_page_of_a_quick_run_says_that_it_proves_nothing(quick: bool) -> None:
+    report = Report(quick=quick)
+    written = page(report, Circumstances("2026-11-22", "abc", "a machine", True, 0.0, 0.0, 1.0))
+    assert ("measured once only" in written) == quick
+    assert report.rounds(9) == (1 if quick else 9)
 
 
 def test_the_page_has_every_row_as_a_row_whatever_is_in_it() -> None:

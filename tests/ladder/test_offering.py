@@ -390,21 +390,27 @@ def told_by(tmp_path: Path, *invitations: pb.Invitation) -> tuple[list[str], str
     (tmp_path / "logs").mkdir()
     (tmp_path / "bot.py").write_text("import time\ntime.sleep(60)\n")
     said: list[str] = []
+    with pytest.raises(LadderError) as caught:
+        offer_to(HostileLadder(*invitations), tmp_path, said, tmp_path / "logs")  # type: ignore[abstract]
+    return said, str(caught.value)
 
-    async def go() -> str:
+
+def offer_to(ladder: LadderServicer, tmp_path: Path, said: list[str], logs: Path | None = None) -> bool:
+    """Offers the bot in a folder to a ladder, until that ends."""
+
+    async def go() -> bool:
         server = grpc.aio.server()
-        add_LadderServicer_to_server(HostileLadder(*invitations), server)  # type: ignore[abstract]
+        add_LadderServicer_to_server(ladder, server)
         port = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         bot = look_at(tmp_path / "bot.py", CONTENT)
-        address = f"127.0.0.1:{port}"
-        offered = Offer(bot, "remote", address, Login("ann", "t"), 1, tmp_path / "logs")
-        with pytest.raises(LadderError) as caught:
-            await Offering(offered, said.append).run()
-        await server.stop(None)
-        return str(caught.value)
+        offered = Offer(bot, "remote", f"127.0.0.1:{port}", Login("ann", "t"), 1, logs)
+        try:
+            return await Offering(offered, said.append).run()
+        finally:
+            await server.stop(None)
 
-    return said, asyncio.run(go())
+    return asyncio.run(go())
 
 
 def invitation(**changes: Any) -> pb.Invitation:
@@ -450,21 +456,8 @@ def test_who_has_to_leave_for_a_newer_version_is_told(tmp_path: Path) -> None:
             yield pb.OfferAnswer(connected=pb.Connected(bot="remote", version=1, author="ann"))
 
     said: list[str] = []
-
-    async def go() -> bool:
-        server = grpc.aio.server()
-        add_LadderServicer_to_server(Ending(), server)  # type: ignore[abstract]
-        port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        (tmp_path / "bot.py").write_text("")
-        bot = look_at(tmp_path / "bot.py", CONTENT)
-        offered = Offer(bot, "remote", f"127.0.0.1:{port}", Login("ann", "t"), 1, None)
-        try:
-            return await Offering(offered, said.append).run()
-        finally:
-            await server.stop(None)
-
-    assert asyncio.run(go())
+    (tmp_path / "bot.py").write_text("")
+    assert offer_to(Ending(), tmp_path, said)  # type: ignore[abstract]
     assert said[-1] == "a newer version of this bot is offered: this one leaves"
 
 
@@ -494,20 +487,8 @@ def test_who_was_connected_comes_back_when_the_ladder_has_said(tmp_path: Path, m
     async def pause(_: Offering, seconds: float) -> None:
         raise Waits(seconds)
 
-    async def go() -> None:
-        server = grpc.aio.server()
-        add_LadderServicer_to_server(Busy(), server)  # type: ignore[abstract]
-        port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        (tmp_path / "bot.py").write_text("")
-        bot = look_at(tmp_path / "bot.py", CONTENT)
-        offered = Offer(bot, "remote", f"127.0.0.1:{port}", Login("ann", "t"), 1, None)
-        try:
-            await Offering(offered, lambda line: None).run()
-        finally:
-            await server.stop(None)
-
+    (tmp_path / "bot.py").write_text("")
     monkeypatch.setattr(Offering, "_pause", pause)
     with pytest.raises(Waits) as caught:
-        asyncio.run(go())
+        offer_to(Busy(), tmp_path, [])  # type: ignore[abstract]
     assert caught.value.args == (33.0,)

@@ -327,14 +327,10 @@ def test_a_program_can_be_run_though_browsers_do_not_say_so(
 @pytest.mark.parametrize(
     ("bot", "file", "content", "says"),
     [
-        ("greedy", "bot.py", BOT, "reserved"),
-        ("no spaces", "bot.py", BOT, "1 to 40 letters"),
         ("<img src=x>", "bot.py", BOT, "1 to 40 letters"),
         ("best", "bot.py", BOT, "another author"),
         ("mybot", "bot.zip", b"PK not really", "damaged"),
-        ("mybot", ".py", BOT, "name of a submitted file"),
         ("mybot", "", b"", "choose a file"),
-        ("mybot", "bot.toml", b"run = 1", ""),
     ],
 )
 def test_a_refusal_says_why_and_keeps_what_was_typed(
@@ -403,18 +399,23 @@ def test_a_bot_in_chunks_is_refused_also_if_a_length_is_named(client: httpx.Clie
         assert "say beforehand how long the form is" in answer.decode()
 
 
+def beginning_of_an_upload(token: str) -> str:
+    """The beginning of a request that sends a bot, which stops in its file."""
+    return (
+        f"POST /submit HTTP/1.1\r\nHost: x\r\nCookie: dogana={token}\r\nContent-Length: 100000\r\n"
+        "Content-Type: multipart/form-data; boundary=x\r\n\r\n"
+        '--x\r\nContent-Disposition: form-data; name="bot"\r\n\r\nslow\r\n'
+        '--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\nbegin'
+    )
+
+
 def test_an_upload_that_stops_is_forgotten_and_another_may_begin(
     home: Home, tokens: dict[str, str], browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(author, "PIECE_SECONDS", 0.5)
     client = browse(home, SITE)
     url = client.base_url
-    head = (
-        f"POST /submit HTTP/1.1\r\nHost: x\r\nCookie: dogana={tokens['new']}\r\nContent-Length: 100000\r\n"
-        "Content-Type: multipart/form-data; boundary=x\r\n\r\n"
-        '--x\r\nContent-Disposition: form-data; name="bot"\r\n\r\nslow\r\n'
-        '--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\nbegin'
-    )
+    head = beginning_of_an_upload(tokens["new"])
     with socket.create_connection((url.host, url.port or 0), 60) as raw:
         raw.sendall(head.encode())
         log_in(client, tokens["new"])
@@ -487,12 +488,7 @@ def wait_for_no_uploads(home: Home) -> None:
 def test_one_bot_of_an_author_is_sent_at_a_time(client: httpx.Client, home: Home, tokens: dict[str, str]) -> None:
     log_in(client, tokens["new"])
     url = client.base_url
-    head = (
-        f"POST /submit HTTP/1.1\r\nHost: x\r\nCookie: dogana={tokens['new']}\r\nContent-Length: 100000\r\n"
-        "Content-Type: multipart/form-data; boundary=x\r\n\r\n"
-        '--x\r\nContent-Disposition: form-data; name="bot"\r\n\r\nslow\r\n'
-        '--x\r\nContent-Disposition: form-data; name="file"; filename="a.py"\r\n\r\nbegin'
-    )
+    head = beginning_of_an_upload(tokens["new"])
     with socket.create_connection((url.host, url.port or 0), 60) as raw:
         raw.sendall(head.encode())
         tries = threading.Event()

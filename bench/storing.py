@@ -1,0 +1,130 @@
+"""What a match costs the process that counts it, and the disk, in a real run whose matches are played elsewhere.
+
+Matches are played in this process, whose time is left out, and scheduled, rated, counted, sealed and packed by the run itself, on this
+disk, with every sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+from house_bots.random_bot import RandomBot
+
+from bench.ladder import CLOCK
+from bench.report import Report
+from ladder.archive import packs
+from ladder.facts.store import Store
+from ladder.intake.submission import submit
+from ladder.model.condition import agree
+from ladder.model.match import Match
+from ladder.operation.home import Home
+from ladder.play.pool import Finished, Pool
+from ladder.play.running import RunPlan, run
+from referee.files import private_folder, write_private
+from referee.live.matches.play import House, play_match
+from referee.match.clock import TimeControl
+from referee.match.plan import MatchPlan
+from referee.registry import find, games, shipped_board
+
+MATCHES, QUICK_MATCHES = 160, 8
+AUTHORS = 8
+UNPACKED_BLOCKS = 1
+"""Fewer than on a real ladder, so that almost all of a short run is packed, as almost all of a long one is."""
+LOG_BYTES = 200
+"""What a bot prints in a match."""
+STORED_AIM_BYTES = 30_000
+
+
+class Stored(NamedTuple):
+    """What a run has cost for each match."""
+
+    counting: float
+    """Seconds."""
+    sent: float
+    """Bytes of records and logs."""
+    stored: float
+    """Bytes that the folder of the ladder takes of the disk."""
+
+
+def store(matches: int = MATCHES) -> Stored:
+    """Run a ladder of all games whose matches are played elsewhere, and measure its own process."""
+    with tempfile.TemporaryDirectory(prefix="storing-") as name:
+        home = Home(Path(name) / "ladder")
+        for number in range(AUTHORS):
+            bot = Path(name) / "bot.py"
+            bot.write_text(f"print({number})\n")
+            submit(home, bot, f"bot{number}", f"author{number}")
+        plan = RunPlan([agree(game, {}, None) for game in games().values()], matches, 1, TimeControl.parse(CLOCK))
+        elsewhere = _Elsewhere(home)
+        with (
+            patch.object(Pool, "play", elsewhere.play),
+            patch.object(packs, "UNPACKED_BLOCKS", UNPACKED_BLOCKS),
+            Store(home.database, create=False) as opened,
+        ):
+            for progress in run(home, opened, plan):
+                assert progress.remark.level < logging.ERROR, progress.remark.text
+        disk = sum(file.lstat().st_blocks * 512 for file in home.folder.rglob("*"))
+    counted = elsewhere.matches
+    return Stored(elsewhere.counting / counted, elsewhere.sent / counted, disk / counted)
+
+
+class _Elsewhere:
+    """Stands in for the workers.
+
+    Attributes:
+        matches: the number of matches of a block that were played.
+        counting: the seconds that the run took between them.
+        sent: their bytes of records and logs.
+    """
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+        self.matches = self.sent = 0
+        self.counting = 0.0
+
+    def play(self, matches: Iterable[Match | None]) -> Iterator[tuple[Match, Finished]]:
+        """Play as `Pool.play` does; what the run does in between is counting."""
+        given = time.perf_counter()
+        for match in matches:
+            assert match is not None
+            took = time.perf_counter() - given
+            end, written = self._play(match)
+            if match.block is not None:  # else it is to qualify a version
+                self.counting += took
+                self.matches += 1
+                self.sent += written
+            given = time.perf_counter()
+            yield match, end
+        self.counting += time.perf_counter() - given
+
+    def _play(self, match: Match) -> tuple[Finished, int]:
+        """Play a match and write its files, as a worker does; return their bytes, too."""
+        game = find(match.condition.game)
+        setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
+        control = TimeControl.parse(match.condition.clock)
+        plan = MatchPlan(game, setup, match.match_id, match.seed, match.labels, control, reveals_seed=False)
+        record, logs = self._home.record(match.match_id), self._home.logs(match.match_id)
+        for folder in (record.parent, self._home.all_logs, logs.parent, logs):
+            private_folder(folder)
+        report = asyncio.run(play_match(plan, [House(RandomBot)] * len(match.seats), record=record))
+        for seat in range(len(match.seats)):
+            write_private(self._home.log(match.match_id, seat), b"." * LOG_BYTES)
+        write_private(self._home.usage(match.match_id), b"{}")
+        return Finished(report.result, report.record_hash), record.stat().st_size + LOG_BYTES * len(match.seats)
+
+
+def add_rows(report: Report) -> None:
+    """Measure what a match costs the ladder."""
+    report.section("A match that was played, all games")
+    stored = store(QUICK_MATCHES if report.quick else MATCHES)
+    report.figure("a match: sent to the ladder", f"{stored.sent / 1e3:.1f} kB")
+    report.figure("a match: scheduled, rated, counted, sealed, packed", f"{stored.counting * 1e3:.1f} ms")
+    size = f"{stored.stored / 1e3:.1f} kB"
+    report.ratio("a match: kept, almost all packed", size, "30 kB", stored.stored / STORED_AIM_BYTES, most=1)
