@@ -127,10 +127,11 @@ class Call:
                 return None
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
-        message = self._decompressed(*self._messages.popleft())
+        flag, message = self._messages.popleft()
+        plain = self._decompressed(message) if flag else message
         if not self._messages:
             self._make_room()
-        return message
+        return plain
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
         """Give away each message at once, and None after the last; return how to stop, after which messages are of no use."""
@@ -259,13 +260,13 @@ class Call:
         if self._listener is None:
             self._messages.append((flag, message))
             self._wake(self._reader)
-        elif self._listener is not _drop and (plain := self._decompressed(flag, message)) is not None:
+        elif not flag:
+            self._listener(message)
+        elif self._listener is not _drop and (plain := self._decompressed(message)) is not None:
             self._listener(plain)
 
-    def _decompressed(self, flag: int, message: bytes) -> bytes | None:
+    def _decompressed(self, message: bytes) -> bytes | None:
         """Return a message in plain; None if it cannot be read, which ends the call."""
-        if not flag:
-            return message
         try:
             return decompress(self._encoding, message, self._connection.service.max_message_bytes)
         except CannotDecompress as error:
