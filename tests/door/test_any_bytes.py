@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import logging
 import os
 import random
@@ -43,7 +44,10 @@ NUMBERS = (0, 1, 5, 100, 16_384, 65_535, 65_536, 2**24 - 1, 2**31 - 1, 2**31, 2*
 
 
 def message(data: bytes, dice: random.Random) -> bytes:
-    flag, size = dice.choice((0, 0, 0, 0, 1)), dice.choice((len(data),) * 8 + NUMBERS[3:])
+    flag = dice.choice((0, 0, 0, 0, 1))
+    if flag and dice.random() < 0.7:
+        data = gzip.compress(data * dice.choice((1, 1, 9000)))
+    size = dice.choice((len(data),) * 8 + NUMBERS[3:])
     return struct.pack(">BI", flag, size) + data
 
 
@@ -58,9 +62,10 @@ def body(dice: random.Random) -> bytes:
 
 def headers(dice: random.Random, packer: Encoder) -> bytes:
     fields = list(FIELDS)
-    for _ in range(dice.choice((0, 0, 0, 1, 3))):
+    for _ in range(dice.choice((0, 0, 1, 3))):
         name = dice.choice((":path", "te", "X-Large", "grpc-timeout", "grpc-encoding", "", "\0"))
-        fields.insert(dice.randrange(len(fields) + 1), (name, "1" * dice.choice((0, 1, 20, 200, 9000))))
+        value = dice.choice(("gzip", "deflate", "5m", "0n", *("1" * size for size in (0, 1, 20, 200, 9000, 15_000))))
+        fields.insert(dice.randrange(len(fields) + 1), (name, value))
     return packer.encode(fields, huffman=dice.random() < 0.5)
 
 

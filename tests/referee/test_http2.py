@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import struct
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -15,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.live.doors import frames
-from referee.live.doors.call import Call
+from referee.live.doors.call import COMPRESSED_COST, Call
 from referee.live.doors.frames import (
     ACK,
     CONTINUATION,
@@ -34,7 +37,8 @@ from referee.live.doors.frames import (
     WINDOW_UPDATE,
     frame,
 )
-from referee.live.doors.http2 import CALL_COST, MAX_HEADER_BYTES, Connection
+from referee.live.doors.http2 import CALL_COST, MAX_BLOCK_BYTES, MAX_HEADER_BYTES, Connection
+from referee.live.doors.listener import EARNED
 
 METHOD = "/dogana.v1.Referee/Play"
 MAX_MESSAGE_BYTES = 128 * 1024
@@ -70,7 +74,7 @@ class Table:
         self.is_closed = False
         self.allowance = ALLOWANCE
         self.sent = bytearray()
-        self._headers = Encoder()
+        self.encoder = Encoder()
         self.connection = Connection(self, self)
         self.connection.receive(greeting)
 
@@ -98,7 +102,7 @@ class Table:
         return self.allowance >= 0
 
     def earn(self) -> None:
-        pass
+        self.allowance = min(ALLOWANCE, self.allowance + EARNED)
 
     # the peer
 
@@ -116,7 +120,7 @@ class Table:
     def call(self, number: int = 1, flags: int = 0, **fields: str) -> Call:
         """Open a call."""
         replaced = {name.replace("_", "-").replace("-path", ":path"): value for name, value in fields.items()}
-        block = self._headers.encode([(name, replaced.get(name, value)) for name, value in FIELDS])
+        block = self.encoder.encode(list({**dict(FIELDS), **replaced}.items()))
         self.connection.receive(frame(HEADERS, END_HEADERS | flags, number, block))
         return self.calls[-1]
 
@@ -189,7 +193,7 @@ def test_a_call_has_messages_both_ways_and_an_end() -> None:
     assert fields_of(begin.payload) == {
         ":status": "200",
         "content-type": "application/grpc",
-        "grpc-accept-encoding": "identity",
+        "grpc-accept-encoding": "identity,deflate,gzip",
     }
     assert [first.payload, second.payload] == [message(b"welcome"), message(b"decide")]
     assert fields_of(end.payload) == {"grpc-status": "0"}
@@ -233,13 +237,37 @@ def test_headers_may_be_packed_in_every_way() -> None:
     assert [call.number for call in table.calls] == [1, 3]
 
 
-def test_metadata_of_9_kilobytes_is_read() -> None:
+def opened_with(table: Table, number: int, *fields: tuple[str, str]) -> bytes:
+    """Return the frames that open a call with more headers than usual."""
+    block = table.encoder.encode([*FIELDS, *fields])
+    parts = [block[at : at + frames.FRAME_BYTES] for at in range(0, len(block), frames.FRAME_BYTES)]
+    kinds = [HEADERS] + [CONTINUATION] * (len(parts) - 1)
+    flags = [0] * (len(parts) - 1) + [END_HEADERS]
+    return b"".join(frame(kind, flag, number, part) for kind, flag, part in zip(kinds, flags, parts, strict=True))
+
+
+def test_metadata_of_16_kilobytes_is_read() -> None:
     table = Table()
-    table.call()
-    block = Encoder().encode([*FIELDS, ("x-notes", "~" * 9000)])
-    table.connection.receive(frame(HEADERS, END_HEADERS, 3, block))
-    assert len(table.calls) == 2
-    assert not table.is_closed
+    table.allowance = 2000  # large headers cost much of it
+    usual = sum(len(name) + len(value) + 32 for name, value in FIELDS)
+    notes = "~" * (MAX_HEADER_BYTES - usual - len("x-notes") - 32)
+    table.connection.receive(opened_with(table, 1, ("x-notes", notes)))
+    assert len(table.calls) == 1
+    table.said()
+    table.connection.receive(opened_with(table, 3, ("x-notes", notes + "~")))
+    [status] = statuses(table.said())
+    assert status["grpc-status"] == "8"
+    assert unquote(status["grpc-message"]) == "headers of 16385 bytes; at most 16384 are read"
+    assert (len(table.calls), table.is_closed) == (1, False)
+
+
+def test_headers_after_those_that_were_too_large_are_read() -> None:
+    """The table of headers that the peer refers to was kept up to date."""
+    table = Table()
+    table.allowance = 2000
+    table.connection.receive(opened_with(table, 1, ("x-late", "entry"), ("x-notes", "a" * 20_000)))
+    table.connection.receive(opened_with(table, 3, ("x-late", "entry")))
+    assert [call.number for call in table.calls] == [3]
 
 
 @pytest.mark.parametrize(
@@ -401,7 +429,7 @@ def test_a_method_that_is_not_there_is_told_so() -> None:
 
 @pytest.mark.parametrize(
     ("data", "status"),
-    [(message(b"x", 1), "12"), (struct.pack(">BI", 0, MAX_MESSAGE_BYTES + 1), "8"), (b"\0\xff\xff\xff\xff", "8")],
+    [(message(b"x", 1), "13"), (struct.pack(">BI", 0, MAX_MESSAGE_BYTES + 1), "8"), (b"\0\xff\xff\xff\xff", "8")],
     ids=["compressed", "too large", "far too large"],
 )
 def test_a_message_that_is_not_read_ends_the_call(data: bytes, status: str) -> None:
@@ -458,13 +486,196 @@ def test_it_resets_a_stream_that_does_not_keep_to_http2(what: str) -> None:
     assert not table.is_closed
 
 
-def test_a_request_that_is_no_call_is_reset() -> None:
+@pytest.mark.parametrize(
+    ("method", "kind", "status"), [("HEAD", "application/grpc", "405"), ("POST", "application/json", "415")]
+)
+@pytest.mark.parametrize("flags", [0, END_STREAM])
+def test_a_request_that_is_no_call_has_a_status_of_http(method: str, kind: str, status: str, flags: int) -> None:
     table = Table()
-    table.connection.receive(
-        frame(HEADERS, END_HEADERS | END_STREAM, 1, Encoder().encode([(":method", "GET"), (":path", METHOD)]))
+    table.said()
+    fields = [(":method", method), *FIELDS[1:4], ("content-type", kind)]
+    table.connection.receive(frame(HEADERS, END_HEADERS | flags, 1, Encoder().encode(fields)))
+    answer, *rest = table.said()
+    assert (answer.kind, answer.flags, fields_of(answer.payload)) == (
+        HEADERS,
+        END_HEADERS | END_STREAM,
+        {":status": status},
     )
-    assert table.said()[-1] == Frame(RST_STREAM, 0, 1, frames.WORD.pack(frames.PROTOCOL_ERROR))
-    assert table.calls == []
+    assert rest == ([] if flags else [Frame(RST_STREAM, 0, 1, bytes(4))])
+    assert (table.calls, table.is_closed) == ([], False)
+
+
+def test_what_is_said_before_a_refusal_is_not_sent_when_there_is_room_for_it_later() -> None:
+    table = Table(PREFACE + setting(frames.INITIAL_WINDOW_SIZE, 10))
+    call = table.call()
+    table.said()
+    call.send(b"x" * 20)
+    table.connection.receive(frame(DATA, 0, 1, struct.pack(">BI", 0, MAX_MESSAGE_BYTES + 1)))
+    table.connection.receive(frames.window_update(1, 1000))
+    assert [len(one.payload) for one in table.said() if one.kind == DATA] == [10]
+
+
+# --- compressed messages --------------------------------------------------------------------------------------------
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.compress, "deflate": zlib.compress}
+
+
+def mebibytes(count: int, encoding: str = "gzip") -> bytes:
+    """Return a compressed message that is this large in plain."""
+    return message(ENCODERS[encoding](bytes(count << 20)), 1)
+
+
+@pytest.mark.parametrize("encoding", ENCODERS)
+@pytest.mark.parametrize("is_early", [False, True], ids=["somebody listens", "nobody listens yet"])
+def test_compressed_messages_are_read_beside_plain_ones(encoding: str, is_early: bool) -> None:
+    table = Table()
+    call = table.call(grpc_encoding=encoding)
+    packed = ENCODERS[encoding]
+    data = message(packed(b"join"), 1) + message(b"plain") + message(packed(b""), 1)
+    data += message(packed(bytes(MAX_MESSAGE_BYTES)), 1)
+    if is_early:
+        table.connection.receive(frame(DATA, 0, 1, data))
+        assert heard(call) == [b"join", b"plain", b"", bytes(MAX_MESSAGE_BYTES)]
+    else:
+        said = heard(call)
+        table.connection.receive(frame(DATA, 0, 1, data))
+        assert said == [b"join", b"plain", b"", bytes(MAX_MESSAGE_BYTES)]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "data", "status", "reason"),
+    [
+        ("identity", b"x", "13", "a compressed message in a call without grpc-encoding"),
+        ("gzip", b"x", "13", "a message that is no gzip"),
+        ("gzip", zlib.compress(b"join"), "13", "a message that is no gzip"),
+        ("gzip", gzip.compress(b"join")[:-1], "13", "a message that is no gzip"),
+        ("gzip", gzip.compress(b"join") + b"x", "13", "a message that is no gzip"),
+        ("deflate", b"", "13", "a message that is no deflate"),
+        ("gzip", gzip.compress(bytes(MAX_MESSAGE_BYTES + 1)), "8", "a compressed message of more than 131072 bytes"),
+    ],
+    ids=["no encoding", "no gzip", "another encoding", "cut short", "with more behind it", "empty", "too large"],
+)
+@pytest.mark.parametrize("is_early", [False, True], ids=["somebody listens", "somebody waits"])
+def test_a_message_that_cannot_be_decompressed_ends_the_call(
+    encoding: str, data: bytes, status: str, reason: str, is_early: bool
+) -> None:
+    async def scene() -> None:
+        table = Table()
+        call = table.call(grpc_encoding=encoding)
+        said = [] if is_early else heard(call)
+        table.connection.receive(frame(DATA, 0, 1, message(data, 1) + message(b"late")))
+        if is_early:
+            assert await call.read() is None
+        assert said == []
+        [ending] = statuses(table.said())
+        assert (ending["grpc-status"], unquote(ending["grpc-message"])) == (status, reason)
+        assert (table.cancelled, table.is_closed) == ([call], False)
+
+    asyncio.run(scene())
+
+
+def test_an_encoding_that_is_not_supported_is_refused() -> None:
+    table = Table()
+    table.said()
+    table.connection.receive(opened_with(table, 1, ("grpc-encoding", "snappy\x1b")))
+    [status] = statuses(table.said())
+    assert status["grpc-status"] == "12"
+    reason = unquote(status["grpc-message"])
+    assert reason == r"grpc-encoding 'snappy\x1b' is not supported; identity, deflate, gzip are"
+    assert (table.calls, status["grpc-accept-encoding"]) == ([], "identity,deflate,gzip")
+
+
+@pytest.fixture
+def traced() -> Iterator[None]:
+    """Count the memory that Python allocates."""
+    tracemalloc.start()
+    yield
+    tracemalloc.stop()
+
+
+@pytest.mark.usefixtures("traced")
+def test_no_more_of_a_bomb_is_decompressed_than_a_message_may_have() -> None:
+    table, bomb = Table(), mebibytes(60)
+    said = heard(table.call(grpc_encoding="gzip"))
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    for at in range(0, len(bomb), 16_000):
+        table.connection.receive(frame(DATA, 0, 1, bomb[at : at + 16_000]))
+    _, peak = tracemalloc.get_traced_memory()
+    assert [one["grpc-status"] for one in statuses(table.said())] == ["8"]
+    assert said == []
+    assert peak - before < 1 << 20
+
+
+@pytest.mark.usefixtures("traced")
+def test_compressed_messages_that_nobody_has_read_are_kept_compressed() -> None:
+    table = Table()
+    call = table.call(grpc_encoding="deflate")
+    packed = message(zlib.compress(bytes(MAX_MESSAGE_BYTES)), 1)
+    before, _ = tracemalloc.get_traced_memory()
+    for _ in range(100):
+        table.connection.receive(frame(DATA, 0, 1, packed))
+    after, _ = tracemalloc.get_traced_memory()
+    assert after - before < 1 << 20
+    assert heard(call) == [bytes(MAX_MESSAGE_BYTES)] * 100
+
+
+def test_an_agent_that_compresses_each_answer_does_nothing_of_no_use() -> None:
+    table = Table()
+    call = table.call(grpc_encoding="gzip")
+    heard(call)
+    table.connection.receive(frames.window_update(1, 1 << 20) + frames.window_update(0, 1 << 20))
+    for _ in range(ALLOWANCE):
+        call.send(b"decide")
+        table.connection.receive(frame(DATA, 0, 1, message(gzip.compress(b"choose"), 1)))
+    assert not table.is_closed
+
+
+# --- deadlines ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "seconds"),
+    [
+        (b"2H", 7200.0),
+        (b"3M", 180.0),
+        (b"0S", 0.0),
+        (b"1500m", 1.5),
+        (b"20u", 20e-6),
+        (b"99999999n", 0.099999999),
+        *((wrong, None) for wrong in (b"", b"S", b"5", b"5s", b"-5S", b"5 S", b"1.5S", b"123456789S", "٣S".encode())),
+    ],
+)
+def test_a_timeout_is_a_number_of_at_most_8_digits_and_a_unit(value: bytes, seconds: float | None) -> None:
+    assert frames.timeout_seconds(value) == (None if seconds is None else pytest.approx(seconds))
+
+
+def test_a_timeout_that_is_malformed_is_refused() -> None:
+    table = Table()
+    assert table.call().timeout_seconds is None
+    table.connection.receive(opened_with(table, 3, ("grpc-timeout", "1500m")))
+    assert table.calls[-1].timeout_seconds == 1.5
+    table.said()
+    table.connection.receive(opened_with(table, 5, ("grpc-timeout", "soon\n")))
+    [status] = statuses(table.said())
+    assert status["grpc-status"] == "13"
+    assert unquote(status["grpc-message"]) == r"grpc-timeout 'soon\n' is malformed: 5S means five seconds"
+    assert len(table.calls) == 2
+
+
+def test_a_call_that_has_expired_is_cancelled_though_its_peer_does_not_read() -> None:
+    table = Table(PREFACE + setting(frames.INITIAL_WINDOW_SIZE, 10))
+    table.connection.receive(opened_with(table, 1, ("grpc-timeout", "2S")))
+    [call] = table.calls
+    call.send(b"x" * 20)
+    call.end(grpc.StatusCode.OK, "")
+    table.said()
+    call.expire()
+    [ending] = statuses(table.said())
+    assert (ending["grpc-status"], ending["grpc-message"]) == ("4", "more than the 2 s of grpc-timeout")
+    assert (table.cancelled, call.is_over) == ([call], True)
+    call.expire()
+    assert (table.said(), table.cancelled) == ([], [call])
 
 
 # --- what ends the connection -------------------------------------------------------------------------------------
@@ -499,11 +710,15 @@ BROKEN: dict[str, tuple[bytes, int]] = {
     "headers in part": (HELLO + frame(HEADERS, END_HEADERS, 1, b"\x40\x0a"), frames.COMPRESSION_ERROR),
     "a bomb of headers": (
         HELLO + frame(HEADERS, END_HEADERS, 1, b"\x40\x01x\x7f\x81\x1e" + b"y" * 4000 + b"\xbe" * 4000),
-        frames.COMPRESSION_ERROR,
+        frames.ENHANCE_YOUR_CALM,
     ),
     "headers without end": (
-        HELLO + frame(HEADERS, 0, 1, b"\x83" * 8000) + frame(CONTINUATION, 0, 1, b"\x83" * 9000),
+        HELLO + frame(HEADERS, 0, 1, b"\x83" * 16_000) + frame(CONTINUATION, 0, 1, b"\x83" * 16_000) * 2,
         frames.ENHANCE_YOUR_CALM,
+    ),
+    "a table that changes its size again and again": (
+        HELLO + frame(HEADERS, END_HEADERS, 1, b"\x20\x20\x3f\xe1\x1f"),
+        frames.COMPRESSION_ERROR,
     ),
     "a priority of no stream": (HELLO + frame(PRIORITY, 0, 0, bytes(5)), frames.PROTOCOL_ERROR),
     "a priority without its weight": (HELLO + frame(PRIORITY, 0, 1, bytes(4)), frames.FRAME_SIZE_ERROR),
@@ -559,14 +774,20 @@ FLOODS: dict[str, Callable[[Table], Iterator[bytes]]] = {
         piece for number in range(3, 2 * ALLOWANCE, 2) for piece in _reset_call(table, number)
     ),
     "large headers": lambda table: (
-        frame(HEADERS, END_HEADERS, number, b"\x20" * 8000) for number in range(3, 2 * ALLOWANCE, 2)
+        opened_with(table, number, ("x-notes", "~" * 8000)) for number in range(3, 2 * ALLOWANCE, 2)
     ),
+    "compressed messages that somebody listens to": lambda table: _compressed(table),
 }  # fmt: skip
 
 
 def _heard(table: Table, data: bytes) -> Iterator[bytes]:
     heard(table.calls[0])
     yield frame(DATA, 0, 1, data)
+
+
+def _compressed(table: Table) -> Iterator[bytes]:
+    heard(table.call(3, grpc_encoding="gzip"))
+    yield from [frame(DATA, 0, 3, mebibytes(0))] * (ALLOWANCE // COMPRESSED_COST + 1)
 
 
 def _unheard(table: Table) -> Iterator[bytes]:
@@ -661,10 +882,10 @@ def test_whatever_comes_it_does_not_fail_and_keeps_little(pieces: list[bytes], d
                     table.connection.cleared()
             case 5 if call.is_over:
                 call.forget()
-        kept = sum(len(one._partial) + sum(map(len, one._messages)) for one in table.calls)
+        kept = sum(len(one._partial) + sum(len(data) for _, data in one._messages) for one in table.calls)
         assert kept <= (WINDOW + MAX_MESSAGE_BYTES) * len(table.calls)
         assert len(table.connection._unread) <= frames.FRAME_BYTES + 9
-        assert len(table.connection._block) <= MAX_HEADER_BYTES + frames.FRAME_BYTES
+        assert len(table.connection._block) <= MAX_BLOCK_BYTES + frames.FRAME_BYTES
         assert len(table.connection._calls) <= 2 * MAX_CALLS
     if table.is_closed:
         assert all(call.is_over for call in table.calls)

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import gc
 import socket
+import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -74,8 +75,8 @@ def read_to_the_end(one: socket.socket) -> bytes:
     return said
 
 
-def opening(stream: int = 1) -> bytes:
-    fields = [(":method", "POST"), (":scheme", "http"), (":path", METHOD), ("content-type", "application/grpc")]
+def opening(stream: int = 1, *more: tuple[str, str]) -> bytes:
+    fields = [(":method", "POST"), (":scheme", "http"), (":path", METHOD), ("content-type", "application/grpc"), *more]
     return frames.frame(frames.HEADERS, frames.END_HEADERS, stream, Encoder().encode(fields))
 
 
@@ -147,10 +148,86 @@ def test_a_client_of_grpc_is_told_what_is_not_there_and_what_is_too_large(tmp_pa
             large = play(iter([bytes(131_073)]))
             assert await large.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
             assert await large.details() == "a message of 131073 bytes; at most 131072 are read"
-            packed = play(iter([bytes(1000)]), compression=grpc.Compression.Gzip)
-            assert await packed.code() is grpc.StatusCode.UNIMPLEMENTED
 
     run(scene())
+
+
+@pytest.mark.parametrize("compression", [grpc.Compression.Gzip, grpc.Compression.Deflate])
+@pytest.mark.parametrize("size", [0, 1000, 131_072])
+def test_a_client_of_grpc_may_compress(compression: grpc.Compression, size: int, tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+            call: Any = channel.stream_stream(METHOD)(compression=compression)
+            for _ in range(3):
+                await call.write(bytes(size))
+                assert await call.read() == bytes(size)
+
+    run(scene())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "status"),
+    [
+        ((15_000,), "OK"),
+        ((5000, 5000, 5000), "OK"),
+        ((16_000,), "RESOURCE_EXHAUSTED"),
+        ((30_000,), "RESOURCE_EXHAUSTED"),
+    ],
+)
+def test_a_client_of_grpc_may_have_metadata_of_almost_16_kilobytes(
+    sizes: tuple[int, ...], status: str, tmp_path: Path
+) -> None:
+    """What HTTP/2 and gRPC's library say of themselves takes the rest."""
+    metadata = tuple((f"x-notes{number}", "~" * size) for number, size in enumerate(sizes))
+
+    async def scene() -> None:
+        async with listening(tmp_path, echo), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+            call: Any = channel.stream_stream(METHOD)(metadata=metadata)
+            await call.done_writing()
+            assert (await call.code()).name == status
+
+    run(scene())
+
+
+def test_a_call_ends_when_the_time_is_over_that_its_client_gave_it(tmp_path: Path) -> None:
+    began: list[int] = []
+    ended: list[int] = []
+
+    async def wait(call: Call) -> None:
+        began.append(call.number)
+        try:
+            await call.read()
+        except asyncio.CancelledError:
+            ended.append(call.number)
+            raise
+
+    async def scene() -> None:
+        async with listening(tmp_path, wait):
+            with closing(connected(tmp_path, HELLO + opening(1, ("grpc-timeout", "50m")) + opening(3))):
+                await until(lambda: ended == [1])
+                assert began == [1, 3]
+            await until(lambda: ended == [1, 3])
+
+    run(scene())
+
+
+def test_nothing_is_kept_of_a_call_that_has_ended_in_time(tmp_path: Path) -> None:
+    calls: list[weakref.ref[Call]] = []
+    seconds: list[float | None] = []
+
+    async def note(call: Call) -> None:
+        calls.append(weakref.ref(call))
+        seconds.append(call.timeout_seconds)
+
+    async def scene() -> None:
+        async with listening(tmp_path, note), grpc.aio.insecure_channel(f"unix:{tmp_path}/s") as channel:
+            call: Any = channel.stream_stream(METHOD)(timeout=3600)
+            assert await call.code() is grpc.StatusCode.OK
+            gc.collect()
+            assert [one() for one in calls] == [None]
+
+    run(scene())
+    assert seconds == [pytest.approx(3600, abs=patient(60))]
 
 
 def cancels(call: Any, _: Any) -> Awaitable[None]:

@@ -118,7 +118,7 @@ def _play(messages: "list[bytes]", metadata: "list[tuple[str, str]] | None" = No
             yield from call(iter(messages), metadata=metadata, timeout=20)
 
 
-def _talks(*messages: bytes, is_open: bool = True) -> None:
+def _talks(*messages: bytes, is_open: bool = True, is_compressed: bool = False) -> None:
     """Join on a stream of its own, wait for the first decision, say these messages, and stay."""
     import grpc
 
@@ -136,7 +136,7 @@ def _talks(*messages: bytes, is_open: bool = True) -> None:
     with grpc.insecure_channel(f"unix:{SOCKET}") as channel:
         call: Any = channel.stream_stream("/dogana.v1.Referee/Play", response_deserializer=pb.RefereeMessage.FromString)
         with contextlib.suppress(grpc.RpcError):
-            for message in call(said()):
+            for message in call(said(), compression=grpc.Compression.Gzip if is_compressed else None):
                 if message.WhichOneof("message") == "decide":
                     asked.set()
     time.sleep(600)
@@ -145,6 +145,11 @@ def _talks(*messages: bytes, is_open: bool = True) -> None:
 def sends_a_giant() -> None:
     """Sends a message of 8 MiB."""
     _talks(b"\x12" * (8 << 20))
+
+
+def sends_a_bomb() -> None:
+    """Sends a compressed message that is 32 MiB in plain."""
+    _talks(bytes(32 << 20), is_compressed=True)
 
 
 def sends_no_message() -> None:

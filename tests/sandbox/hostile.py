@@ -152,6 +152,7 @@ AGENTS = {
     "sends_no_use": Agent("door", Outcome.START, "did not join within", joins=False),
     "guesses_tokens": Agent("door", Outcome.START, "did not join within", joins=False),
     "sends_a_giant": Agent("door", Outcome.DISCONNECT, joins=False),
+    "sends_a_bomb": Agent("door", Outcome.DISCONNECT, joins=False),
     "sends_no_message": Agent("door", Outcome.PROTOCOL, "not a dogana.v1.AgentMessage", joins=False),
     "joins_again": Agent("door", Outcome.PROTOCOL, "second Join", joins=False),
     "closes_halfway": Agent("door", Outcome.DISCONNECT, joins=False),

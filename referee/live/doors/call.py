@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import grpc
 
 from referee.live.doors import frames
+from referee.live.doors.compression import CannotDecompress, decompress
 from referee.live.doors.frames import (
     BEGIN,
     DATA,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 WHOLE_BYTES = 1024
 """A frame of a message that is not complete yet has at least so many bytes, or it is useless."""
+COMPRESSED_COST = 4
+"""A compressed message costs as much as this number of useless frames, which is what each message to the peer earns."""
 _PREFIX = struct.Struct(">BI")
 """What stands before a message: whether it is compressed, and its size."""
 
@@ -55,15 +58,26 @@ class Call:
         when_free: called when `is_free` has become True.
         number: the number of its stream.
         is_over: whether its end was said, or cannot be said any more.
+        timeout_seconds: the time that the peer gives the call (`grpc-timeout`); None if it sets no limit.
     """
 
-    def __init__(self, connection: Connection, number: int, window: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        number: int,
+        window: int,
+        encoding: bytes = b"identity",
+        timeout_seconds: float | None = None,
+    ) -> None:
         self.cancel: Callable[[], object] = lambda: None
         self.when_free: Callable[[], None] = lambda: None
         self.number = number
+        self.timeout_seconds = timeout_seconds
+        self._encoding = encoding
         self._connection = connection
         self._listener: Callable[[bytes | None], object] | None = None
-        self._messages: deque[bytes] = deque()
+        # As they came, with their flags: a compressed message is small while it waits, and may be large in plain.
+        self._messages: deque[tuple[int, bytes]] = deque()
         self._reader: asyncio.Future[None] | None = None
         self._partial = bytearray()
         self._room = WINDOW  # what the peer may send
@@ -113,16 +127,17 @@ class Call:
                 return None
             self._reader = asyncio.get_running_loop().create_future()
             await self._reader
-        message = self._messages.popleft()
+        flag, message = self._messages.popleft()
+        plain = self._decompressed(message) if flag else message
         if not self._messages:
             self._make_room()
-        return message
+        return plain
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
         """Give away each message at once, and None after the last; return how to stop, after which messages are of no use."""
         self._listener = receive
         while self._messages:
-            self._listener(self._messages.popleft())
+            self._deliver(*self._messages.popleft())
         self._make_room()
         if self._is_half_closed:
             self._listener(None)
@@ -170,9 +185,6 @@ class Call:
             self._partial += data
             while len(self._partial) >= 5:
                 flag, length = _PREFIX.unpack_from(self._partial)
-                if flag:
-                    self._refuse(grpc.StatusCode.UNIMPLEMENTED, "messages must not be compressed")
-                    return
                 if length > (most := self._connection.service.max_message_bytes):
                     self._refuse(
                         grpc.StatusCode.RESOURCE_EXHAUSTED, f"a message of {length} bytes; at most {most} are read"
@@ -185,9 +197,11 @@ class Call:
                 is_useless = False
                 if free == 0:
                     self._connection.spend()
+                if flag:
+                    self._connection.spend(COMPRESSED_COST)
                 free = 0
                 self._has_spoken = True
-                self._deliver(message)
+                self._deliver(flag, message)
         if is_useless and not flags & END_STREAM:
             self._connection.spend()
         if self.is_over:
@@ -212,10 +226,21 @@ class Call:
         else:
             self.resume()
 
+    def expire(self) -> None:
+        """End the call because the time that the peer gave it is over."""
+        if not self.is_over:
+            self._trailers = None  # if an end waits to be sent, this one takes its place
+            self._refuse(grpc.StatusCode.DEADLINE_EXCEEDED, f"more than the {self.timeout_seconds:g} s of grpc-timeout")
+
     def reset(self, code: int) -> None:
         """End the call because the peer does not keep to HTTP/2."""
         self._connection.transport.write(frames.reset(self.number, code))
         self.lose()
+
+    def refuse(self, status: int) -> None:
+        """Answer a request that is no call of gRPC with a status of HTTP."""
+        self._connection.transport.write(frames.http_status(self.number, status) + self._stop_frame())
+        self._close()
 
     def lose(self) -> None:
         """End the call because nothing can be said any more."""
@@ -231,12 +256,22 @@ class Call:
                 self._wake(self._drained)
                 self.when_free()
 
-    def _deliver(self, message: bytes) -> None:
-        if self._listener is not None:
-            self._listener(message)
-        else:
-            self._messages.append(message)
+    def _deliver(self, flag: int, message: bytes) -> None:
+        if self._listener is None:
+            self._messages.append((flag, message))
             self._wake(self._reader)
+        elif not flag:
+            self._listener(message)
+        elif self._listener is not _drop and (plain := self._decompressed(message)) is not None:
+            self._listener(plain)
+
+    def _decompressed(self, message: bytes) -> bytes | None:
+        """Return a message in plain; None if it cannot be read, which ends the call."""
+        try:
+            return decompress(self._encoding, message, self._connection.service.max_message_bytes)
+        except CannotDecompress as error:
+            self._refuse(error.code, str(error))
+            return None
 
     def _make_room(self) -> None:
         """Let the peer send more; not before what has arrived was read, so that no more than a window is kept."""
@@ -265,11 +300,13 @@ class Call:
             connection.transport.write(begin + frame(DATA, 0, self.number, part))
         if self._trailers is not None and not self.is_over:
             block = (NO_TABLE if self._has_begun else BEGIN) + self._trailers
-            last = frame(HEADERS, END_HEADERS | END_STREAM, self.number, block)
-            if not self._is_half_closed:  # it need not say more
-                last += frames.reset(self.number, NO_ERROR)
+            last = frame(HEADERS, END_HEADERS | END_STREAM, self.number, block) + self._stop_frame()
             self._close()
             connection.transport.write(last)
+
+    def _stop_frame(self) -> bytes:
+        """Return the frame after the end of the call, which tells a peer that is still sending to stop."""
+        return b"" if self._is_half_closed else frames.reset(self.number, NO_ERROR)
 
     def _close(self) -> None:
         self.is_over = True

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from urllib.parse import quote
 
 import grpc
+
+from referee.live.doors.compression import ENCODINGS
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
@@ -30,6 +33,9 @@ HEAD = struct.Struct(">HBBBI")
 """The head of a frame: two bytes and one of its size, its type, its flags, its stream."""
 WORD = struct.Struct(">I")
 SETTING = struct.Struct(">HI")
+_TIMEOUT = re.compile(rb"([0-9]{1,8})([HMSmun])")
+_UNIT_SECONDS = {b"H": 3600.0, b"M": 60.0, b"S": 1.0, b"m": 1e-3, b"u": 1e-6, b"n": 1e-9}
+"""Units of `grpc-timeout`."""
 _AS_IS = "".join(map(chr, range(0x20, 0x7F))).replace("%", "")
 """What may stand in a message of gRPC unescaped."""
 
@@ -69,8 +75,18 @@ def _string(text: bytes) -> bytes:
 
 NO_TABLE = b"\x20"
 """That no table of headers is kept: each block of headers stands alone, and a peer that has made its table smaller waits for it."""
-BEGIN = NO_TABLE + b"\x88" + field(b"content-type", b"application/grpc") + field(b"grpc-accept-encoding", b"identity")
-"""The headers of all answers: status 200 (RFC 7541, appendix A), and that messages must not be compressed."""
+BEGIN = (
+    NO_TABLE
+    + b"\x88"
+    + field(b"content-type", b"application/grpc")
+    + field(b"grpc-accept-encoding", b",".join(ENCODINGS))
+)
+"""The headers of all answers: status 200 (RFC 7541, appendix A), and how messages may be compressed."""
+
+
+def http_status(number: int, status: int) -> bytes:
+    """Return the frame that answers a request with nothing but a status of HTTP."""
+    return frame(HEADERS, END_HEADERS | END_STREAM, number, NO_TABLE + field(b":status", str(status).encode()))
 
 
 def trailers(code: grpc.StatusCode, text: str) -> bytes:
@@ -79,3 +95,9 @@ def trailers(code: grpc.StatusCode, text: str) -> bytes:
     if not text:
         return status
     return status + field(b"grpc-message", quote(text[:MAX_DETAILS_CHARACTERS], safe=_AS_IS, errors="replace").encode())
+
+
+def timeout_seconds(value: bytes) -> float | None:
+    """Read the value of `grpc-timeout`; None if it is malformed."""
+    match = _TIMEOUT.fullmatch(value)
+    return None if match is None else int(match[1]) * _UNIT_SECONDS[match[2]]

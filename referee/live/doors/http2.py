@@ -7,14 +7,15 @@ whatever a peer does, what is kept of it is bounded.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import grpc
-from hpack import Decoder, HPACKError
+from hpack import Decoder, HPACKError, OversizedHeaderListError
 
 from referee.live.doors import frames
 from referee.live.doors.call import Broken, Call
+from referee.live.doors.compression import ENCODINGS
 from referee.live.doors.frames import (
     ACK,
     COMPRESSION_ERROR,
@@ -54,10 +55,15 @@ from referee.live.doors.frames import (
 from referee.terminal import visible
 
 MAX_HEADER_BYTES = 16_384
-"""How large the headers of a call may be, packed as well as unpacked."""
+"""How large the headers of a call may be, by the measure of RFC 9113: 32 bytes are added for each of them."""
+MAX_BLOCK_BYTES = 32_768
+"""Headers larger than this, packed or unpacked, end the connection: they are not read, so those after them cannot be."""
+MAX_TABLE_SIZE_UPDATES = 2
+"""How often a block of headers may change the size of the table, at its beginning (RFC 7541, 4.2); each takes a byte and is slow."""
 CALL_COST, HEADERS_COST_BYTES = 5, 32
 """A call costs as much as so many useless frames, and its headers one more for so many bytes."""
 
+_TABLE_SIZE_UPDATES = bytes(range(0x20, 0x40))
 _NEEDED = {b":method", b":scheme", b":path"}
 _PSEUDO = _NEEDED | {b":authority"}
 _OF_CONNECTIONS = {b"connection", b"proxy-connection", b"keep-alive", b"transfer-encoding", b"upgrade"}
@@ -123,7 +129,7 @@ class Connection:
         self.frame_bytes = FRAME_BYTES
         self._calls: dict[int, Call] = {}
         self._newest = 0
-        self._decoder = Decoder(max_header_list_size=MAX_HEADER_BYTES)
+        self._decoder = Decoder(max_header_list_size=MAX_BLOCK_BYTES)
         self._unread = b""
         self._is_greeted = False
         self._wanted: int | None = SETTINGS  # the only type of frame that may come next
@@ -260,17 +266,14 @@ class Connection:
         self._go_on_with_headers(flags)
 
     def _go_on_with_headers(self, flags: int) -> None:
-        if len(self._block) > MAX_HEADER_BYTES:
-            raise Broken(ENHANCE_YOUR_CALM, f"headers of more than {MAX_HEADER_BYTES} bytes")
+        if len(self._block) > MAX_BLOCK_BYTES:
+            raise Broken(ENHANCE_YOUR_CALM, f"headers of more than {MAX_BLOCK_BYTES} bytes")
         if not flags & END_HEADERS:
             self._wanted = CONTINUATION
             return
         self._wanted = None
         self.spend(1 + len(self._block) // HEADERS_COST_BYTES)
-        try:
-            fields = list(self._decoder.decode(bytes(self._block), raw=True))
-        except HPACKError as error:
-            raise Broken(COMPRESSION_ERROR, "headers that cannot be read") from error
+        fields = self._unpacked(bytes(self._block))
         flags, number = self._block_frame
         if number > self._newest:
             self._newest = number
@@ -281,24 +284,56 @@ class Connection:
             else:
                 call.reset(PROTOCOL_ERROR)
 
+    def _unpacked(self, block: bytes) -> list[tuple[bytes, bytes]]:
+        """Return the fields of a block of headers."""
+        if len(block) - len(block.lstrip(_TABLE_SIZE_UPDATES)) > MAX_TABLE_SIZE_UPDATES:
+            raise Broken(COMPRESSION_ERROR, "headers that change the size of their table again and again")
+        try:
+            return list(self._decoder.decode(block, raw=True))
+        except OversizedHeaderListError as error:
+            raise Broken(ENHANCE_YOUR_CALM, f"headers of more than {MAX_BLOCK_BYTES} bytes") from error
+        except HPACKError as error:
+            raise Broken(COMPRESSION_ERROR, "headers that cannot be read") from error
+
     def _begin_call(self, flags: int, number: int, headers: Sequence[tuple[bytes, bytes]]) -> None:
         most, is_open = self.service.max_calls, [not call.is_over for call in self._calls.values()]
         if sum(is_open) >= most or len(is_open) >= 2 * most:  # those that have ended may still be served for a moment
             self.transport.write(frames.reset(number, REFUSED_STREAM))
             return
-        call = Call(self, number, self._first_window)
+        fields = dict(headers)
+        timeout = frames.timeout_seconds(fields.get(b"grpc-timeout", b""))
+        call = Call(self, number, self._first_window, fields.get(b"grpc-encoding", b"identity"), timeout)
         if flags & END_STREAM:
             call.half_close()
-        fields = dict(headers)
-        is_call = fields.get(b":method") == b"POST" and fields.get(b"content-type", b"").startswith(b"application/grpc")
-        if _is_malformed(headers) or not is_call:
-            call.reset(PROTOCOL_ERROR)  # no client of gRPC
-        elif not self.service.serves(method := fields.get(b":path", b"").decode("latin-1")):
-            call.end(grpc.StatusCode.UNIMPLEMENTED, f"there is no method '{visible(method, 64)}' here")
+        if _is_malformed(headers):
+            call.reset(PROTOCOL_ERROR)
+        elif (status := _http_refusal(fields)) is not None:
+            call.refuse(status)
+        elif (refusal := self._refusal(headers, fields)) is not None:
+            call.end(*refusal)
         else:
             self.spend(CALL_COST)
             self._calls[number] = call
             self.service.begin(call)
+
+    def _refusal(
+        self, headers: Sequence[tuple[bytes, bytes]], fields: Mapping[bytes, bytes]
+    ) -> tuple[grpc.StatusCode, str] | None:
+        """Return the status and the reason for a call that cannot be served; None for any other."""
+        size = sum(len(name) + len(value) + 32 for name, value in headers)  # as RFC 9113 measures it (6.5.2)
+        if size > MAX_HEADER_BYTES:
+            return grpc.StatusCode.RESOURCE_EXHAUSTED, f"headers of {size} bytes; at most {MAX_HEADER_BYTES} are read"
+        if not self.service.serves(method := fields[b":path"].decode("latin-1")):
+            return grpc.StatusCode.UNIMPLEMENTED, f"there is no method '{visible(method, 64)}' here"
+        if (encoding := fields.get(b"grpc-encoding", b"identity")) not in ENCODINGS:
+            known = ", ".join(one.decode() for one in ENCODINGS)
+            text = f"grpc-encoding '{visible(encoding.decode('latin-1'), 64)}' is not supported; {known} are"
+            return grpc.StatusCode.UNIMPLEMENTED, text
+        timeout = fields.get(b"grpc-timeout")
+        if timeout is not None and frames.timeout_seconds(timeout) is None:
+            text = f"grpc-timeout '{visible(timeout.decode('latin-1'), 64)}' is malformed: 5S means five seconds"
+            return grpc.StatusCode.INTERNAL, text
+        return None
 
     def _take_window_update(self, number: int, payload: bytes) -> None:
         more = _word(payload) & MOST
@@ -383,6 +418,15 @@ def _is_malformed(headers: Sequence[tuple[bytes, bytes]]) -> bool:
         or any(value != b"trailers" for name, value in headers if name == b"te")
         or not dict(headers)[b":path"]
     )
+
+
+def _http_refusal(fields: Mapping[bytes, bytes]) -> int | None:
+    """Return the HTTP status for a request that is no call of gRPC, as gRPC's servers answer it; None for a call."""
+    if fields[b":method"] != b"POST":
+        return 405  # Method Not Allowed
+    if not fields.get(b"content-type", b"").startswith(b"application/grpc"):
+        return 415  # Unsupported Media Type
+    return None
 
 
 def _word(payload: bytes) -> int:

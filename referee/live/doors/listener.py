@@ -114,8 +114,12 @@ class Listener:
         task = self._loop.create_task(self._serve(call))
         self._tasks.add(task)
         call.cancel = task.cancel
+        seconds = call.timeout_seconds
+        deadline = None if seconds is None else self._loop.call_later(seconds, call.expire)
 
         def ended(_: asyncio.Task[None]) -> None:
+            if deadline is not None:
+                deadline.cancel()
             self._tasks.discard(task)
             call.forget()
 

@@ -1,0 +1,50 @@
+"""Compressed messages of gRPC (compression.md of gRPC): a door reads them, and sends none."""
+
+from __future__ import annotations
+
+import zlib
+
+import grpc
+
+_WINDOW_BITS = {b"deflate": zlib.MAX_WBITS, b"gzip": zlib.MAX_WBITS | 16}
+"""How zlib is to read each encoding."""
+ENCODINGS = (b"identity", *_WINDOW_BITS)
+"""The values of `grpc-encoding` that are supported."""
+
+
+class CannotDecompress(Exception):
+    """A message cannot be read.
+
+    Attributes:
+        code: the status with which its call must end.
+    """
+
+    def __init__(self, code: grpc.StatusCode, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def decompress(encoding: bytes, data: bytes, max_bytes: int) -> bytes:
+    """Decompress a message; no more than one byte beyond `max_bytes` is ever held of it.
+
+    Args:
+        encoding: one of `ENCODINGS`.
+        data: the compressed message.
+        max_bytes: the size that the message may have in plain.
+
+    Raises:
+        CannotDecompress: if the message is damaged or too large, or the call has no encoding.
+    """
+    if encoding not in _WINDOW_BITS:
+        raise CannotDecompress(grpc.StatusCode.INTERNAL, "a compressed message in a call without grpc-encoding")
+    reader = zlib.decompressobj(_WINDOW_BITS[encoding])
+    try:
+        plain = reader.decompress(data, max_bytes + 1)
+    except zlib.error as error:
+        raise CannotDecompress(grpc.StatusCode.INTERNAL, f"a message that is no {encoding.decode()}") from error
+    if len(plain) > max_bytes:
+        text = f"a compressed message of more than {max_bytes} bytes"
+        raise CannotDecompress(grpc.StatusCode.RESOURCE_EXHAUSTED, text)
+    if not reader.eof or reader.unused_data:
+        raise CannotDecompress(grpc.StatusCode.INTERNAL, f"a message that is no {encoding.decode()}")
+    return plain
