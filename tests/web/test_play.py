@@ -448,12 +448,12 @@ def test_a_table_whose_page_was_closed_is_cleared(
     most: int, home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", most)
-    monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)
     monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
     monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.1)
     person = browse(home, TABLES)
     table = sit_down(person, GAME)
     assert news(table, seen="earlier").status_code == 200  # its script has asked
+    monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)  # not before: a table may take longer to be laid
     pids = children(os.getpid())
     assert pids
     until_gone(pids)
