@@ -49,11 +49,11 @@ Ask = Callable[[Request], Asked]
 class Matches:
     """What answers such requests."""
 
-    def __init__(self, home: Home, ask: Ask, limits: Limits) -> None:
-        """`ask` says what a request asks for."""
+    def __init__(self, home: Home, ask: Ask, limits: Limits, niceness: int = 0) -> None:
+        """`ask` says what a request asks for; viewers are drawn with this niceness."""
         self._ask = ask
         self._limits = limits
-        self._drawings = Drawings(pages_folder(home))
+        self._drawings = Drawings(pages_folder(home), niceness)
         self._live = Live(home)
         self._threads = Threads(MAX_RECORDS)
         self._streams = AtATime(
