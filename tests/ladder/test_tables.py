@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -145,6 +146,19 @@ def test_a_person_answers_each_decision_once_and_plays_to_the_end() -> None:
         assert (person.question, person.remark, person.is_out) == (None, "", False)
 
     asyncio.run(asyncio.wait_for(match(), patient(120)))
+
+
+def test_the_time_of_a_person_begins_when_the_house_bots_have_moved() -> None:
+    sent: list[tuple[int, int]] = []
+    driver: Any = SimpleNamespace(sent=lambda seat, number: sent.append((seat, number)))
+    decision: Any = SimpleNamespace(number=7, actions=[], deadline=12.5, bank=60.0, window=None)
+    person = Person(lambda: None)
+    person.begin(driver, 1)
+    person.ask(decision)
+    assert (sent, person.question) == ([], None)
+    person.flush()
+    person.flush()
+    assert (sent, person.question) == ([(1, 7)], Question(7, [], 12.5, 60.0, is_shared=False))
 
 
 def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
