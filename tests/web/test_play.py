@@ -260,6 +260,7 @@ def test_the_log_says_nothing_of_a_plan_before_all_are_revealed(person: httpx.Cl
         assert not [line for line in log if "(seat 0)" in line and "plans:" in line], log
         planned += any("you (seat 1): plans:" in line for line in log)
         table.send(table.choices[0])
+        table.look()
         table.wait(lambda table: bool(table.form))
         log = [line.text for line in table.page.select(".log li")]
     assert planned
