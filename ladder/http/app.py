@@ -89,9 +89,6 @@ PAGES: dict[str, PageFunction] = {
     "/about/ratings": ratings,
 }
 """Every page by its address."""
-NEED_A_SERVER = {"/live", "/compare", "/api", "/feed.xml", "/bots/{bot}/feed.xml"}
-"""Those that are not written to files: they change all the time, or answer what somebody types."""
-
 _TITLES = {
     400: "This cannot be shown",
     401: "Log in first",
@@ -109,14 +106,14 @@ _TITLES = {
 class Pages:
     """What answers the requests for the pages of one ladder."""
 
-    def __init__(self, home: Home, site: Site) -> None:
+    def __init__(self, home: Home, site: Site, limits: Limits) -> None:
         self.home = home
         self.site = site
         self.shelf = Shelf(home)
         self._threads = Threads(MAX_PAGES)
         self._turns = Turns(MAX_PAGES - 1)
         self._refusals = Refusals()
-        self.limits = Limits()
+        self.limits = limits
         self.tokens = Tokens(home.database, self.limits.guesses)
 
     def endpoint(self, function: PageFunction) -> Callable[[Request], Awaitable[Response]]:
@@ -248,22 +245,26 @@ async def _no_page(request: Request) -> Response:
     raise NoPage(f"there is no page /{path}" + (f"; did you mean /{near[0]}?" if near else ""))
 
 
-def application(home: Home, site: Site, niceness: int = 0) -> ASGIApp:
+def application(
+    home: Home, site: Site, niceness: int = 0, *, limits: Limits | None = None, viewer_niceness: int = 0
+) -> ASGIApp:
     """Return the pages of a ladder as an ASGI application.
 
     Args:
         home: the ladder.
         site: what all pages have in common.
         niceness: how far pages give way to matches. Viewers do not: drawing one takes a processor for seconds while somebody waits.
+        limits: what callers have left; None for those of a server.
+        viewer_niceness: how far drawing viewers gives way after all, because nobody waits.
     """
-    pages = Pages(home, site)
+    pages = Pages(home, site, limits or Limits())
     routes = [Route(path, pages.endpoint(function)) for path, function in PAGES.items()]
     routes += Api(home, site, pages.limits, pages.tokens, pages.shelf).routes()
     routes += author.routes(home, site, pages.limits, pages.tokens, pages.answer_privately)
     play = Play(home, site, pages.show)
     if site.has_tables:
         routes += play.routes()
-    matches = Matches(home, pages.asked, pages.limits)
+    matches = Matches(home, pages.asked, pages.limits, viewer_niceness)
     routes += matches.routes() + Boards(pages.asked, pages.limits).routes()
 
     @asynccontextmanager

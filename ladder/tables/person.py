@@ -1,34 +1,22 @@
-"""The agent of a person: takes a seat by the protocol like any other, and waits for what the person chooses."""
+"""The seat of a person: it plays in the referee's process, and waits for what the person chooses."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import grpc
+from referee.game import Action, Seat
+from referee.live.matches.driver import MatchDriver
+from referee.match.effects import Decision, Reject, Withdraw, Withdrawal
+from referee.match.result import Fault, Result
 
-from dogana.v1 import referee_pb2 as pb
-from dogana.v1.referee_pb2_grpc import RefereeStub
-from ladder.operation.lost_calls import LOST, pass_on_cancellation
-from referee.game import Action
-from referee.live.messages.codec import Codec
-from referee.live.messages.wire import PROTOCOL
-
-PAUSE_SECONDS = 0.5
-"""How long after a lost connection it comes back."""
-TOO_LATE = "Your time was up: what the rules do without you was played."
-WINDOW_CLOSED = "The shared time was up: what the rules do without you was played."
-OVERTAKEN = "What others did has changed what you can do."
 NOT_COUNTED = "Your answer came too late to count."
-_WITHDRAWN = {
-    pb.Withdrawn.REASON_TIMEOUT: TOO_LATE,
-    pb.Withdrawn.REASON_WINDOW: WINDOW_CLOSED,
-    pb.Withdrawn.REASON_OVERTAKEN: OVERTAKEN,
+REMARKS = {
+    Withdrawal.TIMEOUT: "Your time was up: what the rules do without you was played.",
+    Withdrawal.WINDOW: "The shared time was up: what the rules do without you was played.",
+    Withdrawal.OVERTAKEN: "What others did has changed what you can do.",
 }
+"""What the person reads when a decision is withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,85 +34,82 @@ class Question:
 
 
 class Person:
-    """What the referee asks of the person, and what it is answered.
+    """A player for `play_match` (`InProcess`), whose answers come by `choose`.
 
     Attributes:
         question: the open decision; None while others are to act.
         remark: what has become of the last one, if it was not answered in time.
-        is_out: whether the seat is out; nothing more is asked of it then.
+        is_out: whether the seat is out; it has no decisions any more then.
     """
 
-    def __init__(self, codec: Codec, changed: Callable[[], None]) -> None:
-        """Prepare; `changed` is called whenever something is new."""
-        self._codec = codec
+    may_come_back = False
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        """Prepare; `changed` is called whenever something is new, in the midst of the driver's work: it must not block."""
         self._changed = changed
-        self._answer: pb.AgentMessage | None = None
-        self._call: Any = None
+        self._driver: MatchDriver | None = None
+        self._seat: Seat = 0
+        self._unsent: Decision | None = None
         self.question: Question | None = None
         self.remark = ""
         self.is_out = False
 
-    async def play(self, address: str, token: str) -> None:
-        """Play to the end of the match; come back whenever the connection is lost."""
-        while True:
-            try:
-                await self._play(address, token)
-                return
-            except grpc.aio.AioRpcError as error:
-                pass_on_cancellation()
-                if error.code() not in LOST:
-                    self.question, self.is_out = None, True
-                    self._changed()
-                    return
-            await asyncio.sleep(PAUSE_SECONDS)
+    def begin(self, driver: MatchDriver, seat: Seat) -> None:
+        """Take a seat."""
+        self._driver, self._seat = driver, seat
 
-    async def _play(self, address: str, token: str) -> None:
-        async with grpc.aio.insecure_channel(address, [("grpc.max_receive_message_length", -1)]) as channel:
-            call = self._call = RefereeStub(channel).Play()
-            try:
-                await call.write(pb.AgentMessage(join=pb.Join(token=token, protocol=PROTOCOL)))
-                async for message in call:
-                    await self._take(message)
-            finally:
-                self._call = None
-
-    async def _take(self, message: pb.RefereeMessage) -> None:
-        match message.WhichOneof("message"):
-            case "decide":
-                await self._asked(message.decide)
-            case "new_deadline" if self.question is not None:
-                self._put(message.new_deadline.decision, self.question.actions, message.new_deadline.clock)
-            case "withdrawn":
-                self.question, self.remark = None, _WITHDRAWN.get(message.withdrawn.reason, "")
-                self._changed()
-            case "rejected":  # only an answer that was on its way when the time was up
-                self.remark = self.remark or NOT_COUNTED
-                self._changed()
-            case "game_over":
-                self.question = None
-
-    async def _asked(self, decide: pb.Decide) -> None:
-        answer = self._answer
-        if answer is not None and answer.choose.decision == decide.decision:  # it was lost on its way
-            await self._send(answer)
-        else:
-            self._put(decide.decision, self._codec.read_actions(decide.actions.value), decide.clock)
-
-    def _put(self, number: int, actions: Sequence[Action], clock: pb.Clock) -> None:
-        deadline = time.monotonic() + clock.budget_ms / 1000
-        self.question = Question(number, actions, deadline, clock.bank_ms / 1000, clock.HasField("window_ms"))
-        self._changed()
-
-    async def choose(self, number: int, index: int) -> None:
+    def choose(self, number: int, index: int) -> None:
         """Answer a decision; do nothing if it is not open any more, or has no such action."""
         question = self.question
-        if question is None or question.number != number or not 0 <= index < len(question.actions):
+        if self._driver is None or question is None:
             return
-        self._answer = pb.AgentMessage(choose=pb.Choose(decision=number, index=index))
-        self.question, self.remark = None, ""
-        await self._send(self._answer)
+        if question.number == number and 0 <= index < len(question.actions):
+            self.question, self.remark = None, ""
+            self._driver.answer(self._seat, number, index)
 
-    async def _send(self, answer: pb.AgentMessage) -> None:
-        if self._call is not None:
-            with contextlib.suppress(grpc.aio.AioRpcError, asyncio.InvalidStateError):  # lost: it is asked again
-                await self._call.write(answer)
+    # the driver's side (`referee.live.matches.driver.Connection`)
+
+    def ask(self, decision: Decision) -> None:
+        """Take a decision; `flush` puts it to the person, when the house bots have moved: its time begins then."""
+        self._unsent = decision
+
+    def flush(self) -> None:
+        """Put the decision that was taken."""
+        decision, self._unsent = self._unsent, None
+        if decision is not None and self._driver is not None:
+            self._driver.sent(self._seat, decision.number)
+            self._put(decision)
+
+    def new_deadline(self, decision: Decision) -> None:
+        """Take the new deadline of an open decision."""
+        if self.question is not None:
+            self._put(decision)
+
+    def _put(self, decision: Decision) -> None:
+        self.question = Question(
+            decision.number, decision.actions, decision.deadline, decision.bank, decision.window is not None
+        )
+        self._changed()
+
+    def withdraw(self, withdraw: Withdraw) -> None:
+        """Take a decision back."""
+        self._unsent, self.question, self.remark = None, None, REMARKS[withdraw.reason]
+        self._changed()
+
+    def reject(self, reject: Reject) -> None:
+        """Refuse an answer: the time was up when it came, though no timer had fired yet."""
+        self.remark = self.remark or NOT_COUNTED
+        self._changed()
+
+    def dismiss(self, fault: Fault) -> None:
+        """Put the seat out."""
+        self._unsent, self.question, self.is_out = None, None, True
+        self._changed()
+
+    def finish(self, result: Result) -> None:
+        """End the match."""
+        self.question = None
+
+    def void(self, reason: str) -> None:
+        """End the match without a result; `play_match` raises why."""
+        self.question = None

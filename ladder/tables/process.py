@@ -1,4 +1,4 @@
-"""The process of a table: a referee, bots, and the agent of the person. `Hall` starts it, and talks with it over its pipes.
+"""The process of a table: a referee, bots, and the seat of the person. `Hall` starts it, and talks with it over its pipes.
 
 In, a JSON line each: first `{"folder": ..., "table": ..., "wish": {...}, "orders": {...}}`, then `{"decision": 3, "index": 0}` for each answer.
 Out: a `View` whenever something has changed. It ends when the match is over and its page is made, and with the process that has
@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,10 +24,8 @@ from ladder.tables.view import Asking, SeatView, Stage, View, digest_of
 from ladder.tables.wish import PERSON, Wish
 from referee.files import private_folder, write_private
 from referee.game import label
-from referee.live.matches.play import Command, House, Player, Remote, StartFailed, play_match
-from referee.live.matches.server import RefereeServer
+from referee.live.matches.play import Command, House, Player, StartFailed, play_match
 from referee.live.matches.worker import become_worker
-from referee.live.messages.codec import codec
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
 from referee.pages.match import make_page
@@ -69,42 +67,25 @@ class _Table:
         self._following: Following | None = None
         self._asking: Asking | None = None
         self._new_from = 1
-        self._is_void = False
-        self.person = Person(codec(game), self.show)
+        self._changed = asyncio.Event()
+        self.person = Person(self._changed.set)
 
     async def play(self) -> None:
         """Play the match, make its page, and show both."""
-        joined: list[asyncio.Task[None]] = []
         record = self._folder / RECORD
         try:
-            async with asyncio.TaskGroup() as tasks, RefereeServer() as server:  # if one fails, all end
+            async with asyncio.TaskGroup() as tasks:  # if one fails, both end
+                showing = tasks.create_task(self._show_changes())
                 await play_match(
                     self._plan,
                     [self._player(bot) for bot in self._plan.bots],
-                    server=server,
                     record=record,
                     position_file=self._folder / "position.json",
-                    announce=lambda _, token: joined.append(
-                        tasks.create_task(self.person.play(server.local_address, token))
-                    ),
                     all_must_start=True,
                 )
-                await asyncio.gather(*joined)
-        except* Exception as errors:  # whatever it is: the person must hear of it
-            why = "; ".join(str(error) or type(error).__name__ for error in errors.exceptions)
-            absent = [error.faults for error in errors.exceptions if isinstance(error, StartFailed)]
-            self._tell(
-                View(
-                    Stage.VOID,
-                    self._plan.game.name,
-                    self._seat,
-                    str(self._plan.control),
-                    why_void=why,
-                    absent=[self._plan.bots[seat] for faults in absent for seat in faults],
-                )
-            )
-            self._is_void = True
-        if self._is_void:
+                showing.cancel()
+        except ExceptionGroup as errors:  # whatever it is: the person must hear of it
+            self._tell(self._void(errors.exceptions))
             return
         self._tell(self._view(has_replay=False))
         page = await asyncio.to_thread(make_page, record, find, lambda done, of: None)
@@ -115,19 +96,33 @@ class _Table:
 
     def _player(self, bot: str) -> Player:
         if bot == PERSON:
-            return Remote()
+            return self.person
         return self._commands[bot] if bot in self._commands else House(house_bots()[bot])
 
-    async def answer(self, decision: int, index: int) -> None:
+    def _void(self, errors: Sequence[Exception]) -> View:
+        """Return a view that says why there is no match."""
+        absent = [error.faults for error in errors if isinstance(error, StartFailed)]
+        return View(
+            Stage.VOID,
+            self._plan.game.name,
+            self._seat,
+            str(self._plan.control),
+            why_void="; ".join(str(error) or type(error).__name__ for error in errors),
+            absent=[self._plan.bots[seat] for faults in absent for seat in faults],
+        )
+
+    def answer(self, decision: int, index: int) -> None:
         """Choose for the person; what cannot be chosen any more is ignored."""
         question = self.person.question
         if self._following is not None and question is not None and question.number == decision:
             self._new_from = len(self._following.played) + 1
-        await self.person.choose(decision, index)
+        self.person.choose(decision, index)
 
-    def show(self) -> None:
-        """Show how the table is now."""
-        self._tell(self._view(has_replay=False))
+    async def _show_changes(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            self._tell(self._view(has_replay=False))
 
     def _tell(self, view: View) -> None:
         try:
@@ -180,8 +175,6 @@ class _Table:
             return None
         if asking is not None and (asking.number, asking.deadline) == (question.number, question.deadline):
             return asking
-        if following.replay.state.legal_actions(self._seat) != question.actions:
-            return None  # others have changed what the seat may do; that it is withdrawn is on its way
         plan = self._plan
         groups = choices(plan.game, plan.setup, following.shown.seen, self._seat, plan.bots, question.actions)
         digest = digest_of([label(action) for action in question.actions])
@@ -233,7 +226,7 @@ async def _hear(reader: asyncio.StreamReader, table: _Table) -> None:
     """Hand answers on, until who has started this process is gone or wants its end."""
     while line := await reader.readline():
         said = json.loads(line)
-        await table.answer(said["decision"], said["index"])
+        table.answer(said["decision"], said["index"])
 
 
 def main() -> None:

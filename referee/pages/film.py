@@ -65,7 +65,7 @@ def film(
         for number, part in source:
             done[number] = part
             progress(sum(len(part.public) for part in done.values()) * views, (steps + 1) * views)
-    return join(done[number] for number in range(reels))
+    return join([done[number] for number in range(reels)])
 
 
 def _reels(

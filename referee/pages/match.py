@@ -17,8 +17,7 @@ from string import Template
 
 from referee.game import Game
 from referee.pages.film import Progress, film
-from referee.pages.packing import pack
-from referee.pages.payload import Reel, pictures_of
+from referee.pages.payload import Reel, frames, pictures_of, written
 from referee.pages.plain import shorten
 from referee.pages.story import Story, columns, moment, read_story, standing
 from referee.version import installed_version
@@ -76,7 +75,7 @@ def make_page(
     """
     story = read_story(path, find_game, seats_too)
     reel = film(path, find_game, story.replay.last_hash, len(story.seats), len(story.logs), progress, workers)
-    *_, last = pictures_of({"tokens": reel.tokens, "public": reel.public}, None)
+    *_, last = pictures_of(reel, None)
     html = _html(story, reel, last, "")
     if len(html.encode()) > max_bytes and story.logs:
         story.logs = []
@@ -85,7 +84,6 @@ def make_page(
 
 
 def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
-    frames = {"tokens": reel.tokens, "public": reel.public, "seats": reel.seats}
     picture, looks = shorten(last)
     script = "\n".join(["", *_code("decode.js"), *_code("match.js"), ""])
     style = _part("match.css") + looks
@@ -102,7 +100,7 @@ def _html(story: Story, reel: Reel, last: str, remark: str) -> str:
         standing_title="Standing where the record breaks off" if story.broken else "Result",
         standing="\n".join(_rows(story)),
         picture=picture,
-        payload=pack(columns(story) | frames),
+        payload=written(columns(story) | frames(reel)),
         script=script,
         script_hash=_hash(script),
         style=style,

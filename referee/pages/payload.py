@@ -1,23 +1,29 @@
-"""Pictures of a match as a few numbers a step. Pure; `packing.py` writes them into a page.
+"""Pictures of a match as a few numbers a step, and the payload of a page. Pure; `decode.js` reads what is written here.
 
 A picture is cut into *tokens*: a tag with the text in it, or a sentence. All pictures share one table of distinct tokens,
-so a picture is a list of places in that table. What two pictures differ in is a *splice*, written as numbers: keep that many tokens, drop that many, insert
-that many, which follow; and so on. What is left is kept. A spectator's picture is the splice of the one before; a seat's picture
+so a picture is a list of places in that table. The difference between two pictures is a *splice*, a list of numbers: keep n tokens, drop n, insert
+n, which follow; and so on. The rest is kept. A spectator's picture is the splice of the one before; a seat's picture
 is the splice of the spectator's at the same step. docs/decisions/0019-replay-page.md has the measurements.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 _TOKEN = re.compile(r"(?=<(?!/))|(?<=>)(?=</)|(?<=\. )")
-_NEAR = 64
+_NEAR = 128
 """How many tokens of either picture are searched for the place from which both go on alike,"""
 _ALIKE = 3
 """and how many of them must be alike there."""
+
+_FORBIDDEN, _INSTEAD = b"<>&", b",.:"
+"""Base85 has letters that HTML takes for markup; others are written for them."""
 
 Splice = list[int]
 """`[keep, drop, count, ...tokens, keep, drop, count, ...]`."""
@@ -105,43 +111,53 @@ def reel(pictures: Iterable[Sequence[str]], before: str) -> Reel:
     return Reel(list(table), public, seats)
 
 
-def join(reels: Iterable[Reel]) -> Reel:
-    """Join reels that follow each other into one, with one table."""
-    table: dict[str, int] = {}
+def join(reels: Sequence[Reel]) -> Reel:
+    """Join reels that follow each other into one, with one table; it is sorted, because gzip writes that in fewer bytes."""
+    tokens = sorted({token for part in reels for token in part.tokens})
+    place = {token: number for number, token in enumerate(tokens)}
     public: list[Splice] = []
     seats: list[list[Splice]] = []
     for part in reels:
-        new = [table.setdefault(token, len(table)) for token in part.tokens]
-        public += [renumbered(change, new.__getitem__) for change in part.public]
+        new = [place[token] for token in part.tokens]
+        public += [_renumbered(change, new) for change in part.public]
         seats = seats or [[] for _ in part.seats]
         for splices, more in zip(seats, part.seats, strict=True):
-            splices += [renumbered(change, new.__getitem__) for change in more]
-    return Reel(list(table), public, seats)
+            splices += [_renumbered(change, new) for change in more]
+    return Reel(tokens, public, seats)
 
 
-def renumbered(change: Splice, number: Callable[[int], int]) -> Splice:
-    """Return a splice with other numbers for its tokens."""
+def _renumbered(change: Splice, new: Sequence[int]) -> Splice:
+    """Return a splice with the new numbers of its tokens."""
     numbers: Splice = []
     place = 0
     while place < len(change):
         end = place + 3 + change[place + 2]
         numbers += change[place : place + 3]
-        numbers += [number(token) for token in change[place + 3 : end]]
+        numbers += [new[token] for token in change[place + 3 : end]]
         place = end
     return numbers
 
 
-def played(splices: Iterable[Splice]) -> Iterator[list[int]]:
-    """Yield what splices make one after the other, beginning with nothing."""
-    now: list[int] = []
-    for change in splices:
-        now = apply(now, change)
-        yield now
+def pictures_of(reel: Reel, seat: int | None) -> Iterator[str]:
+    """Yield the pictures of a reel: what spectators see, or what a seat sees."""
+    public: list[int] = []
+    for number, change in enumerate(reel.public):
+        public = apply(public, change)
+        now = public if seat is None else apply(public, reel.seats[seat][number])
+        yield "".join(reel.tokens[token] for token in now)
 
 
-def pictures_of(data: dict[str, Any], seat: int | None) -> Iterator[str]:
-    """Put together all pictures of a payload: what spectators see, or what a seat sees."""
-    tokens = data["tokens"]
-    for number, public in enumerate(played(data["public"])):
-        now = public if seat is None else apply(public, data["seats"][seat][number])
-        yield "".join(tokens[token] for token in now)
+def written(data: dict[str, Any]) -> str:
+    """Write a payload as base85 of compressed JSON, without markup. Equal data gives equal text."""
+    plain = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    packed = base64.b85encode(gzip.compress(plain, 9, mtime=0))
+    return packed.translate(bytes.maketrans(_FORBIDDEN, _INSTEAD)).decode()
+
+
+def frames(reel: Reel) -> dict[str, Any]:
+    """Return a reel as a payload has it: a splice of a seat that is the same as at the step before is `null`."""
+    seats = [
+        [None if change == before else change for before, change in zip([None, *splices], splices, strict=False)]
+        for splices in reel.seats
+    ]
+    return {"tokens": reel.tokens, "public": reel.public, "seats": seats}

@@ -5,7 +5,7 @@ What only one seat may know is told in the log of that seat alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,11 @@ MAX_NAME = 60
 MAX_TEXT = 300
 """and how many of a longer text, such as what was wrong with an answer."""
 
-Entry = list[int]
-"""A line of a log: places in the table of texts. First the action, or -1 if the viewer does not know it; then what happened in
-words, or -1 if the viewer learns of nothing; then what changed."""
+Entry = list[str]
+"""A line of a log. First the action, empty if the viewer does not know it; then what happened in words, empty if the viewer
+learns of nothing; then what changed."""
+Clock = tuple[int, Seat, float, float]
+"""(step, seat, milliseconds charged since the step before, seconds left after it)."""
 
 
 @dataclass(slots=True)
@@ -34,8 +36,6 @@ class Story:
     """A match in columns, one entry for each step or for each change."""
 
     replay: Replay
-    texts: list[str] = field(default_factory=list)
-    """All words of the logs."""
     log: list[Entry] = field(default_factory=list)
     """What spectators are told, an entry a step."""
     logs: list[list[Entry]] = field(default_factory=list)
@@ -50,8 +50,7 @@ class Story:
     """(step, the place of each seat) where places change."""
     scores: list[tuple[int, list[int]]] = field(default_factory=list)
     """(step, the score of each seat) where scores change."""
-    clocks: list[tuple[int, Seat, float, float]] = field(default_factory=list)
-    """(step, seat, milliseconds charged since the step before, seconds left after it)."""
+    clocks: list[Clock] = field(default_factory=list)
     broken: str = ""
     """Where and why the record does not hold; empty if it does."""
 
@@ -81,7 +80,6 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
     story = Story(replay, logs=[[] for _ in viewers])
     shown = [Shown(replay, viewer) for viewer in (None, *viewers)]
     spectator = shown[0]
-    words: dict[str, int] = {}
     used = replay.seconds_used()
 
     def note_standings(step: int) -> None:
@@ -102,7 +100,7 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
                 before, known = viewer.seen, viewer.follow(step)
                 told = "; ".join(viewer.tell()) if viewer.scene.step == step.n else ""
                 texts = [label(step.action) if known else "", told, *changes(before, viewer.seen)]
-                log.append([words.setdefault(visible(text), len(words)) if text else -1 for text in texts])
+                log.append([visible(text) for text in texts])
             story.seats.append(step.seat)
             story.by.append(step.by.value[0])
             note_standings(step.n)
@@ -113,7 +111,6 @@ def read_story(path: Path, find_game: Callable[[str], Game], seats_too: bool | N
                     story.clocks.append((step.n, seat, round(milliseconds, 1), round(left, 1)))
     except RecordError as error:
         story.broken = f"line {error.line}: {error.reason}" if error.line else error.reason
-    story.texts = list(words)
     return story
 
 
@@ -133,6 +130,9 @@ def moment(story: Story) -> str:
 def columns(story: Story) -> dict[str, Any]:
     """Return the story as the payload of a page has it."""
     plan, result = story.replay.plan, story.result
+    texts = sorted({text for log in (story.log, *story.logs) for entry in log for text in entry if text})
+    place = {text: number for number, text in enumerate(texts)} | {"": -1}
+    log, *logs = ([[place[text] for text in entry] for entry in log] for log in (story.log, *story.logs))
     return {
         "match": visible(plan.match_id, MAX_NAME),
         "game": plan.game.title,
@@ -142,7 +142,7 @@ def columns(story: Story) -> dict[str, Any]:
         "places": story.places,
         "scores": story.scores,
         "rounds": story.rounds,
-        "clocks": story.clocks,
+        "clocks": _clock_columns(story.clocks),
         "troubles": [
             [
                 trouble.after,
@@ -156,14 +156,19 @@ def columns(story: Story) -> dict[str, Any]:
         ],
         "seat": story.seats,
         "by": "".join(story.by),
-        "texts": story.texts,
-        "log": story.log,
-        "logs": [
-            [0 if own == public else own for own, public in zip(log, story.log, strict=True)] for log in story.logs
-        ],
+        "texts": texts,
+        "log": log,
+        "logs": [[0 if own == public else own for own, public in zip(seat, log, strict=True)] for seat in logs],
         "final": None if result is None else [[seat.rank, seat.score] for seat in result.seats],
         "broken": story.broken,
     }
+
+
+def _clock_columns(clocks: Sequence[Clock]) -> list[list[float]]:
+    """Return columns, which gzip writes in fewer bytes than rows; the first one has the steps since the row before."""
+    steps = [step for step, *_ in clocks]
+    gaps: list[float] = [step - before for before, step in zip([0, *steps], steps, strict=False)]
+    return [gaps, *([row[column] for row in clocks] for column in (1, 2, 3))]
 
 
 def standing(story: Story) -> list[dict[str, Any]]:

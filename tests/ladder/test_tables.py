@@ -4,31 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-import grpc
 import pytest
 from house_bots.random_bot import RandomBot
 
 from ladder.tables.choices import choices, in_common
 from ladder.tables.following import Following
-from ladder.tables.person import Person
+from ladder.tables.person import REMARKS, Person, Question
 from ladder.tables.view import Asking, SeatView, Stage, View
 from referee.game import Game, label
 from referee.kit.chance import LiveChance
-from referee.live.doors.door import SERVICE
-from referee.live.matches.play import House, MatchReport, Remote, play_match
-from referee.live.matches.server import Listen, RefereeServer
-from referee.live.messages.codec import codec
+from referee.live.matches.play import House, MatchReport, play_match
+from referee.match.effects import Withdrawal
 from referee.match.plan import MatchPlan
 from referee.match.result import Outcome
 from referee.records.chain import FIRST_HASH, link
 from referee.records.record import header
 from referee.registry import find, games
 from tests.patience import patient
-from tests.proxy import breaking
 from tests.tables import Table, plan_of
 from tests.toy.games.sealed import GAME as SEALED
 
@@ -109,79 +107,84 @@ def test_what_another_seat_plans_in_secret_changes_nothing_that_this_one_is_show
     assert shown("one", [0]) == shown("two", [1]) == shown("none", [])
 
 
-# --- the agent of a person ----------------------------------------------------------------------------
+# --- the seat of a person -----------------------------------------------------------------------------
 
 
-def test_a_person_whose_connection_is_lost_comes_back_and_plays_on() -> None:
-    """Each decision is answered once, and the first answer is lost on its way."""
+async def played(person: Person, changed: asyncio.Event, clock: str, answer: Callable[[Question], None]) -> MatchReport:
+    """Play against a bot; `answer` is called with each new question."""
+    plan = plan_of(find("cargo_noir"), options={"last_turn": 4}, clock=clock)
+    match = asyncio.create_task(play_match(plan, [person, House(RandomBot)]))
+    match.add_done_callback(lambda _: changed.set())
+    last = 0
+    while not match.done():
+        await changed.wait()
+        changed.clear()
+        if person.question is not None and person.question.number > last:
+            last = person.question.number
+            answer(person.question)
+    return match.result()
 
-    async def match() -> tuple[MatchReport, int]:
-        game = find("cargo_noir")
-        person = Person(codec(game), lambda: asked.set())
-        asked = asyncio.Event()
-        playing = []
-        async with (
-            RefereeServer(Listen("127.0.0.1:0")) as server,
-            breaking(server.remote_port, [1 << 20, 6_000]) as proxy,
-        ):
-            address = f"127.0.0.1:{proxy.port}"
-            report = asyncio.create_task(
-                play_match(
-                    plan_of(game, options={"last_turn": 4}, clock="600+5/600"),
-                    [Remote(60.0), House(RandomBot)],
-                    server=server,
-                    announce=lambda _, token: playing.append(asyncio.create_task(person.play(address, token))),
-                )
-            )
-            answered = 0
-            while not report.done():
-                if person.question is not None and person.question.number > answered:
-                    answered = person.question.number
-                    if answered == 1:
-                        proxy.cut()
-                    await person.choose(answered, 0)
-                asked.clear()
-                await asyncio.wait([report, asyncio.ensure_future(asked.wait())], return_when=asyncio.FIRST_COMPLETED)
-            await asyncio.gather(*playing)
-            return report.result(), proxy.connections
 
-    report, connections = asyncio.run(asyncio.wait_for(match(), patient(120)))
-    assert report.result.seats[0].outcome is Outcome.PLAYED
-    assert connections == 3
+def test_a_person_answers_each_decision_once_and_plays_to_the_end() -> None:
+    async def match() -> None:
+        changed = asyncio.Event()
+        person = Person(changed.set)
+        deadlines: list[float] = []
+
+        def answer(question: Question) -> None:
+            person.choose(question.number + 1, 0)
+            person.choose(question.number, len(question.actions))
+            assert person.question is question, "what cannot be chosen is ignored"
+            deadlines.append(question.deadline - time.monotonic())
+            person.choose(question.number, 0)
+            person.choose(question.number, 0)
+
+        report = await played(person, changed, "600+5/600", answer)
+        assert report.result.seats[0].outcome is Outcome.PLAYED
+        assert len(deadlines) > 4
+        assert all(0 < left < 610 for left in deadlines)
+        assert (person.question, person.remark, person.is_out) == (None, "", False)
+
+    asyncio.run(asyncio.wait_for(match(), patient(120)))
+
+
+def test_the_time_of_a_person_begins_when_the_house_bots_have_moved() -> None:
+    sent: list[tuple[int, int]] = []
+    driver: Any = SimpleNamespace(sent=lambda seat, number: sent.append((seat, number)))
+    decision: Any = SimpleNamespace(number=7, actions=[], deadline=12.5, bank=60.0, window=None)
+    person = Person(lambda: None)
+    person.begin(driver, 1)
+    person.ask(decision)
+    assert (sent, person.question) == ([], None)
+    person.flush()
+    person.flush()
+    assert (sent, person.question) == ([(1, 7)], Question(7, [], 12.5, 60.0, is_shared=False))
+
+
+def test_a_person_who_does_not_answer_reads_why_and_is_out_in_the_end() -> None:
+    async def match() -> None:
+        changed = asyncio.Event()
+        person = Person(changed.set)
+        remarks: list[str] = []
+        late: list[Question] = []
+
+        def leave(question: Question) -> None:
+            remarks.append(person.remark)
+            for old in late:
+                person.choose(old.number, 0)  # too late: another decision is open
+            late.append(question)
+
+        report = await played(person, changed, "0+0.05/0.05", leave)
+        assert remarks[0] == ""
+        assert set(remarks[1:]) == {REMARKS[Withdrawal.TIMEOUT]}
+        assert person.is_out
+        assert person.question is None
+        assert report.result.seats[0].outcome is Outcome.TIMEOUT
+
+    asyncio.run(asyncio.wait_for(match(), patient(120)))
 
 
 # --- legal actions in words ---------------------------------------------------------------------------
-
-
-def test_a_person_whose_match_ends_with_its_referee_does_not_come_back() -> None:
-    """gRPC raises how the call ended, not the cancellation, if both come at one moment."""
-
-    async def play(request: grpc.aio.StreamStreamCall[bytes, bytes], context: Any) -> None:
-        has_come.set()
-        await asyncio.Event().wait()
-
-    async def end_at(moment: int) -> None:
-        has_come.clear()
-        server = grpc.aio.server()
-        handler = grpc.method_handlers_generic_handler(SERVICE, {"Play": grpc.stream_stream_rpc_method_handler(play)})
-        server.add_generic_rpc_handlers((handler,))
-        port = server.add_insecure_port("127.0.0.1:0")
-        await server.start()
-        playing = asyncio.create_task(Person(codec(find("yunnan")), lambda: None).play(f"127.0.0.1:{port}", "token"))
-        await has_come.wait()
-        await server.stop(None)
-        for _ in range(moment):
-            await asyncio.sleep(0)
-        playing.cancel()
-        await asyncio.wait([playing], timeout=patient(10))
-        assert playing.cancelled(), moment
-
-    async def end_at_many() -> None:
-        for moment in range(10):
-            await end_at(moment)
-
-    has_come = asyncio.Event()
-    asyncio.run(end_at_many())
 
 
 @pytest.mark.parametrize("game", games())

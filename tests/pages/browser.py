@@ -18,9 +18,9 @@ import pytest
 
 from referee.pages import match
 from referee.pages.match import make_page
-from referee.pages.payload import pictures_of
 from referee.registry import find, games
 from tests.pages.conftest import Recorded, find_sparing
+from tests.pages.payloads import pictures_of
 from tests.pages.test_page import MARKUP, hostile, lines_of, payload, untold, written
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

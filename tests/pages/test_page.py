@@ -24,8 +24,6 @@ from referee.kit.chance import commitment
 from referee.match.result import Fault, Outcome
 from referee.pages.film import STEPS_A_REEL, FilmError, film
 from referee.pages.match import Page, make_page
-from referee.pages.packing import unpack
-from referee.pages.payload import pictures_of
 from referee.records.changes import changes
 from referee.records.moments import lead_lost
 from referee.records.record import RecordError, header
@@ -35,6 +33,7 @@ from referee.registry import find, games
 from referee.terminal import visible
 from tests.cases import mostly_long
 from tests.pages.conftest import Recorded, find_sparing
+from tests.pages.payloads import pictures_of, read
 from tests.referee.test_records import chained, find_any
 from tests.tables import Table, plan_of, sealed
 
@@ -49,7 +48,7 @@ def untold(drawn: int, pictures: int) -> None:
 def payload(page: Page) -> dict[str, Any]:
     found = re.search(r'<script id="payload"[^>]*>([^<]*)</script>', page.html)
     assert found
-    return unpack(found[1])
+    return read(found[1])
 
 
 def page_of(record: Path, **arguments: Any) -> Page:
@@ -109,7 +108,7 @@ def test_every_picture_of_every_view_is_the_referees_byte_for_byte(
     assert told["found"] == [
         [hashlib.sha256(picture.encode()).hexdigest() for picture in pictures] for pictures in expected
     ]
-    assert told["words"] == [data["texts"], data["log"], data["logs"], [list(clock) for clock in data["clocks"]]]
+    assert told["words"] == [data["texts"], data["log"], data["logs"], data["clocks"]]
 
 
 # Forwards, then every picture again in leaps to and fro, which must be what it was.

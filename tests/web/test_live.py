@@ -18,7 +18,8 @@ from house_bots.random_bot import RandomBot
 from ladder.facts.store import Store
 from ladder.http.pictures import live as module
 from ladder.http.pictures import matches
-from ladder.http.pictures.live import Live, changed
+from ladder.http.pictures.live import Live
+from ladder.http.rendering import render
 from ladder.http.requests.asked import Site
 from ladder.model.match import Match
 from ladder.operation.errors import TooMuch
@@ -30,7 +31,6 @@ from referee.game import Game
 from referee.live.matches.play import House, Player, Remote
 from referee.match.clock import TimeControl
 from referee.match.plan import MatchPlan
-from referee.pages.payload import tokens_of
 from referee.registry import find, shipped_board
 from tests.patience import patient
 from tests.referee.test_wire import Hall, hall, run
@@ -57,22 +57,19 @@ class Scene:
 
 @dataclass
 class Follower:
-    """What a browser does with events."""
+    """What a browser does with events, as live.js does."""
 
-    tokens: list[str] = field(default_factory=list)
+    picture: str = ""
     names: list[str] = field(default_factory=list)
     lines: list[Any] = field(default_factory=list)
-    last: dict[str, Any] = field(default_factory=dict)
-    ids: list[int] = field(default_factory=list)
+    last: Any = None
+    revisions: list[int] = field(default_factory=list)
     raw: str = ""
-
-    @property
-    def picture(self) -> str:
-        return "".join(self.tokens)
 
     async def follow(self, scene: Scene, until: str = "over", client: httpx.AsyncClient | None = None) -> None:
         """Read events until one of a kind comes, or the stream ends."""
-        async with (client or scene.client).stream("GET", f"{scene.path}/events") as answer:
+        client = client or scene.client
+        async with client.stream("GET", f"{scene.path}/events") as answer:
             assert answer.status_code == 200
             assert answer.headers["content-type"].startswith("text/event-stream")
             name = ""
@@ -81,32 +78,27 @@ class Follower:
                 kind, _, value = line.partition(": ")
                 if kind == "event":
                     name = value
-                elif kind == "id":
-                    self.ids.append(int(value))
                 elif kind == "data":
-                    self.take(name, json.loads(value))
+                    self.last = json.loads(value)
+                    if name == "changed":
+                        self.revisions.append(self.last)
+                        await self.look(scene, client)
+                    self.names.append(name)
                     if name == until:
                         return
 
-    def take(self, name: str, data: dict[str, Any]) -> None:
-        self.names.append(name)
-        self.last = data
-        if name == "whole":
-            self.tokens, self.lines = data["picture"], data["lines"]
-        elif name == "more":
-            self.tokens = made(self.tokens, data["change"])
-            self.lines += data["lines"]
-
-
-def made(before: list[str], change: list[Any]) -> list[str]:
-    """What a browser makes of a picture, as live.js does."""
-    after: list[str] = []
-    at = 0
-    for place in range(0, len(change), 3):
-        keep, drop, inserted = change[place : place + 3]
-        after += before[at : at + keep] + inserted
-        at += keep + drop
-    return after + before[at:]
+    async def look(self, scene: Scene, client: httpx.AsyncClient) -> None:
+        """Fetch what has changed."""
+        answer = await client.get(f"{scene.path}/look")
+        if answer.status_code == 404:  # it was broken off at this moment
+            return
+        assert answer.status_code == 200
+        self.raw += answer.text
+        self.picture = answer.text[answer.text.index("<svg") : answer.text.rindex("</svg>")]
+        items = BeautifulSoup(answer.text.replace(self.picture, ""), "html.parser").select("#lines li")
+        words = [item.text.removeprefix("seat ").split(" ", 1) for item in items]
+        numbers = [int(str(item["value"])) for item in items]
+        self.lines = [[number, int(seat), text] for number, (seat, text) in zip(numbers, words, strict=True)][::-1]
 
 
 def scheduled(folder: Path, game: Game) -> tuple[Home, Match]:
@@ -166,16 +158,16 @@ def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_
             await until(lambda: early.lines)
             second = asyncio.create_task(late.follow(now))
             await until(lambda: late.names)
-            assert late.names == ["whole"], "who comes back has a whole picture, too"
+            assert late.names == ["changed"], "who comes has a picture at once"
             showing = now.room.server.showing(now.plan)
             assert len(showing._spectators) == 1
             over = await bot.play_out()
             await asyncio.gather(first, second)
             assert early.picture == late.picture
-            assert BeautifulSoup(early.picture, "html.parser").find("svg") is not None
+            assert "<text" in early.picture
             assert early.lines == late.lines
             assert [line[0] for line in early.lines] == list(range(1, len(early.lines) + 1))
-            assert early.ids == sorted(early.ids)
+            assert early.revisions == sorted(set(early.revisions))
             assert early.names[-1] == "over"
             winners = [seat for seat in over.seats if seat.rank == 1]
             assert list(early.last) == ["result"]
@@ -187,21 +179,41 @@ def test_browsers_see_the_same_match_whenever_they_come_and_the_referee_has_one_
     run(scene())
 
 
-def test_what_changes_is_much_smaller_than_a_picture(tmp_path: Path) -> None:
+def test_a_picture_is_made_once_for_all_who_look_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[dict[str, Any]] = []
+
+    def counted(template: str, values: dict[str, Any]) -> str:
+        made.append(values)
+        return render.fragment(template, values)
+
+    monkeypatch.setattr(module, "fragment", counted)
+
     async def scene() -> None:
         async with playing(tmp_path / "home") as now:
             bot = await now.room.agent()
             await bot.join()
-            browser = Follower()
-            following = asyncio.create_task(browser.follow(now))
-            await until(lambda: browser.names)
-            whole = len(browser.raw)
-            asked = await bot.decide()
-            await bot.choose(asked.decision, 0)
-            await until(lambda: len(browser.names) > 1)
-            assert len(browser.raw) - whole < whole / 3
-            following.cancel()
-            await asyncio.gather(following, return_exceptions=True)
+            await bot.decide()
+            browsers = [Follower() for _ in range(3)]
+            following = [asyncio.create_task(browser.follow(now)) for browser in browsers]
+            await until(lambda: all(browser.names for browser in browsers))
+            again = await now.client.get(f"{now.path}/look")
+            assert len(made) == max(browsers[0].revisions)
+            assert len({browser.picture for browser in browsers}) == 1
+            known = {"if-none-match": again.headers["etag"]}
+            assert (await now.client.get(f"{now.path}/look", headers=known)).status_code == 304
+            for task in following:
+                task.cancel()
+            await asyncio.gather(*following, return_exceptions=True)
+
+    run(scene())
+
+
+def test_the_picture_of_a_match_that_nobody_follows_is_not_made(tmp_path: Path) -> None:
+    async def scene() -> None:
+        async with playing(tmp_path / "home") as now:
+            bot = await now.room.agent()
+            await bot.join()
+            assert (await now.client.get(f"{now.path}/look")).status_code == 404
 
     run(scene())
 
@@ -304,11 +316,7 @@ def test_a_page_of_a_match_whose_agents_have_not_joined_says_so(
     run(scene())
 
 
-def test_a_browser_that_reads_too_slowly_is_dropped_and_nobody_waits_for_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_UNREAD", 3)
-
+def test_a_browser_that_reads_slowly_misses_changes_but_not_the_last_and_nobody_waits_for_it(tmp_path: Path) -> None:
     async def scene() -> None:
         async with playing(tmp_path / "home") as now:
             bot = await now.room.agent()
@@ -320,8 +328,9 @@ def test_a_browser_that_reads_too_slowly_is_dropped_and_nobody_waits_for_it(
             await bot.play_out()
             assert (await task)[-1].startswith(b"event: over")
             seen += await _all(slow)
-            assert not seen[-1].startswith(b"event: over"), "it is to come back, for a whole picture"
-            assert len(seen) <= 2
+            assert len(seen) <= 3
+            assert seen[-2:] == (await task)[-2:], "the last change, and the end"
+            assert "<svg" in live.fragment(now.match.match_id).body.decode()
             await live.close()
 
     run(scene())
@@ -406,7 +415,7 @@ def test_one_address_may_follow_so_many_matches_and_no_more(tmp_path: Path, monk
             async with asyncio.timeout(30):
                 while not again.names:  # the place is free as soon as the server sees that the browser has gone
                     try:
-                        await again.follow(now, until="whole")
+                        await again.follow(now, until="changed")
                     except AssertionError:
                         await asyncio.sleep(0.05)
 
@@ -439,7 +448,8 @@ def test_who_comes_at_the_moment_at_which_a_match_ends_is_not_kept_waiting(tmp_p
         followed = live._matches[match.match_id] = module._Followed(match)  # it is forgotten only after this
         await followed.run("unix:/nowhere")
         async with asyncio.timeout(30):
-            assert [event async for event in live.events(match.match_id)] == []
+            [event] = [event async for event in live.events(match.match_id)]
+            assert event.startswith(b"event: over")
 
     run(scene())
 
@@ -454,13 +464,3 @@ def test_something_is_sent_although_nothing_happens(tmp_path: Path, monkeypatch:
             await live.close()
 
     run(scene())
-
-
-@pytest.mark.parametrize(("before", "after"), [("abc", "abc"), ("", "ab"), ("ab", ""), ("abcdefgh", "abXdeYZh")])
-def test_a_change_makes_one_picture_of_another(before: str, after: str) -> None:
-    assert made(list(before), changed(list(before), list(after))) == list(after)
-
-
-def test_a_picture_is_cut_into_tokens_and_joined_again() -> None:
-    picture = "<svg><g><text>a</text></g></svg>"
-    assert "".join(tokens_of(picture)) == picture

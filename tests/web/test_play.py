@@ -261,6 +261,7 @@ def test_the_log_says_nothing_of_a_plan_before_all_are_revealed(person: httpx.Cl
         planned += any("you (seat 1): plans:" in line for line in log)
         table.send(table.choices[0])
         table.look()
+        table.wait(lambda table: bool(table.form))
         log = [line.text for line in table.page.select(".log li")]
     assert planned
 
@@ -274,6 +275,7 @@ def test_the_same_answer_sent_twice_counts_once(person: httpx.Client) -> None:
     first, second = (person.post(table.path, data=fields) for _ in range(2))
     assert (first.status_code, second.status_code) == (303, 303)
     table.look()
+    table.wait(lambda table: bool(table.form))
     assert table.form["decision"] == "2"
 
 
@@ -447,12 +449,12 @@ def test_a_table_whose_page_was_closed_is_cleared(
     most: int, home: Home, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ladder.http.people.play.MAX_WAITING", most)
-    monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)
     monkeypatch.setattr(hall, "SWEEP_SECONDS", 0.1)
     monkeypatch.setattr("ladder.http.people.play.NEWS_SECONDS", 0.1)
     person = browse(home, TABLES)
     table = sit_down(person, GAME)
     assert news(table, seen="earlier").status_code == 200  # its script has asked
+    monkeypatch.setattr(hall, "GONE_SECONDS", 2.0)  # not before: a table may take longer to be laid
     pids = children(os.getpid())
     assert pids
     until_gone(pids)

@@ -11,7 +11,11 @@ from urllib.parse import unquote, urldefrag
 import pytest
 from bs4 import BeautifulSoup
 
+from ladder.http.app import PAGES
 from ladder.http.publishing.site import CONTENTS, write_site
+from ladder.http.rendering.links import address_of, link, links_of
+from ladder.http.requests.asked import Asked, Page
+from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from tests.commands.conftest import Dogana, dogana
 from tests.web.conftest import GAMES, new_ladder
@@ -77,6 +81,36 @@ def test_a_site_is_written_again_and_what_is_gone_goes(played: Home, site: Path,
     gone = before.keys() - after.keys()
     assert gone
     assert all(name.startswith("matches/") for name in gone)
+
+
+@pytest.mark.long
+def test_a_match_that_no_page_lists_has_its_page(played: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ladder.http.pages.matches.LISTED", 1)
+    write_site(played, tmp_path / "site", 2, untold)
+    assert len(list(tmp_path.glob("site/matches/*/replay.html"))) == 2 * len(GAMES)
+
+
+def test_a_page_that_cannot_be_made_is_named_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(asked: Asked) -> Page:
+        raise LadderError("the disk is on fire")
+
+    monkeypatch.setitem(PAGES, "/bots", fail)
+    with pytest.raises(LadderError, match=r"^bots\.html cannot be written: .*the disk is on fire"):
+        write_site(new_ladder(tmp_path / "ladder"), tmp_path / "site", 2, untold)
+
+
+@pytest.mark.parametrize(
+    "path", ["", "games/yunnan", "bots/my bot", "bots/index", "bots/a.html", "matches/ab/replay.html"]
+)
+def test_a_static_link_leads_back_to_its_address(path: str) -> None:
+    html = f'<a href="{link("games/x/rules", path, is_static=True, fragment="top")}">'
+    [file] = links_of("games/x/rules.html", html)
+    assert address_of(file) == path
+
+
+def test_links_to_elsewhere_are_not_followed() -> None:
+    html = '<a href="https://example.org/a"><a href="#top"><img src="data:image/png;base64,AA"><a href="//host/b">'
+    assert links_of("index.html", html) == {"index.html"}
 
 
 def test_the_site_of_a_ladder_without_matches_has_its_pages(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Matches that are being played, as browsers follow them: one spectator a match, however many people look on.
 
-A picture is sent whole to who comes, and then what changes: the splices of `referee/pages/payload.py`, with the tokens themselves.
+Events say that something has changed; the browser then fetches the picture, which is made once for all.
 The referee tells spectators nothing that not everybody may know, so nothing of it is held back here.
 """
 
@@ -12,7 +12,8 @@ import json
 import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 import grpc
@@ -21,7 +22,9 @@ from dogana.v1 import ladder_pb2 as lpb
 from dogana.v1 import referee_pb2 as pb
 from dogana.v1.referee_pb2_grpc import RefereeStub
 from ladder.facts.chronicle import Chronicle
+from ladder.http.rendering.render import fragment
 from ladder.http.rendering.sentence import sentence
+from ladder.http.requests.kept import Kept
 from ladder.model.match import Match
 from ladder.operation.errors import NotFound, TooMuch
 from ladder.operation.home import Home
@@ -33,7 +36,6 @@ from referee.live.messages import wire
 from referee.live.messages.codec import codec
 from referee.match.effects import Happened, SeatNow
 from referee.match.result import Outcome
-from referee.pages.payload import splice, tokens_of
 from referee.records.moments import round_of
 from referee.registry import find, shipped_board
 from referee.terminal import visible
@@ -44,12 +46,12 @@ BEAT_SECONDS = 15.0
 """How long nothing is sent at most: proxies close connections that are silent."""
 LINGER_SECONDS = 30.0
 """How long a match is followed after the last one has looked."""
+LAST_SECONDS = 10.0
+"""How long the last picture of a match stays, for browsers that were told of it."""
 FIRST_SECONDS = 10.0
 """How long is waited for the first picture of a match."""
 MAX_MATCHES = 64
 """How many matches are followed at a time."""
-MAX_UNREAD = 32
-"""Who leaves more pictures unread is dropped; a browser that comes back gets a whole one."""
 MAX_LINES = 200
 """How many of the last actions are told to who comes."""
 MAX_LINE = 300
@@ -81,6 +83,7 @@ class Look:
         picture: the drawing, as SVG.
         lines: the last actions, the oldest first.
         seats: how each seat stands.
+        revision: counts the changes, from 1.
     """
 
     step: int
@@ -88,23 +91,7 @@ class Look:
     picture: str
     lines: Sequence[Line]
     seats: Sequence[SeatNow]
-
-
-@dataclass(slots=True)
-class _Reader:
-    """Somebody who looks on.
-
-    Attributes:
-        unread: events that are still to be sent; None ends them.
-        news: set when there is something to send.
-    """
-
-    unread: deque[bytes | None] = field(default_factory=deque)
-    news: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def put(self, event: bytes | None) -> None:
-        self.unread.append(event)
-        self.news.set()
+    revision: int
 
 
 class Live:
@@ -132,33 +119,47 @@ class Live:
                 raise NotFound(f"match {match_id} is not being played any more")
             return followed.look
 
-    async def events(self, match_id: str) -> AsyncGenerator[bytes]:
-        """Yield what happens in a match from now on, as server-sent events: `whole`, many `more`, at last `over`.
+    def fragment(self, match_id: str) -> Kept:
+        """Return the part of the page of a match that changes, as HTML.
 
-        Now and then an empty event comes, so that something is sent. Without `over` the reader was too slow.
+        Raises:
+            NotFound: if the match is not followed, or has no picture yet.
+        """
+        followed = self._matches.get(match_id)
+        if followed is None or followed.fragment is None:
+            raise NotFound(f"match {match_id} is not followed")
+        return followed.fragment
+
+    async def events(self, match_id: str) -> AsyncGenerator[bytes]:
+        """Yield what happens in a match from now on, as server-sent events: `changed` with a revision, at last `over`.
+
+        A slow reader misses revisions, but not the last one. Now and then an empty event comes, so that something is sent.
+        Without `over` the reader is to come back.
 
         Raises:
             NotFound: if it is not being played.
             TooMuch: if too many others are looked at.
         """
         followed = await self._follow(match_id)
-        with followed.looked_at(), followed.reading() as reader:
+        with followed.looked_at():
+            seen = 0
             while True:
-                if not reader.unread:
-                    reader.news.clear()
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(BEAT_SECONDS):
-                            await reader.news.wait()
-                event = reader.unread.popleft() if reader.unread else b":\n\n"
-                if event is None:
+                change = followed.change
+                if followed.look is not None and followed.look.revision != seen:
+                    seen = followed.look.revision
+                    yield event_of("changed", seen)
+                elif followed.has_ended:
+                    if followed.over is not None:
+                        yield event_of("over", followed.over)
                     return
-                yield event
+                elif not await _happens(change, BEAT_SECONDS):
+                    yield b":\n\n"
 
     async def _follow(self, match_id: str) -> _Followed:
         if match_id not in self._matches:
             address, match = await asyncio.to_thread(self._find, match_id)
             if match_id not in self._matches:
-                if len(self._matches) >= MAX_MATCHES:
+                if sum(not followed.has_ended for followed in self._matches.values()) >= MAX_MATCHES:
                     raise TooMuch("too many matches are looked at; come back in a minute")
                 followed = self._matches[match_id] = _Followed(match)
                 followed.task = asyncio.create_task(followed.run(address))
@@ -189,6 +190,10 @@ class _Followed:
         task: what follows it.
         begun: set when there is something to look at, or nothing will come.
         look: how it stands; None before the first picture.
+        fragment: the same as HTML.
+        change: set with the next change; another one takes its place then.
+        over: the `result` in words, or the `reason` why there is none; None before.
+        has_ended: whether nothing will change any more.
     """
 
     def __init__(self, match: Match) -> None:
@@ -196,6 +201,10 @@ class _Followed:
         self.task: asyncio.Task[None] | None = None
         self.begun = asyncio.Event()
         self.look: Look | None = None
+        self.fragment: Kept | None = None
+        self.change = asyncio.Event()
+        self.over: dict[str, str] | None = None
+        self.has_ended = False
         self._match = match
         self._game: Game = game
         self._setup: Setup = game.setup(len(match.seats), match.condition.options, shipped_board(game))
@@ -203,12 +212,7 @@ class _Followed:
         self._seen: Observation | None = None
         self._now: Happened | None = None
         self._lines: deque[Line] = deque(maxlen=MAX_LINES)
-        self._new_lines: list[Line] = []
         self._news = asyncio.Event()
-        self._tokens: list[str] = []
-        self._readers: list[_Reader] = []
-        self._is_over = False
-        self._has_ended = False
         self._looked_on = 0
         self._looked_at = 0.0
 
@@ -222,21 +226,6 @@ class _Followed:
             self._looked_on -= 1
             self._looked_at = asyncio.get_running_loop().time()
 
-    @contextlib.contextmanager
-    def reading(self) -> Any:
-        """Send somebody what happens meanwhile."""
-        reader = _Reader()
-        if self.look is not None:
-            reader.put(self._whole(self.look))
-        if self._has_ended:  # at this moment
-            reader.put(None)
-        self._readers.append(reader)
-        try:
-            yield reader
-        finally:
-            with contextlib.suppress(ValueError):  # it was dropped
-                self._readers.remove(reader)
-
     async def run(self, address: str) -> None:
         """Follow the match until it is over, or nobody has looked for a while."""
         watching = asyncio.create_task(self._watch(address))
@@ -245,11 +234,9 @@ class _Followed:
         try:
             done, _ = await asyncio.wait([watching, drawing, idling], return_when=asyncio.FIRST_COMPLETED)
             if watching in done:
-                over = watching.result()
-                self._is_over = True
+                self.over = watching.result()
                 self._news.set()
                 await drawing
-                self._publish(event_of("over", over))
             elif drawing in done:
                 drawing.result()
         except (ValueError, LookupError) as error:  # what the referee says cannot be read or drawn
@@ -258,9 +245,11 @@ class _Followed:
             for task in (watching, drawing, idling):
                 task.cancel()
             await asyncio.gather(watching, drawing, idling, return_exceptions=True)
-            self._has_ended = True
-            self._publish(None)
+            self.has_ended = True
+            self._publish()
             self.begun.set()
+        if self.over is not None and "result" in self.over:
+            await asyncio.sleep(LAST_SECONDS)
 
     async def _idle(self) -> None:
         clock = asyncio.get_running_loop().time
@@ -283,7 +272,7 @@ class _Followed:
 
     def _note(self, now: Happened) -> None:
         for number, seat, said in told(self._game, self._setup, self._scene.bots, self._seen, now):
-            self._add(Line(number, seat, visible("; ".join(said), MAX_LINE)))
+            self._lines.append(Line(number, seat, visible("; ".join(said), MAX_LINE)))
         if now.played:
             seat, action = now.played[-1]
             self._scene = replace(self._scene, step=now.told, before=self._seen or now.seen, seat=seat, action=action)
@@ -292,33 +281,28 @@ class _Followed:
         self._seen, self._now = now.seen, now
         self._news.set()
 
-    def _add(self, line: Line) -> None:
-        self._lines.append(line)
-        self._new_lines = [*self._new_lines, line][-MAX_LINES:]
-
     async def _draw(self) -> None:
         """Draw what is new, and tell those who look on, until the match is over."""
-        while True:
+        for revision in count(1):
             await self._news.wait()
             self._news.clear()
-            is_last = self._is_over
-            now, scene, new = self._now, self._scene, self._new_lines
+            is_last = self.over is not None
+            now = self._now
             if now is None:  # it was broken off before it began
                 return
-            self._new_lines = []
-            lines = tuple(self._lines)
-            picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, scene)
-            self.look = Look(now.told, round_of(now.seen).capitalize(), picture, lines, now.seats)
-            before, self._tokens = self._tokens, tokens_of(picture)
-            if not before:
-                self._publish(self._whole(self.look))
-            else:
-                change = changed(before, self._tokens)
-                self._publish(event_of("more", {"change": change} | _words(self.look, new), now.told))
+            lines, heading = tuple(self._lines), round_of(now.seen).capitalize()
+            picture = await asyncio.to_thread(self._game.draw, self._setup, now.seen, self._scene)
+            look = Look(now.told, heading, picture, lines, now.seats, revision)
+            self.fragment = await asyncio.to_thread(self._as_html, look)
+            self.look = look
+            self._publish()
             self.begun.set()
             if is_last:
                 return
             await asyncio.sleep(PICTURE_SECONDS)
+
+    def _as_html(self, look: Look) -> Kept:
+        return Kept.of(fragment("live_look.html", {"look": look, "bots": self._match.labels}).encode(), 200)
 
     def _won(self, result: pb.GameOver) -> str:
         """Say how the match was won."""
@@ -334,49 +318,19 @@ class _Followed:
         ]
         return sentence(lpb.MatchAnswer(seats=told))
 
-    def _whole(self, look: Look) -> bytes:
-        return event_of("whole", {"picture": tokens_of(look.picture)} | _words(look, look.lines), look.step)
-
-    def _publish(self, event: bytes | None) -> None:
-        for reader in self._readers[:]:
-            if len(reader.unread) >= MAX_UNREAD:
-                self._readers.remove(reader)
-                reader.unread.clear()
-                reader.put(None)
-            else:
-                reader.put(event)
+    def _publish(self) -> None:
+        self.change.set()
+        self.change = asyncio.Event()
 
 
-def changed(before: list[str], after: list[str]) -> list[Any]:
-    """Return what makes one picture of another: how many tokens to keep, how many to drop, which to insert, and so on."""
-    numbers: dict[str, int] = {}
-    old, new = ([numbers.setdefault(token, len(numbers)) for token in tokens] for tokens in (before, after))
-    tokens = list(numbers)
-    steps: list[Any] = []
-    change = splice(old, new)
-    at = 0
-    while at < len(change):
-        keep, drop, count = change[at : at + 3]
-        steps += [keep, drop, [tokens[number] for number in change[at + 3 : at + 3 + count]]]
-        at += 3 + count
-    return steps
+async def _happens(event: asyncio.Event, seconds: float) -> bool:
+    """Wait for an event, at most n seconds; tell whether it has happened."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    return False
 
 
-def event_of(name: str, data: object, step: int | None = None) -> bytes:
+def event_of(name: str, data: object) -> bytes:
     """Return a server-sent event."""
-    numbered = "" if step is None else f"id: {step}\n"
-    return f"event: {name}\n{numbered}data: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
-
-
-def _words(look: Look, lines: Sequence[Line]) -> dict[str, Any]:
-    return {
-        "step": look.step,
-        "heading": look.heading,
-        "lines": [[line.number, line.seat, line.text] for line in lines],
-        "seats": [[seat.rank, seat.score, round(seat.thought, 1), doing(seat)] for seat in look.seats],
-    }
-
-
-def doing(seat: SeatNow) -> str:
-    """Say what a seat does."""
-    return "out" if seat.out else "decides" if seat.deciding else ""
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()

@@ -49,11 +49,11 @@ Ask = Callable[[Request], Asked]
 class Matches:
     """What answers such requests."""
 
-    def __init__(self, home: Home, ask: Ask, limits: Limits) -> None:
-        """`ask` says what a request asks for."""
+    def __init__(self, home: Home, ask: Ask, limits: Limits, niceness: int = 0) -> None:
+        """`ask` says what a request asks for; viewers are drawn with this niceness."""
         self._ask = ask
         self._limits = limits
-        self._drawings = Drawings(pages_folder(home))
+        self._drawings = Drawings(pages_folder(home), niceness)
         self._live = Live(home)
         self._threads = Threads(MAX_RECORDS)
         self._streams = AtATime(
@@ -79,6 +79,7 @@ class Matches:
             Route("/matches/{match}/replay.html", self.viewer),
             Route("/matches/{match}/board.png", self.preview),
             Route("/matches/{match}/live", self.live),
+            Route("/matches/{match}/look", self.look),
             Route("/matches/{match}/events", self.events),
         ]
 
@@ -126,7 +127,14 @@ class Matches:
         look = None
         with contextlib.suppress(NotFound):
             look = await self._live.look(match_id)
-        return self._shown(Page("live_match.html", {"match": match, "look": look}), asked, 200)
+        return self._shown(Page("live_match.html", {"match": match, "bots": match.bots, "look": look}), asked, 200)
+
+    async def look(self, request: Request) -> Response:
+        """Send the part of that page that changes: the picture, the standing and the last actions."""
+        kept = self._live.fragment(request.path_params["match"])
+        return kept.sent(
+            request, {"cache-control": "no-cache", "vary": "Accept-Encoding", "etag": kept.tag}, "text/html"
+        )
 
     async def events(self, request: Request) -> Response:
         """Send what happens in a match, as server-sent events; 204 tells a browser that there is no more."""

@@ -1,33 +1,37 @@
-"""The pages of a ladder as files, for any web host: `dogana ladder site`."""
+"""The pages of a ladder as files, for any web host: `dogana ladder site`.
+
+The real pages run in this process, as for a browser; what they answer is written, from the start page on, link by link.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
+from html import unescape
+from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
+from urllib.parse import quote
+
+from httpx import ASGITransport, AsyncClient
+from starlette.types import ASGIApp, Message
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.facts.chronicle import Chronicle
-from ladder.http.app import NEED_A_SERVER, PAGES
-from ladder.http.pictures.boards import last_picture
-from ladder.http.pictures.drawings import Drawings, pages_folder
-from ladder.http.pictures.matches import whole_record
-from ladder.http.rendering.assets import Asset, assets
-from ladder.http.rendering.links import link
-from ladder.http.rendering.render import rendered
-from ladder.http.requests.asked import Asked, NoPage, Site
+from ladder.http.app import application
+from ladder.http.rendering.links import address_of, is_file, links_of
+from ladder.http.requests.asked import Site
+from ladder.http.requests.limits import Limits
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
+from ladder.operation.meter import Allowance, Meter
 from ladder.questions.asker import ANYBODY
 from ladder.questions.desk import Desk
 from referee.files import read_file, replacing
-from referee.records.record import unpacked
 from referee.registry import games
 
 CONTENTS = "dogana-site.json"
@@ -36,8 +40,11 @@ LOOK_SECONDS = 0.1
 """How often it is looked whether a replay is drawn."""
 _MAX_CONTENTS = 64 * 1024**2
 
+_NO_LIMIT = Allowance("requests", 1_000_000_000, 1.0)
+_ALERT = re.compile(r'role="alert">([^<]*)<')
+
 Progress = Callable[[int, int], None]
-"""Told how many files are written, and how many there will be."""
+"""Told how many files are written, and how many are known until now."""
 
 NICENESS = 19
 """Nobody waits for the viewers of a site: bots and their referees come first."""
@@ -73,72 +80,86 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Writt
 
 def _write(home: Home, desk: Desk, folder: Path, most: int, progress: Progress) -> Written:
     earlier = contents(folder)
-    matches = _last_matches(desk, most)
-    site = Site(is_static=True, matches=frozenset(matches))
-    drawings = Drawings(pages_folder(home), NICENESS)
-    made: dict[str, Callable[[], bytes]] = {asset.path: partial(_content, asset) for asset in assets().values()}
-    pages = list(_wanted(desk, matches))
-    for address, names in pages:
-        asked = Asked(desk, ANYBODY, site, address.format(**names).removeprefix("/"), names)
-        made[_file_of(asked.path)] = partial(_html, address, asked)
-    for match, is_recorded in matches.items():
-        if is_recorded:
-            made[f"matches/{match}/record.jsonl"] = partial(_record, desk, match)
-            made[f"matches/{match}/board.svg"] = partial(_board, desk, match)
-            made[f"matches/{match}/replay.html"] = partial(_replay, desk, match, drawings)
+    matches = frozenset(_last_matches(desk, most))
+    site = Site(is_static=True, matches=matches)
     folder.mkdir(parents=True, exist_ok=True)
-    _list(folder, {*earlier, *made})  # first, so that it is known what is ours if this is killed
-    with drawings:
-        for number, (path, content) in enumerate(made.items()):
-            progress(number, len(made))
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            with suppress(NoPage), replacing(folder / path) as part:  # a record that does not hold has no last position
-                part.write_bytes(content())
-    for path in set(earlier) - set(made):
+    app = application(home, site, limits=Limits(requests=Meter(_NO_LIMIT)), viewer_niceness=NICENESS)
+    first = {"index.html", *(f"matches/{match}.html" for match in matches)}  # pages list the newest matches alone
+    files = asyncio.run(_written(app, first, folder, earlier, progress))
+    for path in set(earlier) - files:
         (folder / path).unlink(missing_ok=True)
-    _list(folder, set(made))
-    return Written(len(pages), len(matches))
+    _list(folder, files)
+    return Written(sum(path.endswith(".html") and not is_file(path) for path in files), len(matches))
 
 
-def _content(asset: Asset) -> bytes:
-    return asset.content
+async def _written(app: ASGIApp, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:
+    headers = {"accept": "text/plain"}  # for errors; a page is HTML whatever is accepted
+    async with (
+        _open(app),
+        AsyncClient(transport=ASGITransport(app), base_url="http://localhost", headers=headers) as client,
+    ):
+        return await _walk(client, first, folder, earlier, progress)
 
 
-def _html(address: str, asked: Asked) -> bytes:
-    return rendered(PAGES[address](asked), asked).encode()
+@asynccontextmanager
+async def _open(app: ASGIApp) -> AsyncIterator[None]:
+    """Start an application, and stop it at the end, as a server does (ASGI's lifespan)."""
+    received = asyncio.Queue[Message]()
+    sent = asyncio.Queue[Message]()
+    running = asyncio.ensure_future(app({"type": "lifespan"}, received.get, sent.put))
+    await received.put({"type": "lifespan.startup"})
+    if (await sent.get())["type"] != "lifespan.startup.complete":
+        await running  # raises what went wrong
+    try:
+        yield
+    finally:
+        await received.put({"type": "lifespan.shutdown"})
+        await running
 
 
-def _record(desk: Desk, match: str) -> bytes:
-    name, record = whole_record(desk, match)
-    return unpacked(Path(name), record)
+async def _walk(client: AsyncClient, first: set[str], folder: Path, earlier: list[str], progress: Progress) -> set[str]:
+    """Write the first files and all that links lead to, link by link; return the files."""
+    written: set[str] = set()
+    known = next_ones = first
+    while next_ones:
+        _list(folder, {*earlier, *known})  # first, so that it is known what is ours if this is killed
+        links: set[str] = set()
+        for path in sorted(next_ones):
+            progress(len(written), len(known))
+            content = await _fetched(client, path)
+            if content is None:
+                continue
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            with replacing(folder / path) as part:
+                part.write_bytes(content)
+            written.add(path)
+            if not is_file(path):
+                links |= links_of(path, content.decode())
+        next_ones = links - known
+        known = known | next_ones
+    return written
 
 
-def _board(desk: Desk, match: str) -> bytes:
-    return last_picture(*whole_record(desk, match)).encode()
-
-
-def _replay(desk: Desk, match: str, drawings: Drawings) -> bytes:
-    """Return the page with every step of a match; wait until it is drawn.
+async def _fetched(client: AsyncClient, path: str) -> bytes | None:
+    """Return what stands at the address of a file; None if a match has no such file: its record is lost, or does not hold.
 
     Raises:
-        LadderError: if it cannot be drawn.
+        LadderError: if the pages cannot make it.
     """
-    _, record = whole_record(desk, match)
-    while (drawing := drawings.ask(record)).page is None:
-        if drawing.problem:
-            raise LadderError(f"match {match} cannot be drawn: {drawing.problem}")
-        time.sleep(LOOK_SECONDS)
-    return drawing.page.read_bytes()
+    address = f"/{quote(address_of(path))}"
+    while (answer := await client.get(address)).status_code == HTTPStatus.ACCEPTED:  # it is being drawn
+        await asyncio.sleep(LOOK_SECONDS)
+    if answer.status_code == HTTPStatus.NOT_FOUND and is_file(path):
+        return None
+    if answer.status_code != HTTPStatus.OK:
+        alert = _ALERT.search(answer.text)
+        raise LadderError(f"{path} cannot be written: {unescape(alert[1]) if alert else answer.text.strip()}")
+    return answer.content
 
 
 def _list(folder: Path, files: set[str]) -> None:
     with replacing(folder / CONTENTS) as part:
         part.write_text(json.dumps({"files": sorted(files)}, indent=1))
-
-
-def _file_of(path: str) -> str:
-    """Return where a page is written: there, to where links lead."""
-    return link("", path, is_static=True)
 
 
 def contents(folder: Path) -> list[str]:
@@ -158,36 +179,29 @@ def contents(folder: Path) -> list[str]:
     raise LadderError(f"{folder} has something else in it than the pages of a ladder; name a new or an empty folder")
 
 
-def _last_matches(desk: Desk, most: int) -> dict[str, bool]:
-    """Return the last matches of each game that anybody may see, and whether each has a record."""
-    return {match: is_recorded for game in games() for match, is_recorded in islice(_matches(desk, game), most)}
+def _last_matches(desk: Desk, most: int) -> Iterator[str]:
+    """Yield the last matches of each game that anybody may see."""
+    for game in games():
+        yield from islice(_matches(desk, game), most)
 
 
-def _matches(desk: Desk, game: str) -> Iterator[tuple[str, bool]]:
-    """Yield the matches of a game that anybody may see, newest first, and whether each has a record."""
+def _matches(desk: Desk, game: str) -> Iterator[str]:
+    """Yield the matches of a game that anybody may see, newest first."""
     before: str | None = ""
     while before is not None:
         answer = desk.matches(pb.MatchesRequest(game=game, limit=100, before=before))
         for match in answer.matches:
-            try:
-                yield match.match, bool(next(desk.record(pb.RecordRequest(match=match.match))))
-            except Forbidden:  # others from its seed are not over
-                continue
-            except LadderError:  # it is pruned, or lost
-                yield match.match, False
+            if _is_public(desk, match.match):
+                yield match.match
         before = answer.before if answer.HasField("before") else None
 
 
-def _wanted(desk: Desk, matches: Iterable[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the address of every page, and what its path names."""
-    tables = [table.condition for table in desk.top(pb.TopRequest()).tables if table.versions]
-    named: dict[tuple[str, ...], list[Mapping[str, str]]] = {
-        (): [{}],
-        ("game",): [{"game": game} for game in dict.fromkeys(one.game for one in tables)],
-        ("game", "slug"): [{"game": one.game, "slug": one.slug} for one in tables],
-        ("bot",): [{"bot": bot.bot} for bot in desk.bots(pb.BotsRequest()).bots],
-        ("match",): [{"match": match} for match in matches],
-    }
-    for address in PAGES:
-        if address not in NEED_A_SERVER:
-            yield from ((address, names) for names in named[tuple(re.findall(r"{(\w+)}", address))])
+def _is_public(desk: Desk, match: str) -> bool:
+    """Tell whether anybody may see a match: others from its seed may not be over."""
+    try:
+        next(desk.record(pb.RecordRequest(match=match)))
+    except Forbidden:
+        return False
+    except LadderError:  # its record is pruned, or lost; its page says so
+        return True
+    return True

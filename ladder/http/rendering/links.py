@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, urlencode
+from html import unescape
+from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
 
 _SAFE = "/+,=:@"
 _FILE = re.compile(r"static/.*|matches/[^/]+/.*|.*feed\.xml")
 """What is a file, and no page: their names say so, but the name of a bot may end like that, too."""
+_LINK = re.compile(r' (?:href|src)="([^"]*)"')
 
 
 def link(
@@ -23,8 +25,32 @@ def link(
         query: what is asked of it; entries without a value are left out.
     """
     target = there
-    if is_static and not _FILE.fullmatch(there):
+    if is_static and not is_file(there):
         target = f"{there or 'index'}.html"
     way = "../" * here.count("/") + quote(target, safe=_SAFE)
     asked = urlencode({name: value for name, value in (query or {}).items() if value})
     return (way or "./") + (f"?{asked}" if asked else "") + (f"#{quote(fragment, safe=_SAFE)}" if fragment else "")
+
+
+def is_file(path: str) -> bool:
+    """Tell whether a path is that of a file, and not of a page."""
+    return _FILE.fullmatch(path) is not None
+
+
+def address_of(path: str) -> str:
+    """Return the address of the page that static links call by the path of a file, such as `games/yunnan.html`."""
+    if path == "index.html":
+        return ""
+    return path if is_file(path) else path.removesuffix(".html")
+
+
+def links_of(path: str, html: str) -> set[str]:
+    """Return the paths of the files to which a static page links.
+
+    Args:
+        path: the file of the page.
+        html: what stands in it.
+    """
+    links = {urljoin(path, unescape(found)) for found in _LINK.findall(html)}
+    parts = [urlsplit(one) for one in links]
+    return {unquote(one.path) for one in parts if one.path and not one.scheme and not one.netloc}

@@ -80,3 +80,8 @@ def rendered(page: Page, asked: Asked) -> str:
         **page.values,
     }
     return _environment().get_template(page.template).render(values)
+
+
+def fragment(template: str, values: dict[str, Any]) -> str:
+    """Return the HTML of a part of a page; it has no links."""
+    return _environment().get_template(template).render(values)

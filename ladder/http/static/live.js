@@ -1,51 +1,34 @@
-// Follows a match: a whole picture first, then what changes of it. The server has drawn everything; this page knows no rules.
+// Follows a match: the server says when something has changed, and sends what it has drawn. This page knows no rules.
 "use strict";
 (() => {
   const live = document.getElementById("live");
-  const board = document.getElementById("board");
-  const lines = document.getElementById("lines");
   const state = document.getElementById("state");
-  const rows = document.getElementById("seats").rows;
-  const MOST_LINES = 200;
+  const PARTS = ["heading", "board", "seats", "lines"];
   const SPOKEN_MS = 1000;
   const NEXT_MS = [10000, 120000]; // the first pause between two questions for another match, and the longest
-  let tokens = [];
   let said = "";
+  let fetching = null; // the newest picture, while it comes
+  let isStale = false; // whether there has been another change meanwhile
 
-  // [keep, drop, [tokens to insert], keep, drop, ...]; what is left is kept.
-  function changed(before, change) {
-    const after = [];
-    let at = 0;
-    for (let place = 0; place < change.length; place += 3) {
-      const [keep, drop, inserted] = change.slice(place, place + 3);
-      after.push(...before.slice(at, at + keep), ...inserted);
-      at += keep + drop;
-    }
-    return after.concat(before.slice(at));
+  async function refresh() {
+    do {
+      isStale = false;
+      const answer = await fetch(live.dataset.look).catch(() => null);
+      if (answer?.ok) show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } while (isStale);
+    fetching = null;
   }
 
-  function show(now) {
-    const drawn = new DOMParser().parseFromString(tokens.join(""), "image/svg+xml").documentElement;
-    if (drawn.nodeName === "svg") board.replaceChildren(document.importNode(drawn, true));
-    document.getElementById("heading").textContent = now.heading;
-    now.seats.forEach(([place, score, thought, doing], seat) => {
-      const cells = rows[seat].cells;
-      cells[0].textContent = place;
-      cells[2].textContent = score;
-      cells[3].textContent = `${thought.toFixed(1)} s`;
-      cells[4].textContent = doing;
-    });
-    for (const [number, seat, text] of now.lines) {
-      const item = document.createElement("li");
-      const who = document.createElement("b");
-      item.value = number;
-      who.textContent = `seat ${seat}`;
-      item.append(who, ` ${text}`);
-      lines.prepend(item);
-    }
-    while (lines.children.length > MOST_LINES) lines.lastElementChild.remove();
-    const last = now.lines.at(-1);
-    if (last) said = `${last[0]}: seat ${last[1]} ${last[2]}`;
+  function change() {
+    isStale = true;
+    fetching ??= refresh();
+    return fetching;
+  }
+
+  function show(fresh) {
+    for (const id of PARTS) document.getElementById(id).replaceChildren(...fresh.getElementById(id).childNodes);
+    const last = document.querySelector("#lines li");
+    if (last) said = `${last.value}: ${last.textContent}`;
   }
 
   // A screen reader is told the last action only, at most once a second.
@@ -61,7 +44,7 @@
       document.getElementById("heading").textContent = "The match is over.";
       document.getElementById("standing").textContent = "Standing at the end";
     }
-    for (const row of rows) if (row.cells[4].textContent === "decides") row.cells[4].textContent = "";
+    for (const row of document.getElementById("seats").rows) if (row.cells[4].textContent === "decides") row.cells[4].textContent = "";
     document.getElementById("after").hidden = false;
     findNext(NEXT_MS[0]);
   }
@@ -84,19 +67,10 @@
 
   const source = new EventSource(live.dataset.events);
   const leave = () => { location.href = live.dataset.match; };
-  source.addEventListener("whole", (event) => {
-    const now = JSON.parse(event.data);
-    tokens = now.picture;
-    lines.replaceChildren();
-    show(now);
-  });
-  source.addEventListener("more", (event) => {
-    const now = JSON.parse(event.data);
-    tokens = changed(tokens, now.change);
-    show(now);
-  });
-  source.addEventListener("over", (event) => {
+  source.addEventListener("changed", change);
+  source.addEventListener("over", async (event) => {
     source.close();
+    await fetching;
     const over = JSON.parse(event.data);
     end(over.reason ?? over.result, over.reason === undefined);
   });

@@ -26,6 +26,7 @@
     tellScreen();
   });
   addEventListener("resize", tellScreen);
+  tellScreen(); // a viewer that was ready before this script has not been heard
   for (const link of document.querySelectorAll("a.moment")) {
     link.addEventListener("click", (click) => {
       if (click.ctrlKey || click.metaKey || click.shiftKey || click.altKey) return;

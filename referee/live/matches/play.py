@@ -7,13 +7,14 @@ import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from referee.errors import DoganaError
 from referee.game import Game, Seat, Setup, State
 from referee.kit.chance import LiveChance
 from referee.kit.document import Document
 from referee.live.doors.door import SeatDoor
-from referee.live.matches.driver import MatchDriver, MatchVoid
+from referee.live.matches.driver import Connection, MatchDriver, MatchVoid
 from referee.live.matches.server import RefereeServer
 from referee.live.matches.spectators import Showing
 from referee.live.seats.agent import AgentSeat, Driver
@@ -67,7 +68,15 @@ class Remote:
     """How long it may take to join."""
 
 
-Player = House | Command | Remote
+class InProcess(Connection, Protocol):
+    """A player in this process who takes their time, such as a person; the answers go to the driver."""
+
+    def begin(self, driver: MatchDriver, seat: Seat) -> None:
+        """Take a seat; `driver.answer` takes the answers."""
+        ...
+
+
+Player = House | Command | Remote | InProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +173,7 @@ async def play_match(
         for seat, player in enumerate(players)
         if isinstance(player, House)
     }
+    here = {seat: player for seat, player in enumerate(players) if not isinstance(player, House | Command | Remote)}
     table = Table()
     writer = None
     showing = None if server is None else server.showing(plan)
@@ -174,7 +184,9 @@ async def play_match(
         if table.faults and all_must_start:
             raise StartFailed({**table.faults, **table.last_words})
         writer = None if record is None else RecordWriter(record)
-        driver = MatchDriver(plan, chance, state, house, table.seats, writer, position_file)
+        driver = MatchDriver(plan, chance, state, house, {**table.seats, **here}, writer, position_file)
+        for number, player in here.items():
+            player.begin(driver, number)
         result = await _drive(driver, table, showing)
         record_hash = "" if writer is None else writer.finish()
         writer = None
@@ -212,7 +224,7 @@ async def _fill_seats(
     """Start all agents at once and wait until each has joined or failed to."""
     joining = []
     for seat, player in enumerate(players):
-        if isinstance(player, House):
+        if not isinstance(player, Command | Remote):
             continue
         place = table.seats[seat] = AgentSeat(seat, may_come_back=isinstance(player, Remote))
         if isinstance(player, Command):
