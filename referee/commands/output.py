@@ -64,7 +64,7 @@ def frame(*parts: str | Text | Table) -> RenderableType:
 
 def print_json(value: Any) -> None:
     """Print one JSON value on a line of its own, in ASCII."""
-    sys.stdout.write(json.dumps(value).replace("\x7f", "\\u007f") + "\n")  # the only control character that JSON does not escape
+    sys.stdout.write(json.dumps(value).replace("\x7f", "\\u007f") + "\n")  # the one control that JSON leaves as it is
     sys.stdout.flush()
 
 

@@ -73,7 +73,7 @@ def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
     wanted = number.strip().rstrip(".:")
     places = places_of(lines)
     known = {name.lower(): name for name in places}
-    part = wanted.lower().rstrip("abcdefghijklmnopqrstuvwxyz")  # Y2.3a is a part of Y2.3, unless it has an entry of its own
+    part = wanted.lower().rstrip("abcdefghijklmnopqrstuvwxyz")  # Y2.3a is a part of Y2.3, unless it stands alone
     found = known.get(wanted.lower()) or known.get(part)
     if found is not None:
         below = re.compile(rf"{re.escape(found)}(\.\d+)?[a-z]?")
