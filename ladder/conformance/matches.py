@@ -28,9 +28,9 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
     """Play a match with the bot in the last seat.
 
     Args:
-        rehearsal: whose bot plays.
-        plan: what is played.
-        name: what the record is called; as the step if nothing else is given.
+        rehearsal: the rehearsal of the bot.
+        plan: the plan of the match.
+        name: the name of the record; by default that of the step.
 
     Returns:
         The result of the bot, the digest, and the strikes of the bot.

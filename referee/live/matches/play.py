@@ -54,7 +54,7 @@ class Command:
     folder: Path | None = None
     """Its working folder; None for the referee's own."""
     join_seconds: float = 10.0
-    """How long it may take to join."""
+    """The time for it to join."""
     sandbox: Sandbox | None = None
     """Its sandbox; None to let it run with the rights of this process."""
 
@@ -64,7 +64,7 @@ class Remote:
     """A seat for a remote agent."""
 
     join_seconds: float = 600.0
-    """How long it may take to join."""
+    """The time for it to join."""
 
 
 Player = House | Command | Remote
