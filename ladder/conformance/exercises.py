@@ -1,4 +1,4 @@
-"""Hold exercises: the first alone, then as many side by side as there are processors; those that measure time alone."""
+"""Run exercises: the first alone, then one per processor at a time; those that measure time run alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee.game import Game
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """Steps that are tried one after another, each with what the ones before have led to."""
+    """Steps that are tried one after another, each in the state that the previous ones have left."""
 
     steps: Sequence[Step]
     game: Game
@@ -24,24 +24,24 @@ class Exercise:
 
     @property
     def when(self) -> When:
-        """When it is held."""
+        """The time at which it runs, relative to others."""
         return self.steps[0].when
 
 
 async def run(course: Course, report: Callable[[Verdict], None], wanted: Collection[str] | None = None) -> None:
-    """Hold all exercises of a bot that was taken in.
+    """Run all exercises of a bot that was taken in.
 
     Args:
-        course: what they share.
-        report: takes each verdict as it comes, in any order.
-        wanted: the names of steps; only exercises that judge one of them are held. None for all.
+        course: the bot and the settings that they share.
+        report: called with each verdict, in any order.
+        wanted: the names of steps; only exercises that judge one of them run. None for all.
 
     Raises:
-        DoganaError: if the referee, or the sandbox, cannot do its part.
+        DoganaError: if the referee or the sandbox fails.
     """
     exercises = exercises_for(course.games)
     for game in course.games:
-        places(game, CLOCK)  # searched now, while nothing is timed
+        places(game, CLOCK)  # found now, while nothing is timed
     if wanted is not None:
         exercises = [one for one in exercises if any(step.name in wanted for step in one.steps)]
     elif not await _hold(exercises.pop(0), course, report):
@@ -61,7 +61,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
 async def _hold_beside_each_other(
     groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
-    """Hold exercises side by side, and then those that must be alone; some wait meanwhile."""
+    """Run exercises side by side, and then those that must be alone; waiting ones run beside all of these."""
     slots = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def hold_in_a_slot(exercise: Exercise) -> None:
@@ -79,7 +79,7 @@ async def _hold_beside_each_other(
 
 
 def exercises_for(games: Sequence[Game]) -> list[Exercise]:
-    """Return all exercises of a bot that plays these games, in the order in which they begin."""
+    """Return all exercises of a bot that plays these games, in the order of their beginnings."""
     steps = {step.name: step for step in STEPS if step.script}
     later = {first: [steps.pop(name) for name in names] for first, *names in TOGETHER}
     exercises = []
@@ -93,7 +93,7 @@ def exercises_for(games: Sequence[Game]) -> list[Exercise]:
 
 
 async def _hold(exercise: Exercise, course: Course, report: Callable[[Verdict], None]) -> bool:
-    """Hold an exercise; return whether it came to its end."""
+    """Run an exercise; return True if it came to its end."""
     is_over = False
     async with contextlib.AsyncExitStack() as stack:
         rehearsal = Rehearsal(course, exercise.game, exercise.seats, stack)

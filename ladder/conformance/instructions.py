@@ -22,17 +22,17 @@ from referee.sandbox.box import NO_PROGRAM
 from referee.sandbox.system import descendants, parent
 
 _SLOW = 0.5
-"""How many processors a slow machine has."""
+"""The number of processors of a slow machine."""
 _NO_PROGRAM = (126, 127)
-"""What shells, loaders and env(1) exit with if a program, its interpreter or a library is not there."""
+"""The exit statuses of shells, loaders and env(1) for a missing program, interpreter or library."""
 _WALL_PROCESSES = 2
-"""bubblewrap outside and inside of the box; the bot is the process below them."""
+"""The processes of bubblewrap, outside and inside of the box; the bot is below them."""
 _FIRST_PROCESS = 1
-"""The process that gets orphans where no other adopts them."""
+"""The process that adopts orphans if no other does."""
 _MOST_DECISIONS = 30
-"""In how many answers one with several actions is looked for."""
+"""The maximum number of answers to wait for one with several actions."""
 _TRIES = 5
-"""How many decisions with little time there are; the best counts, because the machine may be busy."""
+"""The number of decisions with little time; the fastest counts, because the machine may be busy."""
 _LEFT_WELL = "exited with status 0"
 _PRETEXT = "refused to see what follows"
 
@@ -44,7 +44,7 @@ Change = Callable[[pb.RefereeMessage], None]
 def instruction(
     function: Callable[Concatenate[Rehearsal, P], Awaitable[str | None]],
 ) -> Callable[P, Instruction]:
-    """Turn a function into one that scripts call with all arguments but the rehearsal."""
+    """Turn a function into one that scripts call with all arguments except the rehearsal."""
 
     def prepare(*arguments: P.args, **options: P.kwargs) -> Instruction:
         return lambda rehearsal: function(rehearsal, *arguments, **options)
@@ -60,7 +60,7 @@ async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wro
         rehearsal: the exercise so far.
         holds: the expectation.
         wrong: the text of the failure, with attributes of the rehearsal `r` in braces.
-        flaw: whether the exercise can go on after a failure.
+        flaw: True if the exercise can go on after a failure.
     """
     if not holds(rehearsal):
         raise (Flaw if flaw else Failed)(wrong.format(r=rehearsal))
@@ -68,7 +68,7 @@ async def expect(rehearsal: Rehearsal, holds: Callable[[Rehearsal], object], wro
 
 @instruction
 async def inform(rehearsal: Rehearsal, what: Callable[[Rehearsal], str]) -> str:
-    """Say what the bot has done."""
+    """Inform of the bot's behaviour."""
     return what(rehearsal)
 
 
@@ -76,7 +76,7 @@ async def inform(rehearsal: Rehearsal, what: Callable[[Rehearsal], str]) -> str:
 
 
 async def runs(rehearsal: Rehearsal) -> None:
-    """Start the bot, and wait for its first message, or for what shows that the program cannot run."""
+    """Start the bot, and wait for its first message, or for evidence that the program cannot run."""
     bot = await rehearsal.start()
     try:
         rehearsal.first = await rehearsal.hear(rehearsal.course.patience.join, "joining")
@@ -91,7 +91,7 @@ async def runs(rehearsal: Rehearsal) -> None:
 
 
 async def joins_in_time(rehearsal: Rehearsal) -> str:
-    """Expect the first message to have come soon."""
+    """Expect the first message to have come in time."""
     if rehearsal.has_not_joined is not None:
         raise rehearsal.has_not_joined
     seconds = rehearsal.bot.first_seconds
@@ -101,7 +101,7 @@ async def joins_in_time(rehearsal: Rehearsal) -> str:
 
 
 async def join(rehearsal: Rehearsal) -> None:
-    """Start the bot, if need be, and wait until it has joined, by whatever Join."""
+    """Start the bot, if it does not run, and wait for its Join, of any content."""
     if rehearsal.talk is None:
         await rehearsal.start()
     message = await rehearsal.hear(rehearsal.course.patience.join, "joining")
@@ -124,7 +124,7 @@ async def start_slowly(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def at_place(rehearsal: Rehearsal, name: str, unit: str = "") -> str:
-    """Begin at a hard place: a name of `Places`, and the unit of its count if the verdict is to have it."""
+    """Begin at a hard place, by its name in `Places`; with a unit, the verdict has the count of the place."""
     place = rehearsal.place(name)
     rehearsal.table = Table(place.plan, place)
     return f"{place.count} {unit}, {place.plan.setup.seats} seats" if unit else ""
@@ -147,7 +147,7 @@ async def say(rehearsal: Rehearsal, *messages: pb.RefereeMessage | bytes) -> Non
 
 @instruction
 async def welcome_with(rehearsal: Rehearsal, change: Change = lambda message: None) -> None:
-    """Welcome the bot, with something changed."""
+    """Welcome the bot with a changed message."""
     message = rehearsal.table.welcome()
     change(message)
     await rehearsal.say(message)
@@ -157,7 +157,7 @@ async def welcome_with(rehearsal: Rehearsal, change: Change = lambda message: No
 async def ask_with(
     rehearsal: Rehearsal, change: Change = lambda message: None, *, dropped: str = "", asks_forced: bool = False
 ) -> None:
-    """Put the next question, with something changed; see `Table.question` and `Table.go_on`."""
+    """Ask the next question with a changed message; see `Table.question` and `Table.go_on`."""
     if not rehearsal.table.go_on(asks_forced=asks_forced):
         raise Skipped("the match was over before this could be tried")
     message = rehearsal.table.question(labels=rehearsal.join.labels, dropped=dropped)
@@ -203,7 +203,7 @@ async def withdraw(rehearsal: Rehearsal, reason: pb.Withdrawn.Reason) -> None:
 
 
 async def play_default(rehearsal: Rehearsal) -> None:
-    """Play what the rules do for a bot that is out of time."""
+    """Play the default of the rules for a bot that is out of time."""
     rehearsal.table.play_default()
 
 
@@ -218,7 +218,7 @@ async def announce_deadline(rehearsal: Rehearsal) -> None:
 
 
 async def hear_choose(rehearsal: Rehearsal, wanted: str = "answering its first decision") -> None:
-    """Wait for a Choose, whatever its number, for as long as the clock allows and some more."""
+    """Wait for a Choose of any number, for the time on the clock and some more."""
     message = await rehearsal.hear(rehearsal.table.budget + rehearsal.course.patience.answer, wanted)
     if message.WhichOneof("message") != "choose":
         raise Failed("it sent a second Join")
@@ -239,7 +239,7 @@ async def play_answer(rehearsal: Rehearsal) -> None:
 
 
 async def answer(rehearsal: Rehearsal) -> None:
-    """Expect a legal answer to the decision that was put last; before it, answers that may have been on their way."""
+    """Expect a legal answer to the latest decision; answers to withdrawn decisions may come before it."""
     number = rehearsal.table.number
     await hear_choose(rehearsal, f"answering decision {number}")
     while (late := rehearsal.choose.decision) != number:
@@ -259,14 +259,14 @@ async def play(rehearsal: Rehearsal) -> None:
 
 
 async def turn(rehearsal: Rehearsal) -> None:
-    """Put the next decision, and play its answer."""
+    """Ask the next decision, and play its answer."""
     await ask(rehearsal)
     await play(rehearsal)
 
 
 @instruction
 async def play_on(rehearsal: Rehearsal, decisions: int) -> str:
-    """Play on until there were some decisions, or the match is over."""
+    """Play on until a number of decisions, or the end of the match."""
     while rehearsal.table.number < decisions and rehearsal.table.go_on():
         await turn(rehearsal)
     return f"{rehearsal.table.number} decisions"
@@ -279,7 +279,7 @@ async def begin(rehearsal: Rehearsal) -> None:
 
 
 async def late_answer(rehearsal: Rehearsal) -> None:
-    """Expect nothing, or the answer to the decision that was just withdrawn: it may have been on its way."""
+    """Expect no message, or the answer to the withdrawn decision: it may have been on its way."""
     message = await rehearsal.glance(rehearsal.course.patience.quiet)
     if message is None:
         return
@@ -292,12 +292,12 @@ async def late_answer(rehearsal: Rehearsal) -> None:
 
 
 async def quiet(rehearsal: Rehearsal) -> None:
-    """Expect nothing for a moment, and the bot to stay."""
+    """Expect no message for a moment, and a bot that stays connected."""
     await _nothing(rehearsal, rehearsal.course.patience.quiet)
 
 
 async def leave_alone(rehearsal: Rehearsal) -> None:
-    """Expect nothing for a long while, and the bot to stay."""
+    """Expect no message for a long while, and a bot that stays connected."""
     await _nothing(rehearsal, rehearsal.course.patience.idle)
 
 
@@ -382,7 +382,7 @@ async def answers_in_time(rehearsal: Rehearsal) -> str:
 
 @instruction
 async def over(rehearsal: Rehearsal, *, reveals_seed: bool = True) -> None:
-    """Say that the match is over, end the stream, and wait for the end of the bot."""
+    """Send GameOver, end the stream, and wait for the end of the bot."""
     await rehearsal.say(rehearsal.table.game_over(reveals_seed=reveals_seed))
     rehearsal.bot.end()
     await rehearsal.bot.exit(rehearsal.course.patience.exit)
@@ -401,7 +401,7 @@ async def cut_off(rehearsal: Rehearsal) -> None:
 
 @instruction
 async def has_left_well(rehearsal: Rehearsal, since: str) -> None:
-    """Expect the bot to have exited with status 0; `since` says since when it was to."""
+    """Expect the bot to have exited with status 0; `since` names the event after which it should."""
     ended = await rehearsal.bot.exit(0)
     if not ended:
         raise Flaw(f"it still ran {rehearsal.course.patience.exit:g} s {since}")
@@ -410,7 +410,7 @@ async def has_left_well(rehearsal: Rehearsal, since: str) -> None:
 
 
 async def exits(rehearsal: Rehearsal) -> str:
-    """Expect the end of the bot, however it ends."""
+    """Expect the end of the bot, with any status."""
     seconds = rehearsal.course.patience.end
     ended = await rehearsal.bot.exit(seconds)
     if not ended:
@@ -419,7 +419,7 @@ async def exits(rehearsal: Rehearsal) -> str:
 
 
 async def terminate(rehearsal: Rehearsal) -> str:
-    """Send the program SIGTERM, and say what it does."""
+    """Send the program SIGTERM, and inform of its reaction."""
     os.kill(_processes(rehearsal)[0], signal.SIGTERM)
     sent = time.monotonic()
     ended = await rehearsal.bot.exit(rehearsal.course.patience.exit)
@@ -443,7 +443,7 @@ def _processes(rehearsal: Rehearsal) -> list[int]:
 
 
 async def has_no_orphans(rehearsal: Rehearsal) -> None:
-    """Expect each process of the bot to have one that waits for its end."""
+    """Expect the parent of each process of the bot to be another process of it."""
     processes = _processes(rehearsal)
     adopters = {_FIRST_PROCESS, parent(processes[0])} - {None}
     orphans = [pid for pid in processes[1:] if parent(pid) in adopters]
@@ -452,7 +452,7 @@ async def has_no_orphans(rehearsal: Rehearsal) -> None:
 
 
 async def count_output(rehearsal: Rehearsal) -> str:
-    """Count what the bot has written."""
+    """Inform of the amount of the bot's output."""
     written = rehearsal.bot.process.log.written
     lost = written - LOG_HEAD_BYTES - LOG_TAIL_BYTES
     each = f"{written} bytes, {written / max(rehearsal.table.number, 1):.0f} for each decision"

@@ -1,4 +1,4 @@
-"""Scripts that are real matches against `random`: each number of seats, other options, long, side by side, on a tight clock."""
+"""Scripts that are real matches against `random`: each number of seats, other options, long, concurrent, on a tight clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.registry import find, house_bots
 from referee.sandbox.limits import in_words
 
 USUAL = TimeControl(60.0, 0.5, 10.0)
-"""What ladders play with if nothing else is said."""
+"""The default clock of ladders."""
 TIGHT = TimeControl(5.0, 0.1, 1.0)
 _SIDE_BY_SIDE = 3
 _OPPONENT = "random"
@@ -28,15 +28,15 @@ async def _match(rehearsal: Rehearsal, plan: MatchPlan, name: str = "") -> tuple
     """Play a match with the bot in the last seat.
 
     Args:
-        rehearsal: whose bot plays.
-        plan: what is played.
-        name: what the record is called; as the step if nothing else is given.
+        rehearsal: the rehearsal of the bot.
+        plan: the plan of the match.
+        name: the name of the record; by default that of the step.
 
     Returns:
-        How it went for the bot, the digest, and the strikes of the bot.
+        The result of the bot, the digest, and the strikes of the bot.
 
     Raises:
-        Failed: if the bot is put out, or the record does not hold.
+        Failed: if the bot is put out, or the record is not valid.
     """
     course = rehearsal.course
     others: list[Player] = [House(house_bots()[_OPPONENT])] * (plan.setup.seats - 1)
@@ -70,7 +70,7 @@ async def plays(rehearsal: Rehearsal) -> str:
 
 
 async def plays_with_other_options(rehearsal: Rehearsal) -> str:
-    """Play a match with none of the usual options."""
+    """Play a match with no option at its default."""
     options = other_options(rehearsal.game, rehearsal.seats)
     if not options:
         raise Skipped("the game has no options")
@@ -79,7 +79,7 @@ async def plays_with_other_options(rehearsal: Rehearsal) -> str:
 
 
 def other_options(game: Game, seats: int) -> Mapping[str, OptionValue]:
-    """Return options none of which is at its default, as far as they go together."""
+    """Return a combination of options that differs from every default, as far as the game allows."""
     chosen: dict[str, OptionValue] = {}
     for option in game.options:
         for value in option.values:
@@ -105,7 +105,7 @@ async def plays_long(rehearsal: Rehearsal) -> str:
 
 
 async def plays_side_by_side(rehearsal: Rehearsal) -> None:
-    """Play some matches at the same time."""
+    """Play several concurrent matches."""
     plan = plan_for(rehearsal.game, rehearsal.seats, USUAL)
     matches = [_counted(rehearsal, plan, f"side-by-side-{number}") for number in range(_SIDE_BY_SIDE)]
     for played in await asyncio.gather(*matches, return_exceptions=True):
@@ -115,7 +115,7 @@ async def plays_side_by_side(rehearsal: Rehearsal) -> None:
 
 
 async def same_digest(rehearsal: Rehearsal) -> str:
-    """Look whether matches at the same time went the same."""
+    """Compare the digests of concurrent matches."""
     return "the same each time" if len(rehearsal.digests) == 1 else "not the same: it has chance of its own"
 
 
@@ -129,11 +129,11 @@ async def plays_in_time(rehearsal: Rehearsal) -> str:
     return f"it used {100 * seat.think_seconds / had:.0f} % of its time"
 
 
-# --- what all matches have shown -------------------------------------------------------------------------------
+# --- the findings of all matches -------------------------------------------------------------------------------
 
 
 async def got_no_strikes(rehearsal: Rehearsal) -> str:
-    """Expect no strikes in all matches that count."""
+    """Expect no strikes in the counted matches."""
     findings = rehearsal.course.findings
     if not findings.matches:
         raise Skipped("no match was played to its end")
@@ -144,7 +144,7 @@ async def got_no_strikes(rehearsal: Rehearsal) -> str:
 
 
 async def used_memory(rehearsal: Rehearsal) -> str:
-    """Say how much memory the bot used at most."""
+    """Inform of the bot's highest use of memory."""
     sandbox = rehearsal.course.bot.sandbox
     peaks = [one.memory_peak for one in rehearsal.course.findings.usages if one.memory_peak is not None]
     if not peaks or sandbox is None:
@@ -155,7 +155,7 @@ async def used_memory(rehearsal: Rehearsal) -> str:
 
 
 async def used_processor(rehearsal: Rehearsal) -> str:
-    """Say how much processor time the bot used in a match."""
+    """Inform of the bot's highest processor time in a match."""
     seconds = [one.cpu_seconds for one in rehearsal.course.findings.usages if one.cpu_seconds is not None]
     if not seconds:
         raise _unknown_usage(rehearsal)

@@ -1,4 +1,4 @@
-"""The steps that look at what would be submitted, before anything of it runs."""
+"""The steps that check the files of a bot before it runs."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from referee.sandbox.limits import in_words
 _STEPS = {step.name: step for step in STEPS if step.heading == "package"}
 _ELF = b"\x7fELF"
 _KIND = slice(4, 6)
-"""Where the header of a program says whether it is for 32 or 64 bits, and in which order its bytes are; see elf(5)."""
+"""The bytes of a program's header for its word size and byte order; see elf(5)."""
 _MACHINE = slice(18, 20)
-"""Where it says for which kind of processor it is."""
+"""The bytes of the header for the kind of processor."""
 
 
 def take(
     path: Path, versions: Path, runtimes: Sequence[Path], report: Callable[[Verdict], None]
 ) -> tuple[Artefact, Path] | None:
-    """Take a bot in as a ladder does; return it and the folder of its files, or None if it cannot be.
+    """Take a bot in as a ladder does; return it and the folder of its files, or None if that fails.
 
     Args:
-        path: what would be submitted.
+        path: the file or folder to submit.
         versions: a folder for it.
         runtimes: folders with runtimes besides the usual programs.
-        report: takes the verdict of each step.
+        report: called with the verdict of each step.
     """
 
     def give(name: str, outcome: Outcome, said: str = "") -> None:
@@ -67,7 +67,7 @@ def take(
 
 
 def _foreign(folder: Path, program: str) -> bool | None:
-    """Tell whether a compiled program is for another kind of processor than our own; None if it is not compiled."""
+    """Return True if a compiled program is for another kind of processor than ours; None if it is not compiled."""
     if "/" not in program:
         return None
     head, own = _head(folder / program), _head(Path(sys.executable))

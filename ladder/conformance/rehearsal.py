@@ -26,18 +26,18 @@ from referee.terminal import visible
 CLOCK = TimeControl(60.0, 0.5, 1.0)
 """The clock of scripted referees: its cap is low, so that a bot that uses all its time does not take an hour."""
 JOIN_SECONDS = 30.0
-"""As on a ladder."""
+"""The same as on a ladder."""
 _MAX_LINE = 200
 _PRINTED_LINES = 5
 
 
 class Outcome(Enum):
-    """What came of a step; the values are the words of tables and of `--json`."""
+    """The outcome of a step; the values are the words of tables and of `--json`."""
 
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
-    """It could not be tried, or the bot has nothing that it is about."""
+    """It could not be tried, or does not apply to the bot."""
     TOLD = "told"
     """Information; neither right nor wrong."""
 
@@ -55,7 +55,7 @@ class Failed(Judged):
 
 
 class Flaw(Failed):
-    """The same, but what follows can be tried all the same."""
+    """The same, but the exercise can continue."""
 
 
 class Skipped(Judged):
@@ -65,13 +65,13 @@ class Skipped(Judged):
 
 
 class Info(Judged):
-    """What the bot did is neither right nor wrong."""
+    """The bot's behaviour is neither right nor wrong."""
 
     outcome = Outcome.TOLD
 
 
 class When(Enum):
-    """When an exercise is held, beside others."""
+    """The time of an exercise, relative to others."""
 
     SIDE_BY_SIDE = auto()
     ALONE = auto()
@@ -79,74 +79,74 @@ class When(Enum):
     WAITING = auto()
     """It needs next to no processor time."""
     LAST = auto()
-    """It looks at what the others have found."""
+    """It judges the findings of the others."""
 
 
 Instruction = Callable[["Rehearsal"], Awaitable[str | None]]
 """One instruction of a script; returns a text for the verdict, if it has one.
 
 Raises:
-    Judged: if the step is over with it.
-    DoganaError: if the referee, or the sandbox, cannot do its part.
+    Judged: if it ends the step.
+    DoganaError: if the referee or the sandbox fails.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing that is tried."""
+    """One requirement, with the script that tries it."""
 
     name: str
-    """Names it for good, in kebab-case; `{game}` and `{seats}` in it stand for one step each."""
+    """Its permanent name, in kebab-case; `{game}` and `{seats}` in it stand for one step each."""
     heading: str
-    """What it is listed under."""
+    """Its heading in lists."""
     expects: str
-    """What the bot should do, in one line."""
+    """The right behaviour of the bot, in one line."""
     script: Sequence[Instruction]
-    """How it is tried; empty for the steps that look at files."""
+    """The instructions that try it; empty for steps that check files."""
     mend: str = ""
-    """What to do if the bot does not do it, in one line; empty for a step that only informs."""
+    """Advice for a bot that fails, in one line; empty for a step that only informs."""
     see: tuple[str, str] = ("", "")
-    """Where to read on: a page and its section."""
+    """Further reading: a page and its section."""
     when: When = When.SIDE_BY_SIDE
-    """When it is tried; what it is tried together with follows it."""
+    """The time of its exercise, if it is the first step there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of one step."""
+    """The verdict on one step."""
 
     step: Step
     outcome: Outcome
     said: str
-    """What happened, in one line. It may have words of the bot in it."""
+    """The bot's behaviour, in one line. It may quote the bot."""
     transcript: tuple[str, ...] = ()
     """The last messages of a bot that failed, shortened."""
     wrote: tuple[str, ...] = ()
-    """The last lines that it wrote."""
+    """The last lines of its output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a scripted referee waits, in seconds."""
+    """The waiting times of a scripted referee, in seconds."""
 
     join: float = JOIN_SECONDS
     join_well: float = 10.0
-    """How long a bot may take to join; `dogana play` waits no longer."""
+    """The time for a bot to join; `dogana play` waits no longer."""
     answer: float = 5.0
-    """Beyond the time on the clock: the machine may be busy."""
+    """The time for an answer besides that on the clock, because the machine may be busy."""
     quiet: float = 0.3
-    """How long nothing may come, to be sure that nothing does."""
+    """The time without a message after which none is expected."""
     exit: float = 2.0
-    """How long a bot may take to exit after GameOver."""
+    """The time for a bot to exit after GameOver."""
     end: float = 10.0
-    """The same after its connection has ended in another way: gRPC may have to notice."""
+    """The same after another end of its connection, which gRPC may have to notice."""
     idle: float = 35.0
-    """How long a bot is left alone: longer than it takes until most clients ping."""
+    """The time without messages to an idle bot: longer than the time until most clients ping."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """What matches have shown that is judged when all are over."""
+    """Findings of the matches, which are judged when all are over."""
 
     usages: list[Usage] = field(default_factory=list)
     troubles: list[tuple[str, Trouble]] = field(default_factory=list)
@@ -156,12 +156,12 @@ class Findings:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """What the exercises of one bot share."""
+    """The bot and the settings that its exercises share."""
 
     bot: Command
-    """How it is started: in its folder, which nobody changes."""
+    """The command that starts it in its folder, which nobody changes."""
     games: Sequence[Game]
-    """Those that are tried, at least one; exercises that need no particular game take the first."""
+    """The games to try, at least one; exercises that need no particular game take the first."""
     patience: Patience
     records: Path
     """A folder for records."""
@@ -169,28 +169,28 @@ class Course:
 
 
 class Rehearsal:
-    """One exercise: the bot, if it has been started, and what its steps have in common.
+    """The state of one exercise: the bot, if it has been started, and the data that its steps share.
 
     Attributes:
-        course: what all exercises share.
-        game: what is played.
-        seats: at how many seats, in a match.
-        step: the name of the step that is being tried.
-        table: where the bot is.
+        course: the course of the exercise.
+        game: the game.
+        seats: the number of seats, for a match.
+        step: the name of the present step.
+        table: the table of the bot.
         talk: the conversation with it; None before it is started.
-        first: its first message, if that was looked at.
-        has_not_joined: why no message came, if none did.
-        join: what it joined with.
-        received: how many messages it has sent.
+        first: its first message, if a step has read it.
+        has_not_joined: the reason why no message came, if none did.
+        join: its Join.
+        received: the number of its messages.
         choose: its last Choose.
         given: its answers to the open decision, the refused ones included.
         withdrawn: the numbers of decisions that it may still answer once: the answers may be on their way.
-        refusals: how many of its answers were refused.
-        digests: of matches that were played at the same time.
+        refusals: the number of its refused answers.
+        digests: the digests of concurrent matches.
     """
 
     def __init__(self, course: Course, game: Game, seats: int, stack: contextlib.AsyncExitStack) -> None:
-        """Begin; what is opened for it is closed with the stack."""
+        """Begin; the stack closes all resources of the exercise."""
         self.course = course
         self.game = game
         self.seats = seats
@@ -233,14 +233,14 @@ class Rehearsal:
         return self.talk
 
     async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
-        """Send messages, or bytes that no message of today has."""
+        """Send messages, or bytes that no present message has."""
         await self.bot.say(*messages)
 
     async def hear(self, seconds: float, wanted: str) -> pb.AgentMessage:
         """Wait for a message.
 
         Raises:
-            Failed: if none comes in this time, or what comes is none; `wanted` says what was waited for.
+            Failed: if none comes in this time, or the bytes are not a message; `wanted` names the expected one.
         """
         message = await self.glance(seconds)
         if message is None:
@@ -249,10 +249,10 @@ class Rehearsal:
         return message
 
     async def glance(self, seconds: float) -> pb.AgentMessage | None:
-        """Return the message that comes in this time; None if none does.
+        """Return the next message; None if none comes in this time.
 
         Raises:
-            Failed: if what comes is no message.
+            Failed: if the bytes are not a message.
         """
         data = await self.bot.hear(seconds)
         if data is None:
@@ -264,7 +264,7 @@ class Rehearsal:
             raise Failed(f"it sent {error}") from error
 
     async def left(self) -> str:
-        """Return how the bot has left, in words; empty if it has not."""
+        """Describe the end of the bot or of its stream; return an empty text if neither has ended."""
         bot = self.bot
         ended = await bot.exit(EXIT_SECONDS if bot.has_closed else 0)  # it may have closed its stream because it ends
         if not ended:
@@ -284,7 +284,7 @@ class Rehearsal:
 
 
 def _described(who: str, data: bytes | str) -> str:
-    """Return a message in one line, without what is long in it; bytes that are no message as such."""
+    """Describe a message in one line, without its long fields; or describe bytes that are not a message."""
     if isinstance(data, str):
         return data
     message = pb.AgentMessage() if who == "bot" else pb.RefereeMessage()

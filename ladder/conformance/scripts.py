@@ -283,7 +283,7 @@ STEPS = (
               matches.used_processor),
     ),
 )  # fmt: skip
-"""Every step, in the order in which they are listed; those with `{game}` in their name are tried for each game."""
+"""All steps in the order of lists; those with `{game}` in their name are tried for each game."""
 
 TOGETHER = (
     (
@@ -296,11 +296,11 @@ TOGETHER = (
     ("side-by-side", "same-digest"),
     ("memory", "processor"),
 )  # fmt: skip
-"""Steps that are tried one after another, with the same start of the bot. Each other step has a start for itself."""
+"""Groups of steps that are tried one after another, with the same start of the bot. Each other step has its own start."""
 
 
 def variants(step: Step, games: Sequence[Game]) -> Iterator[tuple[Step, Game, int]]:
-    """Yield a step with each game and number of seats that it is tried for; a step that names no game, for the first."""
+    """Yield a step for each of its games and numbers of seats; a step that names no game is tried for the first."""
     for game in games if "{game}" in step.name else games[:1]:
         for seats in game.seat_counts if "{seats}" in step.name else game.seat_counts[:1]:
             name, expects = (text.format(game=game.name, seats=seats) for text in (step.name, step.expects))

@@ -1,4 +1,4 @@
-"""A real table for a scripted referee: a state of a game, whose other seats are played by chance."""
+"""A real table for a scripted referee: a state of a game, in which the other seats play at random."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from referee.match.plan import MatchPlan
 from referee.registry import shipped_board
 
 SEARCHED_SEEDS = range(1, 5)
-"""How many random matches are looked through for each number of seats, by their seeds."""
+"""The seeds of the random matches to search, for each number of seats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a match can begin: a state in which a seat is to decide."""
+    """A starting point for a match: a state in which a seat has a decision."""
 
     plan: MatchPlan
     state: State
     seat: Seat
     count: int
-    """What was looked for: actions, bytes or decisions."""
+    """The size for which it was chosen, in actions, bytes or decisions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """What random matches of a game have come upon."""
+    """The hardest places in random matches of a game."""
 
     single_action: Place
     largest_list: Place
     largest_observation: Place
     longest: tuple[int, int]
-    """The seed and the number of seats of the match in which one seat decided most often."""
+    """The seed and the number of seats of the match with the most decisions of one seat."""
 
 
 def plan_for(
@@ -59,7 +59,7 @@ def plan_for(
 
 @cache
 def places(game: Game, control: TimeControl) -> Places:
-    """Look through random matches of every number of seats for what is hard on a bot."""
+    """Find the hardest places for a bot in random matches of every number of seats."""
     messages = codec(game)
     single: Place | None = None
     largest: Place | None = None
@@ -97,12 +97,12 @@ class Table:
 
     Attributes:
         seat: the bot's.
-        number: the number of the decision that was put last; 0 before the first.
-        actions: what is legal for it.
+        number: the number of the latest decision; 0 before the first.
+        actions: the legal actions of that decision.
     """
 
     def __init__(self, plan: MatchPlan, place: Place | None = None) -> None:
-        """Begin a match: at its start, with the bot in seat 0, or from a place that was found."""
+        """Begin a match: at its start, with the bot in seat 0, or at a place."""
         self._chance = LiveChance(plan.seed)
         self._dice = random.Random(plan.seed)  # noqa: S311 hides nothing
         self.seat = 0 if place is None else place.seat
@@ -116,19 +116,19 @@ class Table:
 
     @property
     def budget(self) -> float:
-        """How long a decision may take, in seconds: its clock is fresh."""
+        """The time for a decision, in seconds, with a fresh clock."""
         control = self.plan.control
         return min(control.bank + control.increment, control.cap)
 
     def welcome(self) -> pb.RefereeMessage:
-        """Greet the bot."""
+        """Return the Welcome for the bot."""
         return pb.RefereeMessage.FromString(wire.welcome(self.plan, self.seat, no_pondering=False))
 
     def go_on(self, *, asks_forced: bool = False) -> bool:
-        """Play the others until the bot is to decide; return whether it still is.
+        """Play the others until the bot has a decision; return False if the match ends before.
 
         Args:
-            asks_forced: whether the bot is asked where only one action is legal, which matches do not do.
+            asks_forced: True to ask the bot even if only one action is legal, which matches do not do.
         """
         state = self._state
         while not state.is_over():
@@ -142,11 +142,11 @@ class Table:
         return False
 
     def question(self, *, labels: bool = False, dropped: str = "") -> pb.RefereeMessage:
-        """Put a new decision on what is legal now; its clock is fresh.
+        """Return a new decision on the legal actions, with a fresh clock.
 
         Args:
-            labels: whether each action has a text.
-            dropped: why the rest of the last answer was not played, if that has to be pretended.
+            labels: True to send each action with a text.
+            dropped: a pretended reason for not playing the rest of the last answer, if any.
         """
         self.number += 1
         clock = SeatClock(self.plan.control)
@@ -166,11 +166,11 @@ class Table:
         return message
 
     def judge(self, choose: pb.Choose) -> list[Action] | Refused:
-        """Return the actions of an answer to the open decision, or why a match would refuse it."""
+        """Return the actions of an answer to the open decision, or a match's refusal of it."""
         return judge(self._state, self.seat, self.actions, wire.read_choice(self._codec, choose))
 
     def play(self, actions: list[Action]) -> None:
-        """Play an answer as a match does: all of it that is legal while the seat is to act."""
+        """Play an answer as a match does: its legal actions, while the seat is to act."""
         for at, action in enumerate(actions):
             self._dropped = why_dropped(self._state, self.seat, actions, actions[at:])
             if self._dropped:
@@ -178,7 +178,7 @@ class Table:
             self._apply(self.seat, action)
 
     def play_default(self) -> None:
-        """Play what the rules do for a seat that is out of time."""
+        """Play the default of the rules for a seat that is out of time."""
         self._apply(self.seat, self._state.default_action(self.seat))
 
     def _apply(self, seat: Seat, action: Action) -> None:
@@ -188,7 +188,7 @@ class Table:
             self._played.append(Played(seat, action))
 
     def game_over(self, *, reveals_seed: bool = True) -> pb.RefereeMessage:
-        """Tell the end, with the places and scores of now."""
+        """Return GameOver, with the present places and scores."""
         ranks, scores = self._state.ranks(), self._state.scores()
         seats = [
             pb.SeatResult(seat=seat, rank=rank, score=score, outcome=pb.SeatResult.OUTCOME_PLAYED)

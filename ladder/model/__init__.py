@@ -1,1 +1,1 @@
-"""Bots, conditions, matches and ratings, and who plays next. Pure: no file, clock or database."""
+"""Bots, conditions, matches, ratings and the schedule. Pure: no file, clock or database."""

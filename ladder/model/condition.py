@@ -1,4 +1,4 @@
-"""Conditions: what is played and how. A standing is of one of them, and no result counts for another."""
+"""Conditions: a game with its options and clock. Each has its own standings, and a result counts for one only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Condition:
     options: Mapping[str, OptionValue] = field(hash=False)
     """Those that are not the game's defaults, in the order of their names."""
     clock: str
-    """As `TimeControl` writes it."""
+    """The clock in the form of `TimeControl`."""
 
     @property
     def terms(self) -> str:
@@ -43,7 +43,7 @@ class Condition:
 
     @property
     def arguments(self) -> str:
-        """What a command needs to name this condition."""
+        """The arguments with which a command names this condition."""
         options = "".join(f" --option {name}={_text(value)}" for name, value in self.options.items())
         return f"--game {self.game} --clock {self.clock}{options}"
 
@@ -54,25 +54,25 @@ def _text(value: OptionValue) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """What is played, whatever the clock."""
+    """The options and numbers of seats of a ladder's matches, without the clock."""
 
     game: Game
     options: Mapping[str, OptionValue]
     """Those that are not the game's defaults, in the order of their names."""
     seat_counts: Sequence[int]
-    """The numbers of seats that can be played."""
+    """The possible numbers of seats."""
 
 
 def agree(game: Game, options: Mapping[str, object], seats: int | None) -> Agreed:
-    """Settle what is played.
+    """Return the options and the possible numbers of seats.
 
     Args:
         game: the game.
-        options: values by name, as themselves or as text.
+        options: values by name, as values or as text.
         seats: the only number of seats; None for all that the game and the options allow.
 
     Raises:
-        SetupError: if nothing can be played so.
+        SetupError: if the game has no such options, or allows no number of seats.
     """
     setups: dict[int, Setup] = {}
     problems = []

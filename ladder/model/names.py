@@ -1,7 +1,7 @@
-"""Names that people could take for one another.
+"""Names that people could confuse.
 
-Names have ASCII letters, digits, dots, dashes and underscores, so a small table has all of them that look alike. Each digit
-stands for another letter, so that bot1 and bot2 are never alike.
+Names consist of ASCII letters, digits, dots, dashes and underscores, so a small table has all characters that look alike.
+Each digit stands for a different letter, so that bot1 and bot2 are never alike.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import re
 from collections.abc import Iterable
 
 ORGANISER_NAME = "organiser"
-"""Whom the list of changes names for the organiser; no author may be called so."""
+"""The organiser's name in the list of changes; no author may have it."""
 _LOOKS_LIKE = str.maketrans("01234578i9", "olzeastblg")
 _LETTERS = (("rn", "m"), ("vv", "w"), ("cl", "d"))
-"""Two letters that look like one."""
+"""Pairs of letters that look like one letter."""
 _SEPARATORS = re.compile(r"[._-]+", re.ASCII)
 _VERSION = re.compile(r"([._-]+v[0-9lio]+|v[0-9]+)[._-]*", re.ASCII | re.IGNORECASE)
-"""What reads like the version in `bot v1`, which is how tables and records call a bot."""
+"""Text that looks like the version in `bot v1`, the name of a version in tables and records."""
 
 
 def skeleton(name: str) -> str:
-    """Return what a name looks like at a glance: names with the same skeleton can be taken for one another."""
+    """Return the shape of a name at a glance: names with the same skeleton can be confused."""
     text = _SEPARATORS.sub("", name.lower().translate(_LOOKS_LIKE))
     for letters, one in _LETTERS:
         text = text.replace(letters, one)
@@ -28,12 +28,12 @@ def skeleton(name: str) -> str:
 
 
 def without_version(name: str) -> str:
-    """Return a name without a version at its end; empty if it is nothing else."""
+    """Return a name without a version at its end; empty if the name is only a version."""
     found = next((match for match in _VERSION.finditer(name) if match.end() == len(name)), None)
     return name if found is None else name[: found.start()]
 
 
 def looks_like(name: str, others: Iterable[str]) -> str:
-    """Return the first of some other names for which one could be taken, or for a version of which; empty if there is none."""
+    """Return the first of `others` that could be confused with a name, ignoring versions; empty if there is none."""
     own = {skeleton(name), skeleton(without_version(name))}
     return next((other for other in others if own & {skeleton(other), skeleton(without_version(other))}), "")

@@ -1,9 +1,9 @@
 """Ratings: TrueSkill for free-for-all matches with ties. Pure: old ratings and a result give new ratings.
 
 Source: R. Herbrich, T. Minka, T. Graepel, "TrueSkill(TM): A Bayesian Skill Rating System", NIPS 2006; the package
-`trueskill` does the inference. Two things are added. The package updates players with equal ranks unequally, after the order in
-which they are given; here the updates of all orders are averaged. And a new version of a bot does not start from nothing: it
-starts at its predecessor's mu, with more doubt (`inherit`).
+`trueskill` does the inference. This module adds two things. The package updates players with equal ranks unequally, depending on
+their order; this module averages the updates of all orders. And a new version of a bot starts at its predecessor's mu, with
+more doubt (`inherit`).
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from statistics import NormalDist
 import trueskill
 
 MU = 25.0
-"""Where an unknown bot starts."""
+"""The first estimate for an unknown bot."""
 SIGMA = MU / 3
-"""How uncertain that is."""
+"""The standard deviation of that estimate."""
 NEW_VERSION_SIGMA = SIGMA / 2
 """The standard deviation that a new version adds to its predecessor's."""
 
-# beta: by how much skill must differ for the better one to win in about 76 % of two-player matches. tau: how much skill may drift
-# with each match, so that ratings never freeze. draw_probability: ties are rare in these games.
+# beta: the difference of skill with which the better one wins about 76 % of two-player matches. tau: the drift of skill per match,
+# so that ratings never freeze. draw_probability: ties are rare in these games.
 _ENVIRONMENT = trueskill.TrueSkill(mu=MU, sigma=SIGMA, beta=SIGMA / 2, tau=SIGMA / 100, draw_probability=0.02)
 
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """What is known of a version's skill at a game."""
+    """An estimate of a version's skill under a condition."""
 
     mu: float = MU
     """The estimate."""
@@ -39,7 +39,7 @@ class Rating:
 
     @property
     def low(self) -> float:
-        """Mu - 3 sigma: the skill that it has almost certainly; ladders are sorted by it."""
+        """Mu - 3 sigma, which its skill almost certainly exceeds; ladders are sorted by it."""
         return self.mu - 3 * self.sigma
 
 
@@ -47,7 +47,7 @@ def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
     """Return the ratings after a match.
 
     Args:
-        ratings: of the players, in any order.
+        ratings: the ratings of the players, in any order.
         ranks: their places, 1 for the first; equal places are ties.
 
     Returns:
@@ -66,21 +66,21 @@ def update(ratings: Sequence[Rating], ranks: Sequence[int]) -> list[Rating]:
 
 
 def _orders(ranks: Sequence[int]) -> Iterable[list[int]]:
-    """Yield all orders of the players by rank, with players who tied in every order among themselves."""
+    """Yield all orders of the players by rank, with tied players in every order among themselves."""
     tied = [[player for player, rank in enumerate(ranks) if rank == place] for place in sorted(set(ranks))]
     for arrangement in product(*(permutations(group) for group in tied)):
         yield [player for group in arrangement for player in group]
 
 
 def inherit(parent: Rating) -> Rating:
-    """Return where a new version starts: at its predecessor's mu, with more doubt, but no more than for an unknown bot."""
+    """Return the first rating of a new version: its predecessor's mu, with more doubt, but no more than for an unknown bot."""
     return Rating(parent.mu, min(SIGMA, sqrt(parent.sigma**2 + NEW_VERSION_SIGMA**2)))
 
 
 def quality(one: Rating, other: Rating) -> float:
-    """Return how even a match of two would be, from 0 to 1: the chance of a draw against that of one among equals.
+    """Return the evenness of a match of two, from 0 to 1: the chance of a draw, relative to that between equals.
 
-    Source: the paper above, on matchmaking. `trueskill.quality` gives the same for any number of players, much slower.
+    Source: the paper above, on matchmaking. `trueskill.quality` returns the same for any number of players, but is much slower.
     """
     ours = 2 * _ENVIRONMENT.beta**2
     spread = ours + one.sigma**2 + other.sigma**2
@@ -88,24 +88,24 @@ def quality(one: Rating, other: Rating) -> float:
 
 
 APART = 0.95
-"""Two versions are told apart if the chance that one of them is the better one is at least this."""
+"""Two versions are distinguished if one of them is the better one with at least this probability."""
 
 
 _UNLIKELY = 1e-9
 
 
 def better(one: Rating, other: Rating) -> float:
-    """Return the chance that the skill of one is greater than that of another, by what is known of both: of 1.
+    """Return the probability, from 0 to 1, that the skill of one is greater than that of the other, by their ratings.
 
-    It is not the chance to win a match, in which luck has a part, too. Nothing is certain, so it is never quite 0 or 1.
+    It is not the probability of winning a match, in which luck has a part, too. It is never quite 0 or 1.
     """
     chance = (1 + erf((one.mu - other.mu) / sqrt(2 * (one.sigma**2 + other.sigma**2)))) / 2
     return min(max(chance, _UNLIKELY), 1 - _UNLIKELY)
 
 
 def level_with(ratings: Sequence[Rating]) -> list[list[int]]:
-    """Return for each of some ratings which others it is not told apart from, as their places in the sequence, from 0."""
-    apart = NormalDist().inv_cdf(APART) ** 2  # in squares, because this is done for each two on the ladder
+    """Return, for each rating, the indices of the others that it cannot be distinguished from."""
+    apart = NormalDist().inv_cdf(APART) ** 2  # in squares, because this is computed for each pair on the ladder
     known = [(place, one.mu, one.sigma**2) for place, one in enumerate(ratings)]
     return [
         [other for other, mu, doubt in known if (mu - own) ** 2 < apart * (doubt + own_doubt) and other != place]
@@ -126,7 +126,7 @@ def rate(
         known: the ratings before the match.
         versions: the version in each seat.
         ranks: the place of each seat, 1 for the first; equal places are ties.
-        parents: for each version, the version before it, if there is one.
+        parents: the previous version of each version, if there is one.
         rated: the versions whose ratings change; None for all.
     """
     before = [current(known, version, parents) for version in versions]
@@ -135,7 +135,7 @@ def rate(
 
 
 def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int | None]) -> Rating:
-    """Return the rating of a version: its own, else what it inherits, else that of an unknown bot."""
+    """Return the rating of a version: its own, else the inherited one, else that of an unknown bot."""
     if version in known:
         return known[version]
     parent = parents.get(version)
@@ -145,21 +145,21 @@ def current(known: Mapping[int, Rating], version: int, parents: Mapping[int, int
 
 
 class History:
-    """What follows from matches that are taken in the order in which they count.
+    """The ratings after a sequence of counted matches.
 
     Attributes:
-        ratings: by condition and version. Nothing is kept for each match: there may be a million.
+        ratings: the ratings by condition and version. Nothing is stored per match: there may be a million.
     """
 
     def __init__(self, parents: Mapping[int, int | None]) -> None:
-        """`parents` has, for each version, the version before it, if there is one."""
+        """`parents` has the previous version of each version, if there is one."""
         self.ratings: dict[int, dict[int, Rating]] = {}
         self._parents = parents
 
     def add(
         self, condition: int, versions: Sequence[int], ranks: Sequence[int], rated: Collection[int] | None = None
     ) -> dict[int, Rating]:
-        """Rate the versions in a match that nothing equalled before, or some of them; return their new ratings."""
+        """Rate the versions in a match with new play, or only those in `rated`; return their new ratings."""
         ratings = self.ratings.setdefault(condition, {})
         new = rate(ratings, versions, ranks, self._parents, rated)
         ratings.update(new)

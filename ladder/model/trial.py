@@ -1,12 +1,12 @@
-"""Who killed the worker? A trial by repetition. Pure.
+"""A trial by repetition, to find the version that killed workers. Pure.
 
-No match kills its worker by the rules, but an agent with the rights of the ladder's user can, and whoever sent a SIGKILL leaves no
-trace. So when a match is given up because its worker died again and again, each version in it that somebody has submitted plays
-`TRIAL_MATCHES` matches in which every other seat has a house bot. They are played one at a time, while nothing else that somebody has
-submitted runs (`Pool.play_alone`). A version that loses `MAX_DEATHS` workers there is guilty: of all that the ladder has started,
-nobody else was there who could have done it. Nobody is blamed for having met a culprit.
+The rules of a game cannot kill a worker, but an agent with the rights of the ladder's user can, and the sender of a SIGKILL leaves
+no trace. So when a match is given up because its worker died again and again, each submitted version in it plays `TRIAL_MATCHES`
+matches in which every other seat has a house bot. They are played one at a time, while no other submitted bot runs
+(`Pool.play_alone`). A version that loses `MAX_DEATHS` workers there is guilty: no other suspect was running. So no version is
+blamed for having met a culprit.
 
-Before that, house bots alone play as many matches. If workers die there, too, the machine is at fault, and nobody is guilty.
+Before that, house bots alone play as many matches. If workers die there, too, the machine is at fault, and no version is guilty.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from ladder.model.match import HOUSE, Match, Version
 TRIAL_MATCHES = 10
 """The number of matches that each version on trial plays: a bot that kills in half of them escapes one trial in twenty."""
 MAX_DEATHS = 3
-"""A version is guilty at this many deaths. One worker in a thousand may die for other reasons, and one trial in ten million is wrong."""
+"""A version is guilty at this number of deaths. Even if one worker in a thousand dies for other reasons, at most one trial in ten
+million is wrong."""
 
 
 class Trial:
@@ -29,17 +30,16 @@ class Trial:
 
     Attributes:
         cause: the match that was given up.
-        suspects: the versions that somebody submitted, without those that were excused. A bot at home has no process here that
-            could have done it.
+        suspects: the submitted versions, except excused ones. A bot at home has no process here, so it is no suspect.
     """
 
     def __init__(self, cause: Match, house: Version, excused: Sequence[Version]) -> None:
-        """Prepare it.
+        """Prepare a trial.
 
         Args:
             cause: the match that was given up.
             house: the house bot in all other seats.
-            excused: versions that are not tried now.
+            excused: versions that are not on trial now.
         """
         self.cause = cause
         self.suspects = [
@@ -52,9 +52,9 @@ class Trial:
         self._deaths: Counter[Version] = Counter()
 
     def _matches(self, party: Version) -> list[Match]:
-        """Return matches of one party among house bots, in each seat in turn, from where it sat in the cause.
+        """Return matches of one party among house bots, in each seat in turn, beginning with its seat in the cause.
 
-        Each has a seed of its own: that of the cause is the seed of its whole block, of which other matches may still be played.
+        Each has a seed of its own: the seed of the cause is its whole block's, and other matches of the block may be unfinished.
         """
         first = self.cause.seats.index(party) if party in self.cause.seats else 0
         found = []
@@ -67,9 +67,9 @@ class Trial:
         return found
 
     def matches(self) -> Iterator[Match]:
-        """Yield each match that is to be played; call `settle` before the next one is taken.
+        """Yield each match to play; call `settle` before taking the next one.
 
-        A version that has lost `MAX_DEATHS` workers plays no more: that would prove no more.
+        A version that has lost `MAX_DEATHS` workers plays no more, because more would prove nothing.
         """
         for party in (self._house, *self.suspects):
             self._party = party
@@ -78,12 +78,12 @@ class Trial:
                     yield match
 
     def settle(self, *, worker_died: bool) -> None:
-        """Note how the match that was yielded last went."""
+        """Note the end of the match that was yielded last."""
         self._deaths[self._party] += worker_died
 
     @property
     def machine_is_at_fault(self) -> bool:
-        """Whether workers died in matches between house bots only."""
+        """True if `MAX_DEATHS` workers died in matches between house bots only."""
         return self._deaths[self._house] >= MAX_DEATHS
 
     @property

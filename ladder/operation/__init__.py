@@ -1,1 +1,1 @@
-"""What keeps a ladder in operation: its folder and disk, journal, signals, rate limits, errors."""
+"""The operation of a ladder: its folder and disk, journal, signals, rate limits, errors."""

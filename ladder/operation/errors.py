@@ -1,4 +1,4 @@
-"""What can be wrong with a ladder or a bot."""
+"""The errors of a ladder."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from referee.errors import DoganaError
 
 
 class LadderError(DoganaError):
-    """A ladder cannot do what it was asked for."""
+    """A ladder cannot carry out a request."""
 
 
 class BadHome(LadderError):
-    """The files of the ladder cannot be used. The text names them: it is for who has them, and for nobody elsewhere."""
+    """The files of the ladder cannot be used. The text names them, so only people on its machine may read it."""
 
 
 class Busy(BadHome):
-    """Another program keeps the file of the ladder locked. Nothing was changed, and it can be tried again."""
+    """Another program keeps the database locked. Nothing was changed, and the caller can try again."""
 
 
 class NoRoom(BadHome):
-    """The disk of the ladder is full. Nothing was changed, and it can be tried again when there is room."""
+    """The disk of the ladder is full. Nothing was changed, and the caller can try again when there is room."""
 
 
 class NotFound(LadderError):
-    """There is nothing of that name; the text names what is alike."""
+    """Nothing has that name; the text suggests similar names."""
 
 
 class Forbidden(LadderError):
-    """Who asks may not see or do that."""
+    """The caller may not see or do that."""
 
 
 class Unauthenticated(LadderError):
-    """The token that was shown is worth nothing."""
+    """The caller's token is not valid."""
 
 
 class TooMuch(LadderError):
-    """Who asks has asked for too much; the text says when to come back.
+    """The caller has exceeded a limit; the text says when to come back.
 
     Attributes:
-        seconds: the same for programs: after how many seconds.
+        seconds: the same for programs: the number of seconds to wait.
     """
 
     def __init__(self, text: str, seconds: int = 60) -> None:
@@ -46,15 +46,15 @@ class TooMuch(LadderError):
 
 
 class Replaced(LadderError):
-    """A newer connection has taken the place of this one."""
+    """A newer connection has replaced this one."""
 
 
 class Silent(LadderError):
-    """Nothing is heard any more of who was connected."""
+    """A connected program does not respond any more."""
 
 
 class CannotPlay(LadderError):
-    """A version or a match that was scheduled cannot be played."""
+    """A scheduled version or match cannot be played."""
 
 
 class TooFew(LadderError):

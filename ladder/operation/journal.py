@@ -1,7 +1,7 @@
-"""The journal of a served ladder: a line on standard error for each thing that happens, for people or for programs.
+"""The journal of a served ladder: a line on standard error for each event, for people or for programs.
 
-Whatever is told comes from anywhere: from authors, bots, and programs that fail. So each value is one piece of visible text, and
-each line is written whole or not at all. Nobody is told a token: only names, ids and reasons are noted.
+The values come from anywhere: from authors, bots, and failing programs. So each value is one piece of visible text, and each line
+is written whole or not at all. The journal has no tokens, only names, ids and reasons.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ from typing_extensions import override
 from referee.terminal import visible
 
 MAX_LINE_BYTES = 4096
-"""No line is longer: as much as a pipe takes at once (POSIX's PIPE_BUF on Linux), so lines of several processes do not mix."""
+"""The maximum length of a line: as much as a pipe takes at once (POSIX's PIPE_BUF on Linux), so that lines of processes do not mix."""
 MAX_CHARACTERS = 1000
-"""How much of a value is told."""
+"""The maximum length of a value."""
 _BARE = re.compile(r"[^\s\"'=]+")
-"""What needs no quotes in a line for people."""
+"""A value that needs no quotes in a line for people."""
 _log = logging.getLogger(__name__)
 _log.addHandler(logging.NullHandler())
-_log.propagate = False  # what is noted is for a journal alone: without one, nobody is told
+_log.propagate = False  # only a journal prints these lines
 _of_this_call: ContextVar[Mapping[str, object]] = ContextVar("_of_this_call", default={})  # noqa: B039 it is never changed
 _form: Form | None = None
 
 
 class Form(Enum):
-    """How lines look."""
+    """The format of lines."""
 
     TEXT = "text"
     JSON = "json"
 
 
 def begin(form: Form) -> None:
-    """Write a journal from now on, and write into it what this process would else tell on standard error."""
+    """Write a journal from now on, including the errors and warnings that would go to standard error."""
     global _form
     _form = form
     handler = _Handler(form)
@@ -58,12 +58,12 @@ def begin(form: Form) -> None:
 
 
 def form_of_this_process() -> Form | None:
-    """Return how the lines of this process's journal look; None if it writes none."""
+    """Return the format of this process's journal; None if it writes none."""
     return _form
 
 
 def of_this_call(**fields: object) -> None:
-    """Add who asks for what to all that is noted from now on in this task."""
+    """Add fields, such as the caller and the request, to all later lines of this task."""
     _of_this_call.set({**_of_this_call.get(), **fields})
 
 
@@ -71,9 +71,9 @@ def note(event: str, level: int = logging.INFO, **fields: object) -> None:
     """Write a line, if there is a journal.
 
     Args:
-        event: what has happened, in a word.
-        level: how bad it is, as in `logging`.
-        fields: what belongs to it; empty texts, empty lists and None are left out.
+        event: the event, in a word.
+        level: its severity, as in `logging`.
+        fields: its fields; empty texts, empty lists and None are left out.
     """
     _log.log(level, event, extra={"fields": {**fields, **_of_this_call.get()}})
 
@@ -84,12 +84,12 @@ def _note_failure(kind: type[BaseException], error: BaseException | None, _: Any
 
 
 def traceback_of(error: BaseException) -> str:
-    """Return the end of a traceback, which says what has gone wrong and where."""
+    """Return the end of a traceback, which names the error and its place."""
     return "".join(traceback.format_exception(error))[-MAX_CHARACTERS:]
 
 
 class _Handler(logging.Handler):
-    """Writes lines without ever waiting for a reader. How many were lost is noted when there is room again."""
+    """Writes lines without ever waiting for a reader. When there is room again, a line has the number of lost ones."""
 
     def __init__(self, form: Form) -> None:
         super().__init__()
@@ -111,7 +111,7 @@ class _Handler(logging.Handler):
             self._lost += 1
 
     def _write(self, line: bytes) -> bool:
-        """Write a line; return False if there is no room for it, or nobody reads any more."""
+        """Write a line; return False if there is no room for it, or no reader any more."""
         if not any(event & select.POLLOUT for _, event in self._poll.poll(0)):
             return False
         try:
@@ -121,7 +121,7 @@ class _Handler(logging.Handler):
 
 
 def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, object]) -> bytes:
-    """Return a line that is not too long: of what is, less is told."""
+    """Format a line, and cut long values until it fits."""
     time = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     most = MAX_CHARACTERS
     while True:
@@ -137,7 +137,7 @@ def line(form: Form, at: float, level: str, event: str, fields: Mapping[str, obj
 
 
 def _told(value: object, most: int) -> object:
-    """Return a value as a journal has it: visible, and not too long."""
+    """Return a value for the journal: visible, and not too long."""
     if isinstance(value, bool | int):
         return value
     if isinstance(value, float):
@@ -149,7 +149,7 @@ def _told(value: object, most: int) -> object:
 
 
 def _quoted(value: object) -> str:
-    """Return a value for a line for people."""
+    """Return a value for people to read, in quotes if necessary."""
     if isinstance(value, list):
         text = ", ".join(map(str, value))
     else:

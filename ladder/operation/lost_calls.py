@@ -1,4 +1,4 @@
-"""Calls whose connection is lost, and when they are made again."""
+"""Calls with a lost connection, and the pauses before they are repeated."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ LOST = (
     grpc.StatusCode.INTERNAL,
     grpc.StatusCode.CANCELLED,
 )
-"""How streams end whose connection is lost."""
+"""The final statuses of streams with a lost connection."""
 
 
 LONGEST_PAUSE = 60.0
 
 
 def pauses() -> Iterator[float]:
-    """Yield how long to wait before each attempt to come back, in seconds: twice as long each time, up to a minute.
+    """Yield the pause before each attempt to reconnect, in seconds: each is twice as long, up to a minute.
 
-    Chance shortens each by up to a half, so that the bots of a ladder that was away do not come back all at once.
+    Chance shortens each by up to a half, so that the bots of a restarted ladder do not reconnect all at once.
     """
     longest = 1.0
     while True:
@@ -32,10 +32,10 @@ def pauses() -> Iterator[float]:
 
 
 def pass_on_cancellation() -> None:
-    """Raise CancelledError if this task is being cancelled; call it wherever a call that has failed would be made again.
+    """Raise CancelledError if this task is being cancelled; call it before repeating a failed call.
 
-    When a call ends at the moment at which the task that reads from it is cancelled, gRPC raises how the call ended, and the
-    cancellation would be lost.
+    If a call ends at the moment when its reading task is cancelled, gRPC raises the status of the call, and the cancellation
+    would be lost.
     """
     task = asyncio.current_task()
     if task is not None and task.cancelling():

@@ -1,4 +1,4 @@
-"""How much one who asks may ask for, and when to come back."""
+"""Limits on the requests of each caller, with the time to come back."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from dataclasses import dataclass
 from ladder.operation.errors import TooMuch
 
 MAX_KNOWN = 10_000
-"""How many of those who ask are remembered; the ones that were seen longest ago are forgotten first."""
+"""The maximum number of known callers; the least recent ones are forgotten first."""
 RETRY_AFTER = "retry-after"
-"""The metadata at the end of a call that was refused for a limit: after how many seconds to come back, as in HTTP."""
+"""The metadata at the end of a call refused for a limit: the seconds to wait before the next attempt, as in HTTP."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """A number of something within some seconds: what is not used fills up again, evenly."""
+    """A token bucket: at most `number` in a burst, refilled evenly within `seconds`."""
 
     what: str
-    """What is counted, in the plural."""
+    """The name of the counted things, in the plural."""
     number: int
     seconds: float
 
 
 REQUESTS = Allowance("requests", 600, 60)
-"""Of an author, or of an address without a token."""
+"""The requests of an author, or of an address without a token."""
 SECONDS_OF_REQUEST = 0.05
-"""What takes the processor longer counts as several requests, one for each such span."""
+"""The processor time that counts as one request; a longer request counts as several."""
 GUESSES = Allowance("wrong tokens", 60, 60)
-"""Of an address."""
+"""The wrong tokens of an address."""
 SUBMISSIONS = Allowance("submissions", 50, 86_400)
-"""Of an author; a new version of a bot at home is one, too, and so is a second chance: each costs a match in every game."""
+"""The submissions of an author, including new versions of bots at home and second chances: each costs a match in every game."""
 UPLOADED = Allowance("bytes of submissions", 2 * 1024**3, 86_400)
-"""Of an author."""
+"""The submitted bytes of an author."""
 
 
 class Meter:
-    """What those who ask have left of an allowance."""
+    """The remaining allowances of all callers."""
 
     def __init__(self, allowance: Allowance, clock: Callable[[], float] = time.monotonic) -> None:
         self._allowance = allowance
@@ -48,10 +48,10 @@ class Meter:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, who: str, number: float = 1) -> None:
-        """Take some of it.
+        """Take from a caller's allowance.
 
         Raises:
-            TooMuch: if there is not so much left; the text says when there will be.
+            TooMuch: if not enough is left; the text says when there will be enough.
         """
         allowance = self._allowance
         left = self.change(who, 0)
@@ -64,7 +64,7 @@ class Meter:
             raise TooMuch(f"too many {allowance.what}: {per} are allowed; {hope}", when)
 
     def change(self, who: str, number: float) -> float:
-        """Give some of it back, or take it although it is not there; return what is left, which may be less than nothing."""
+        """Add to a caller's allowance, or take from it even below zero; return the rest."""
         allowance, now = self._allowance, self._clock()
         left, at = self._left.pop(who, (float(allowance.number), now))
         most = float(allowance.number)
@@ -77,10 +77,10 @@ class Meter:
 
 
 class AtATime:
-    """How many of something one who asks may have at a time, and all together."""
+    """A concurrency limit, per caller and overall."""
 
     def __init__(self, of_one: int, of_all: int, too_many_of_one: str, too_many: str) -> None:
-        """Allow so many; the texts refuse more."""
+        """Set the limits per caller and overall, and the text of each refusal."""
         self._of_one = of_one
         self._of_all = of_all
         self._too_many_of_one = too_many_of_one
@@ -89,10 +89,10 @@ class AtATime:
 
     @contextmanager
     def one(self, who: str) -> Iterator[None]:
-        """Count one of it while it lasts.
+        """Count one for a caller while the context lasts.
 
         Raises:
-            TooMuch: if there are too many, of this one or of all.
+            TooMuch: if the caller, or all callers together, have reached the limit.
         """
         if self._taken[who] >= self._of_one:
             raise TooMuch(self._too_many_of_one)

@@ -1,4 +1,4 @@
-"""What a run tells while it goes on."""
+"""The progress of a run, and its remarks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that has happened in a run, in words and for a journal."""
+    """An event of a run, in words and for a journal."""
 
     text: str = ""
-    """In words; empty for what is as it should be."""
+    """The event in words; empty if all is well."""
     event: str = "remark"
     level: int = logging.INFO
     fields: Mapping[str, object] = field(default_factory=dict)
-    """What belongs to the event, instead of the text."""
+    """The fields of the event in a journal, instead of the text."""
 
 
 NOTHING = Remark()
@@ -24,10 +24,10 @@ NOTHING = Remark()
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come."""
+    """The numbers of played and planned matches of a run."""
 
     remark: Remark
     played: int
-    """Matches of this run that count."""
+    """The counted matches of this run."""
     planned: int
     """All matches of this run, as far as they are known."""

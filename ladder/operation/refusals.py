@@ -1,4 +1,4 @@
-"""Which refused and failed calls a journal has: enough to see who is refused and why, and never so many that they fill a disk."""
+"""Refused and failed calls in the journal: enough to see the callers and reasons, but too few to fill a disk."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from ladder.operation.meter import Allowance, Meter
 TOLD = Allowance("refusals that are told", 60, 60)
 TOLD_OF_EACH = Allowance("refusals of one who asks that are told", 2, 60)
 CHANGES = ("submit", "retire", "requalify", "at_tables")
-"""The calls that change something: each refusal of one is told, and so is that of an offer."""
+"""The calls that change something: the journal has each refusal of one, and of an offer."""
 _TOLD = (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.INTERNAL)
-"""How any other call ends that is told: for a limit, a token that is worth nothing, or a failure."""
+"""The statuses with which the journal has other calls: exceeded limits, invalid tokens, and failures."""
 
 
 class Refusals:
-    """The refusals of one server. Figures (`metrics.py`) count all of them; here most of many are left out."""
+    """The refusals of one server. Figures (`metrics.py`) count all of them; the journal leaves out most of a flood."""
 
     def __init__(self) -> None:
         self._all = Meter(TOLD)
         self._each = Meter(TOLD_OF_EACH)
 
     def note(self, who: str, method: str, code: grpc.StatusCode, reason: str, seconds: float) -> None:
-        """Note a call that was refused or has failed, if it is one to be told.
+        """Note a refused or failed call, if it belongs in the journal.
 
         Args:
-            who: the address that asks.
-            method: the call.
-            code: how it ended.
-            reason: what was answered, or for a failure what the organiser must know.
-            seconds: how long it took.
+            who: the address of the caller.
+            method: the name of the call.
+            code: the status of the answer.
+            reason: the text of the answer, or for a failure the information for the organiser.
+            seconds: the duration of the call.
         """
         if code not in _TOLD and method not in (*CHANGES, "connect"):
             return

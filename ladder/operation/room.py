@@ -1,8 +1,8 @@
-"""Whether there is room on the disk of a ladder. When there is none, nothing is taken in or played; nothing that was is lost.
+"""The room on the disk of a ladder. Without room, the ladder takes in and plays nothing, and loses nothing.
 
-A reserve stays free, so that what is under way can be written to its end, and the organiser can prune. It is no promise: others
-may fill the disk at any moment, and then whatever is being written fails, as a whole. So both are looked at: how much is free before
-something begins, and whether an error is that of a full disk.
+A reserve stays free, so that the ladder can finish its writes, and the organiser can prune. It is not a guarantee: other programs
+may fill the disk at any moment, and then a write fails as a whole. So this module checks both: the free space before work begins,
+and each error for that of a full disk.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ from ladder.operation.errors import NoRoom
 from ladder.operation.journal import note
 
 RESERVE_BYTES = 64 * 1024 * 1024
-"""How much must be free before a match begins, or a bot is taken in; that is some hundreds of records."""
+"""The free space needed to begin a match, or take a bot in: the size of some hundreds of records."""
 OPEN_BYTES = 4 * 1024 * 1024
-"""How much a server needs to begin: SQLite reads through a file of its own."""
+"""The free space that a server needs to start: SQLite reads through a file of its own."""
 RESERVE_FILES = 1_000
-"""How many files must be possible, where the file system has a number of them."""
+"""The number of free files needed, on file systems that limit it."""
 TOLD = "the ladder takes in nothing and plays nothing until its organiser has made room: its disk is full"
-"""What strangers are told."""
+"""The text for strangers."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def lack_of_room(folder: Path, needed: int = RESERVE_BYTES) -> str:
-    """Return in words what is missing on the disk of a folder; empty if there is room.
+    """Describe the lack of room on the disk of a folder; return an empty text if there is room.
 
     Args:
-        folder: the ladder's; of one that is not there, nothing is said.
-        needed: how many bytes must be free.
+        folder: the ladder's folder; for a missing one, the text is empty.
+        needed: the number of bytes that must be free.
     """
     try:
         found = os.statvfs(folder)
-    except FileNotFoundError:  # which is told where the ladder is looked for
+    except FileNotFoundError:  # the search for the ladder reports that
         return ""
     free = found.f_bavail * found.f_frsize
     if free < needed:
@@ -55,26 +55,26 @@ def check_room(folder: Path, more: int = 0) -> None:
     """Check that there is room for `more` bytes beside the reserve.
 
     Raises:
-        NoRoom: if there is not.
+        NoRoom: if there is no room.
     """
     if lack := lack_of_room(folder, RESERVE_BYTES + more):
         raise NoRoom(lack)
 
 
 class Room:
-    """The room on the disk of a ladder, to be looked at again and again."""
+    """The room on the disk of a ladder, for repeated checks."""
 
     def __init__(self, folder: Path, *, waits: bool) -> None:
-        """Look at a disk for one who waits until there is room, or does not."""
+        """Take the folder; `waits` is True if the caller can wait until there is room."""
         self._folder = folder
         self._waits = waits
         self._lacks = False
 
     def is_there(self) -> bool:
-        """Tell whether there is room; note it in the journal when that changes.
+        """Return True if there is room; note changes in the journal.
 
         Raises:
-            NoRoom: if there is none, for one who cannot wait.
+            NoRoom: if there is none, and the caller cannot wait.
         """
         lack = lack_of_room(self._folder)
         if lack and not self._waits:
@@ -86,7 +86,7 @@ class Room:
 
 
 def note_room(lack: str) -> None:
-    """Note in the journal what is missing, or that there is room again."""
+    """Note a lack of room in the journal, or that there is room again."""
     if lack:
         note("no_room", logging.WARNING, text=f"nothing is played or taken in: {lack}")
     else:
@@ -94,7 +94,7 @@ def note_room(lack: str) -> None:
 
 
 def is_for_want_of_room(error: BaseException | None) -> bool:
-    """Tell whether an error is that of a full disk, or follows from one."""
+    """Return True for the error of a full disk, or one caused by it."""
     while error is not None:
         if isinstance(error, NoRoom) or (isinstance(error, OSError) and error.errno in _FULL):
             return True

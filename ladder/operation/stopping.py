@@ -1,8 +1,8 @@
-"""How a served ladder is stopped: a signal ends it within seconds, whatever it was doing.
+"""The end of a served ladder: a signal ends it within seconds, whatever it is doing.
 
-The signal is a `KeyboardInterrupt` in the main thread, so all that was opened is closed in order: what is being played is broken off,
-and is played again. Should that take too long, as on a machine without a processor to spare, or should the exception be lost in
-somebody else's code, a thread ends the process and all below it. That loses nothing either: a ladder may be killed at any moment.
+The signal raises `KeyboardInterrupt` in the main thread, so all resources are closed in order; running matches are broken off, and
+played again later. If that takes too long, as on a busy machine, or a library swallows the exception, a thread ends the process and
+all processes below it. That loses nothing either: a ladder may be killed at any moment.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from referee.live.seats.orphans import kill_below
 from referee.sandbox.system import children
 
 STOP_SECONDS = 4.0
-"""How long everything may take to close after a signal; then the process is ended."""
+"""The time to close everything after a signal, before the process is ended."""
 
 
 @contextmanager
 def heeding_signals(seconds: float = STOP_SECONDS) -> Iterator[None]:
     """Let the first SIGINT, SIGTERM or SIGHUP raise `KeyboardInterrupt` with its name, and end this process in time.
 
-    Later ones change nothing, so that none interrupts the closing. Use it in the main thread, for all of the process's life.
+    Later signals change nothing, so that none interrupts the closing. Use it in the main thread, for the life of the process.
 
     Args:
-        seconds: how long the process may take to end.
+        seconds: the time for the process to end.
     """
-    came: SimpleQueue[int | None] = SimpleQueue()  # of all queues, this one may be filled while it is being filled
+    came: SimpleQueue[int | None] = SimpleQueue()  # the only reentrant queue: a signal may come during `put`
     has_come = False
 
     def stop(number: int, _: FrameType | None) -> None:
@@ -47,7 +47,7 @@ def heeding_signals(seconds: float = STOP_SECONDS) -> Iterator[None]:
     threading.Thread(target=_end_in_time, args=(came, seconds), name="stopping", daemon=True).start()
     before = signal.getsignal(signal.SIGINT)
     try:
-        signal.signal(signal.SIGINT, stop)  # `cli` hands on the others to it
+        signal.signal(signal.SIGINT, stop)  # `cli` passes the others on to it
         yield
     finally:
         if not has_come:

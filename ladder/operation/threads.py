@@ -1,4 +1,4 @@
-"""Threads for what cannot be waited for in the event loop: files, and the database."""
+"""Threads for work that would block the event loop: files, and the database."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import TypeVar, TypeVarTuple, Unpack
 from ladder.operation.errors import TooMuch
 
 WAIT_SECONDS = 10.0
-"""How long a call waits for a thread."""
+"""The time that a call waits for a thread."""
 Answer = TypeVar("Answer")
 Arguments = TypeVarTuple("Arguments")
 
 
 class Threads:
-    """Some threads for one kind of work, so that what it waits for keeps no other kind waiting."""
+    """A pool of threads for one kind of work, so that it does not delay other kinds."""
 
     def __init__(self, count: int) -> None:
         """Provide `count` threads."""
@@ -25,7 +25,7 @@ class Threads:
         self._executor = ThreadPoolExecutor(count)
 
     async def run(self, work: Callable[[Unpack[Arguments]], Answer], *arguments: *Arguments) -> Answer:
-        """Let a thread work, and wait for its end, also if the call is cancelled: what it has opened can be closed then.
+        """Let a thread do some work, and wait for its end, even if the call is cancelled: then its files can be closed.
 
         Raises:
             TooMuch: if no thread is free in time.

@@ -1,4 +1,4 @@
-"""What `dogana replay --bot` prints: how a bot answers when the questions of a record are put to it again."""
+"""The output of `dogana replay --bot`: the answers of a bot to the questions of a record."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _CLOSED = {
 
 
 class AskError(DoganaError):
-    """A bot cannot be asked again in the way that was asked for."""
+    """The options ask for a seat or decision that the record does not have, or for a terminal that is not there."""
 
 
 def read_decisions(file: Path, seat: Seat, first: int) -> tuple[Replay, Sequence[Asked]]:
-    """Verify a record; return it with the decisions of a seat, from a number on.
+    """Verify a record; return it with the decisions of a seat, from decision `first` on.
 
     Raises:
-        RecordError: if the record does not hold.
+        RecordError: if the record is not valid.
         AskError: if there is no such seat, or no such decision.
     """
     record, decisions = decisions_asked(file, find, seat)
@@ -58,12 +58,12 @@ def ask_bot(
     attach: bool,
     as_json: bool,
 ) -> bool:
-    """Put decisions of one seat to a bot, and print a line for each; return whether all answers are the same.
+    """Ask a bot the decisions of one seat, and print a line for each; return True if all answers are the same.
 
-    `command` is what leads to the record, without options.
+    `command` is the command that shows the record, without options.
 
     Raises:
-        StartFailed: if it does not start or join.
+        StartFailed: if the bot does not start or join.
         MatchVoid: if its box cannot be built.
     """
     assert record.result is not None  # noqa: S101 it was played to its end
@@ -105,14 +105,14 @@ def ask_bot(
 
 
 async def _wait_for_enter(process: AgentProcess) -> None:
-    """Say which process the bot is, and wait until Enter is pressed or standard input ends.
+    """Print the bot's process id, and wait until the user presses Enter or standard input ends.
 
     Raises:
         AskError: if standard input is a file.
     """
     agent = process.agent
     if agent is None:
-        return  # it has ended, which is told at its first decision
+        return  # it has ended; the first decision reports that
     loop = asyncio.get_running_loop()
     pressed: asyncio.Future[None] = loop.create_future()
     try:
@@ -133,7 +133,7 @@ def _press(pressed: asyncio.Future[None]) -> None:
 
 
 def _where(command: Sequence[str], other: Asked | None) -> str:
-    """Name the first decision with another answer, and the command that shows where it was taken."""
+    """Name the first decision with another answer, and the command that shows its position."""
     if other is None:
         return ""
     look = shlex.join([*command, "--at", str(other.at), "--as", str(other.question.seat)])
@@ -153,7 +153,7 @@ def _print(asked: Asked, answer: Answer) -> None:
 
 
 def _then(asked: Asked) -> str:
-    """Say what came of a decision in the match."""
+    """Describe the outcome of a decision in the match."""
     refused = "".join(f"refused ({reason}), then " for reason in asked.refused)
     played = _labels([step.action for step in asked.played])
     if asked.fault is not None:
@@ -165,7 +165,7 @@ def _then(asked: Asked) -> str:
 
 
 def _now(answer: Answer) -> str:
-    """Say what an agent did now."""
+    """Describe the agent's answer now."""
     refused = "".join(f"refused ({reason}), then " for reason in answer.refused)
     if answer.actions:
         return refused + _labels(answer.actions) + (", which would have lost on time" if answer.is_late else "")

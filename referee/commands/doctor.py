@@ -48,7 +48,7 @@ def doctor(
 
 
 def _verdict(walls: Sequence[Wall]) -> str:
-    """Return in a sentence whether this machine can run strangers' bots; there are no walls where there is no Linux."""
+    """Return the verdict in a sentence: can this machine run strangers' bots? Without Linux, `walls` is empty."""
     if not walls:
         return (
             f"This machine cannot run strangers' bots, because the walls around them need Linux, and this is {NAME}: "
@@ -72,7 +72,7 @@ def _reason(wall: Wall) -> str:
 
 
 def _explain(walls: Sequence[Wall]) -> list[str]:
-    """Return the lines after the verdict: what to do about each wall that is missing, then what was found."""
+    """Return the lines after the verdict: a remedy for each missing wall, then the findings."""
     lines: list[str] = []
     missing = sorted((wall for wall in walls if not wall.stands), key=lambda wall: not wall.is_needed)
     for (mend, commands), group in groupby(missing, key=lambda wall: (wall.mend, wall.commands)):

@@ -1,4 +1,4 @@
-"""`dogana games`: list what can be played."""
+"""`dogana games`: list the games."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from referee.registry import find, house_bots
 from referee.registry import games as all_games
 
 _WIDE, _NARROW = 100, 80
-"""How many characters a terminal needs for the widest tables, and for any, if no name is to be broken."""
+"""The terminal widths, in characters, for the widest tables and for any table without broken names."""
 
 
 def games(

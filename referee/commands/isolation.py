@@ -1,4 +1,4 @@
-"""Walls for the bots that a command starts."""
+"""The sandbox for the bots that a command starts."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from referee.sandbox.walls import build
 
 
 def build_walls(limits: Limits, runtimes: Sequence[Path], otherwise: str) -> Sandbox:
-    """Return what confines bots to these limits.
+    """Return a sandbox that confines bots to these limits.
 
     Raises:
-        CannotIsolate: if this machine cannot build it; the text ends with `otherwise`, what the user can do without.
+        CannotIsolate: if this machine cannot build it; the text ends with `otherwise`, the user's alternative.
     """
     try:
         return build(limits, runtimes)

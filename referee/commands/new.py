@@ -25,7 +25,7 @@ BUILDS = {
     "java": "mvn -q package",
     "cpp": "cmake -B build && cmake --build build -j 4",
 }
-"""The languages with a kit, and the command that builds a bot in each; empty if nothing has to be built."""
+"""The languages with a kit, and the build command for each; empty if a bot needs no build."""
 
 
 class NewError(DoganaError):
@@ -60,11 +60,11 @@ def new(
 
 
 def write_kit(language: str, folder: Path) -> int:
-    """Write the kit of a language and all messages into a folder that is empty or not there yet; return how many files.
+    """Write the kit of a language and all messages into an empty or new folder; return the number of files.
 
     Raises:
         NewError: if something is in the folder already.
-        OSError: if it cannot be written; what was written is removed again.
+        OSError: if it cannot be written; the written files are removed.
     """
     written: list[Path] = []
     try:
@@ -94,8 +94,8 @@ def write_kit(language: str, folder: Path) -> int:
 
 
 def _files(language: str) -> Iterator[tuple[Path, str]]:
-    """Yield what a kit is made of: each file, and its name in the folder of the bot."""
-    # An installed package has both folders beside the messages in Python; the sources have them where they are edited.
+    """Yield each file of a kit, and its name in the folder of the bot."""
+    # An installed package has both folders beside the Python messages; the sources have them elsewhere.
     package = Path(dogana.__path__[0])
     is_installed = (package / "kits").is_dir()
     kit = (package if is_installed else package.parent / "agents") / "kits" / language

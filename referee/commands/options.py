@@ -1,4 +1,4 @@
-"""What several commands are told in the same words: a clock, the options of a game, and what bots may use."""
+"""Options of several commands: a clock, the options of a game, and the limits of bots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GameOptions = Annotated[
     list[str] | None, typer.Option("--option", "-o", help="Set an option of the game.", metavar="NAME=VALUE")
 ]
 MAX_MIB, MAX_TASKS, MAX_CPUS = 4 * 1024 * 1024, 4 * 1024 * 1024, 1024
-"""The largest limits of a bot: more than any machine has. Linux counts no more than 4,194,304 processes, see proc(5)."""
+"""The largest limits of a bot: more than any machine has. Linux has at most 4,194,304 processes, see proc(5)."""
 MemoryOption = Annotated[
     int | None,
     typer.Option(
@@ -78,7 +78,7 @@ def read_clock(text: str) -> TimeControl:
     """Read a clock.
 
     Raises:
-        BadOption: if it is none.
+        BadOption: if the text is not a clock.
     """
     try:
         return TimeControl.parse(text)
@@ -87,7 +87,7 @@ def read_clock(text: str) -> TimeControl:
 
 
 def read_limits(memory: int | None, tasks: int | None, cpus: float | None, *, no_pondering: bool = False) -> Limits:
-    """Return what each bot may use; None stands for the usual."""
+    """Return the limits of each bot; None stands for the default."""
     usual = Limits()
     return Limits(
         memory_bytes=usual.memory_bytes if memory is None else memory * MIB,
@@ -98,7 +98,7 @@ def read_limits(memory: int | None, tasks: int | None, cpus: float | None, *, no
 
 
 def read_tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, bytes | None]:
-    """Read certificate and key; None for both if none is given.
+    """Read the certificate and the key; return None for both if neither is given.
 
     Raises:
         BadOption: if only one is given, or one cannot be read.
@@ -114,10 +114,10 @@ def read_tls(certificate: Path | None, key: Path | None) -> tuple[bytes | None, 
 
 
 def read_options(entries: Sequence[str]) -> dict[str, str]:
-    """Read options of a game, each written as NAME=VALUE; the game judges them.
+    """Read options of a game, each in the form NAME=VALUE; the game checks them.
 
     Raises:
-        BadOption: if one is written in another way, or given twice.
+        BadOption: if one has another form, or is given twice.
     """
     chosen: dict[str, str] = {}
     for entry in entries:

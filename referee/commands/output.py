@@ -1,7 +1,7 @@
-"""What the commands share: where tables, JSON and files go.
+"""The output of all commands: tables, JSON, remarks, and the names of files.
 
-All output goes through this module, which makes text of strangers visible (`referee.terminal`): names, details, file names
-and last words of bots cannot reach the terminal as escapes, whatever a command prints.
+All output goes through this module, which escapes text of strangers (`referee.terminal`): names, details, file names and last
+words of bots cannot send escape sequences to the terminal, whatever a command prints.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from referee.terminal import Remarks, visible, visible_lines
 
 
 class _VisibleConsole(Console):
-    """A console that shows strings as they are: nothing in them is markup, stands for a picture, or is an escape."""
+    """A console that prints strings literally: without markup, emoji codes or escape sequences."""
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **arguments)
@@ -34,27 +34,27 @@ class _VisibleConsole(Console):
 
     @override
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        # What is no plain string does not pass through `render_str`. Control segments are the console's own.
+        # Only plain strings pass through `render_str`. Control segments are the console's own.
         for segment in super().render(renderable, options):
             yield segment if segment.control else segment._replace(text=visible_lines(segment.text))
 
 
 SEAT_OUT = 3
-"""The exit status of `dogana play` if a seat was put out in a match; docs/writing_a_bot.md lists all."""
+"""The exit status of `dogana play` if a seat was put out in a match; docs/writing_a_bot.md lists all statuses."""
 
 out = _VisibleConsole(width=None if sys.stdout.isatty() else 120)
-"""For what was asked for."""
+"""For results."""
 err = _VisibleConsole(file=Remarks(styled=True))
-"""For progress and remarks; printing never waits for a reader."""
+"""For progress and remarks; printing never waits for the reader."""
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
-    """Join texts, some of them with a style, into one line."""
+    """Join texts, with or without a style, into one line."""
     return Text.assemble(*(visible(part) if isinstance(part, str) else (visible(part[0]), part[1]) for part in parts))
 
 
 def frame(*parts: str | Text | Table) -> RenderableType:
-    """Put lines and tables below each other, for a terminal that is redrawn; a line that is too long is cut."""
+    """Stack lines and tables, for a terminal that is redrawn; long lines are cut."""
     lines = [styled(part) if isinstance(part, str) else part for part in parts]
     for line in lines:
         if isinstance(line, Text):
@@ -69,7 +69,7 @@ def print_json(value: Any) -> None:
 
 
 def target(text: str) -> Path:
-    """Read the name of a file or folder; `Path` would take an empty one for the current folder."""
+    """Read the name of a file or folder; refuse an empty one, which `Path` would take for the current folder."""
     if not text:
         raise typer.BadParameter("needs the name of a file or folder")
     return Path(text)

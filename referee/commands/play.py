@@ -55,7 +55,7 @@ from referee.sandbox.limits import Limits
 
 
 class PlayError(DoganaError):
-    """What was asked for cannot be played."""
+    """The requested matches cannot be played."""
 
 
 def play(
@@ -320,7 +320,7 @@ def play(
 
 @contextmanager
 def _remarking_interrupts(remark: str) -> Iterator[None]:
-    """Print a remark if the command is interrupted meanwhile."""
+    """Print a remark if the user interrupts the command in this context."""
     try:
         yield
     except KeyboardInterrupt:
@@ -334,11 +334,11 @@ async def _play_one(
     """Play a single match in this process.
 
     Args:
-        series: what to play.
-        listen: where remote agents and spectators reach the referee, if they can.
+        series: the series, with one match.
+        listen: the address for remote agents and spectators, if any.
         target: the file or folder for the record.
-        watched: whether to show the match.
-        invites: whether to say where spectators can watch.
+        watched: True to show the match.
+        invites: True to print the address for spectators.
     """
     plan = series.plan(0)
     name = series.name(0, plan)
@@ -362,7 +362,7 @@ async def _play_one(
 
 
 def _address(listen: Listen, port: int) -> str:
-    """Return what agents and spectators dial; a referee that listens on all addresses of its machine is reached at one."""
+    """Return the address for agents and spectators. For a referee that listens on all addresses, it is one of them."""
     host = listen.address.rpartition(":")[0]
     if host.strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104 looked for, not listened on
         return f"{host}:{port}"
@@ -376,7 +376,7 @@ def _address(listen: Listen, port: int) -> str:
 def _own_host() -> str:
     """Return the address from which this machine reaches others, or its name."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
-        probe.connect(("192.0.2.1", 9))  # chooses the way there (to an address that is nobody's) and sends nothing
+        probe.connect(("192.0.2.1", 9))  # chooses a route (to an unassigned address), and sends nothing
         return str(probe.getsockname()[0])
     return socket.gethostname()
 
@@ -384,7 +384,7 @@ def _own_host() -> str:
 def _check_can_resume(
     record: Path | None, seats: Sequence[str], seed: int | None, games: int | None, *, rotate: bool
 ) -> None:
-    """Check that a series can go on whose folder does not say what it is.
+    """Check that the command line has the whole series, because the folder has no plan of it.
 
     Raises:
         PlayError: if not.
@@ -401,7 +401,7 @@ def _check_can_resume(
 
 
 def _check_directory(plan: SeriesPlan, record: Path, *, named: bool) -> None:
-    """Check that commands run where they ran before.
+    """Check that commands run in the same folder as before.
 
     Raises:
         ResumeError: if not, unless their seats were named again.
@@ -426,10 +426,10 @@ def _tell(text: str) -> None:
 
 
 def _party(series: Series, limits: Limits, runtimes: Sequence[Path]) -> Party | None:
-    """Return what commands in a series need on other machines; None if there are none.
+    """Return the files and limits that commands in a series need on other machines; None without commands.
 
     Raises:
-        BadLuggage: if this folder, in which they run, cannot travel.
+        BadLuggage: if the current folder, in which they run, cannot be sent.
     """
     if not any(isinstance(player, Command) for player in series.players):
         return None
@@ -437,7 +437,7 @@ def _party(series: Series, limits: Limits, runtimes: Sequence[Path]) -> Party | 
 
 
 def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -> None:
-    """Check that matches can be played on other machines.
+    """Check that other machines can play the matches.
 
     Raises:
         PlayError: if not.
@@ -452,7 +452,7 @@ def _check_travels(players: Sequence[Player], *, several: bool, isolate: bool) -
 
 
 def _play_several(series: Series, played: Generator[Played, None, None], logs: Path | None, *, as_json: bool) -> None:
-    """Play a series; whatever ends it early, say what was played."""
+    """Play a series, and print the table of its matches even if it ends early."""
     tally = Tally(series.bots, series.rotations)
     earlier = 0
     try:
@@ -481,7 +481,7 @@ def _play_several(series: Series, played: Generator[Played, None, None], logs: P
 
 
 def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None:
-    """Check that records can be written there; create the folder if several are."""
+    """Check that records can be written to `target`; create the folder for several."""
     if target is None:
         return
     if several and target.exists() and not target.is_dir():
@@ -498,7 +498,7 @@ def _prepare_records(target: Path | None, *, several: bool, force: bool) -> None
 def _agree(
     game: Game, seats: int, options: Sequence[str], board: Path | None, start: Path | None
 ) -> tuple[Setup, Mapping[str, Any] | None]:
-    """Settle what is played: number of seats, options and board, and the position if there is one."""
+    """Return the setup of the matches (number of seats, options and board), and the position if there is one."""
     if start is not None:
         if options or board is not None:
             raise PlayError("a position brings its own options and board; leave out --option and --board")
@@ -521,7 +521,7 @@ def _player(
     ray: str | None,
     hold: Hold,
 ) -> Player:
-    """Read a word for a seat, on this machine or on others."""
+    """Read a seat's word from the command line, for this machine or for others."""
     if ray is not None and word != REMOTE and word not in house_bots():
         return read_travelling(word, game, wait)
     return read_seat(word, game, wait, sandbox, runtimes, hold)

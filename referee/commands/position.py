@@ -1,4 +1,4 @@
-"""`dogana position`: read a position file, and say what is wrong with it or what can be played."""
+"""`dogana position`: read a position file, and print its faults or the legal actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `dogana replay` shows of a record: all steps as text, as drawings or as a page, or the position at one step."""
+"""The output of `dogana replay`: all steps of a record as text, as drawings or as a page, or the position at one step."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _SECONDS_BETWEEN_REMARKS = 2.0
 
 
 class Views(Enum):
-    """Whose views a page has."""
+    """The views on a page."""
 
     ALL = "all"
     PUBLIC = "public"
 
 
 class ReplayError(DoganaError):
-    """A record cannot be shown in the way that was asked for."""
+    """The options contradict each other, or ask for a seat or step that the record does not have."""
 
 
 def show(
@@ -52,11 +52,11 @@ def show(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Show a record in the way that the options of `dogana replay` ask for.
+    """Show a record by the options of `dogana replay`.
 
     Raises:
-        ReplayError: if the options do not go together, or the record has no such seat or step.
-        RecordError: if the record does not hold; it has been shown up to there.
+        ReplayError: if the options contradict each other, or the record has no such seat or step.
+        RecordError: if the record is not valid; the steps before the fault have been shown.
     """
     if html is not None:
         if viewer is not None or svg is not None or at is not None or as_json:
@@ -155,7 +155,7 @@ def _print_step(step: Step, shown: Shown, known: bool, before: Observation, *, a
             }
         )
         return
-    if shown.scene.step != step.n:  # the viewer learns of nothing
+    if shown.scene.step != step.n:  # the viewer learns nothing
         return
     what, *scored = shown.tell()
     out.print(styled(f"{step.n:5}  seat {step.seat}  ", (what, "bold"), _BY[step.by] if known else ""), soft_wrap=True)

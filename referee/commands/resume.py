@@ -1,6 +1,6 @@
-"""What a folder of records says of the series that is played into it, so that `dogana play --resume FOLDER` can go on.
+"""The plan of a series in its folder of records, so that `dogana play --resume FOLDER` can continue it.
 
-The file of the plan is written before the first match, and replaced as a whole: whenever a series is killed, it is complete.
+The file of the plan is written before the first match, and replaced as a whole: it is complete even after a kill.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from referee.sandbox.system import is_alive
 from referee.terminal import visible
 
 NAME = ".series.json"
-"""The file of the plan. Its name begins with a dot, so that `FOLDER/*` names records only."""
+"""The file of the plan. Its name begins with a dot, so that `FOLDER/*` matches records only."""
 MAX_BYTES = 1024 * 1024
 _ONE_LINE = 200
-"""How much is said of what is wrong with a plan."""
+"""The maximum length of the reason why a plan is damaged."""
 
 
 class ResumeError(DoganaError):
-    """A series cannot go on, or begin, in a folder; the text says why and what to do."""
+    """A series cannot begin or continue in a folder; the text says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesPlan:
-    """A series, and how its bots are run. All of it is JSON."""
+    """A series, and the limits and options of its bots, as JSON values."""
 
     game: str
     seats: list[str]
@@ -61,12 +61,12 @@ class SeriesPlan:
     runtime: list[str] | None
     logs: str | None
     directory: str
-    """Where the series was begun: there its commands run."""
+    """The folder in which the series began, and its commands run."""
     complete: bool
-    """Whether all matches are played."""
+    """True if all matches have been played."""
 
     def settle(self) -> tuple[Setup, Mapping[str, Any] | None]:
-        """Return the setup of its matches, and the position from which they start; None for new matches.
+        """Return the setup of its matches, and their first position; None for the game's own.
 
         Raises:
             DoganaError: if the rules allow no such matches.
@@ -89,7 +89,7 @@ def read_plan(folder: Path) -> SeriesPlan | None:
     """Return the plan of the series in a folder; None if it has none.
 
     Raises:
-        ResumeError: if it cannot be read, or is no plan.
+        ResumeError: if the file cannot be read, or is not a plan.
     """
     path = folder / NAME
     try:
@@ -117,7 +117,7 @@ def read_plan(folder: Path) -> SeriesPlan | None:
 
 
 def _is_of(value: object, wanted: Any) -> bool:
-    """Return whether JSON is of a type as `SeriesPlan` has them."""
+    """Return True if a JSON value is of a type of a field of `SeriesPlan`."""
     for kind in get_args(wanted) if get_origin(wanted) is UnionType else (wanted,):
         plain = get_origin(kind) or kind
         if plain is list and isinstance(value, list):
@@ -136,16 +136,16 @@ def _damaged(path: Path, reason: str) -> str:
 
 @contextmanager
 def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequence[object]) -> Iterator[None]:
-    """Keep a plan in its folder while its series is played, and other series out; tell how to go on if it is broken off.
+    """Lock a folder for a series, and keep its plan there; if the series breaks off, print how to continue it.
 
     Args:
         folder: the folder of its records.
         plan: the series.
-        resumes: whether it goes on with the series in the folder.
+        resumes: True to continue the series in the folder.
         options: options of this command that the plan does not have.
 
     Raises:
-        ResumeError: if another series is being played into the folder, or would be lost.
+        ResumeError: if another process plays a series into the folder, or another series there would be lost.
     """
     with _alone_in(folder):
         had_plan = (folder / NAME).exists()
@@ -171,10 +171,10 @@ def unfinished(folder: Path, plan: SeriesPlan, *, resumes: bool, options: Sequen
 
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
-    """Keep other series out of a folder while the context lasts.
+    """Lock a folder against other series while the context lasts.
 
     Raises:
-        ResumeError: if another series is being played into it.
+        ResumeError: if another process plays a series into it.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -185,14 +185,14 @@ def _alone_in(folder: Path) -> Iterator[None]:
                 f"another series is being played into {folder}; wait for its end, or use another folder"
             ) from None
         except OSError:
-            pass  # a file system without locks, as some networks have
+            pass  # a file system without locks, such as some network file systems
         yield
     finally:
         os.close(descriptor)
 
 
 def _sweep(folder: Path, game: str) -> None:
-    """Remove what processes that were killed have left of matches in the middle."""
+    """Remove the unfinished records of killed processes."""
     name = re.compile(rf"{re.escape(game)}-[0-9a-f]{{16}}(-rotation\d+)?\.(\d+)(\.[0-9a-f]{{8}}\.part)?", re.ASCII)
     for path in folder.iterdir():
         found = name.fullmatch(path.name)
@@ -205,7 +205,7 @@ def _remark(text: str) -> None:
 
 
 def _check_unused(folder: Path) -> None:
-    """Refuse a folder with another series: a new one would take the place of its plan, and its seed would be lost.
+    """Refuse a folder with another series: a new one would replace its plan, and its seed would be lost.
 
     Raises:
         ResumeError: if it has one.
@@ -223,7 +223,7 @@ def _check_unused(folder: Path) -> None:
 
 
 def _command(folder: Path, *options: object) -> str:
-    """Return the command that goes on with the series in a folder, as it is typed into a shell."""
+    """Return the shell command that continues the series in a folder."""
     named = f"./{folder}" if str(folder).startswith("-") else str(folder)
     return shlex.join(["dogana", "play", "--resume", named, *map(str, options)])
 
@@ -241,9 +241,9 @@ def differences(
     board: Path | None,
     start: Path | None,
 ) -> list[str]:
-    """Return how what was typed contradicts a plan, in words; what was not typed contradicts nothing.
+    """Describe the contradictions between the options of a command line and a plan; an omitted option contradicts nothing.
 
-    More games than the plan has are no contradiction: the series becomes longer.
+    More games than in the plan are no contradiction: they extend the series.
 
     Raises:
         DoganaError: if an option, a board or a position cannot be read.

@@ -17,7 +17,7 @@ from referee.game import Game
 from referee.registry import find
 
 _RULE = re.compile(r" *(?:[-*] +)?(?:\*\*)?([A-Z]\d+(?:\.\d+)?[a-z]?)(?=[.:]?(?: |\*|$))")
-"""How a line begins that is a rule, a ruling or an example: `- Y4.2 ...`, `R1 ...`."""
+"""The beginning of a rule, a ruling or an example: `- Y4.2 ...`, `R1 ...`."""
 _HEADING = re.compile(r"(#+) (?:([A-Z]?\d+(?:\.\d+)*)\b)?")
 _FENCE = "```"
 
@@ -65,10 +65,10 @@ def rules_of(game: Game) -> list[str]:
 
 
 def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
-    """Return a section, or a rule with those below it.
+    """Return a section, or a rule with its subordinate rules.
 
     Raises:
-        NoSuchRule: if there is none of that number; it names others.
+        NoSuchRule: if no section or rule has that number; the text names similar ones.
     """
     wanted = number.strip().rstrip(".:")
     places = places_of(lines)
@@ -91,7 +91,7 @@ def chosen(game: str, lines: Sequence[str], number: str) -> list[str]:
 
 
 def places_of(lines: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return where each numbered section and rule begins and ends, as indices of lines."""
+    """Return the first line of each numbered section and rule, and the line after it, as indices."""
     places: dict[str, tuple[int, int]] = {}
     in_code = False
     for at, line in enumerate(lines):
@@ -117,7 +117,7 @@ def _end_of_section(lines: Sequence[str], first: int, level: int) -> int:
 
 
 def _end_of_rule(lines: Sequence[str], first: int) -> int:
-    """Return the line after a rule: where the next one begins, or what is not part of its item or paragraph."""
+    """Return the index of the line after a rule: of the next rule, or of the first line outside its item or paragraph."""
     indent = _indent(lines[first])
     is_item = lines[first].lstrip().startswith(("- ", "* "))
     for at in range(first + 1, len(lines)):
@@ -142,7 +142,7 @@ def _without_blank_end(lines: list[str]) -> list[str]:
 
 
 def _apart(lines: Sequence[str]) -> list[str]:
-    """Give each rule that is no item of a list a paragraph of its own: Markdown would join it to the one before."""
+    """Give each rule outside lists a paragraph of its own: Markdown would join it to the previous one."""
     apart: list[str] = []
     for line in lines:
         if _RULE.match(line) and not line.lstrip().startswith(("- ", "* ")):

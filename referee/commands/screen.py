@@ -18,28 +18,28 @@ from referee.records.moments import round_of
 from referee.terminal import visible
 
 _LAST = 12
-"""How many of the last lines a terminal shows."""
+"""The number of recent lines that a terminal shows."""
 _MAX_CHARACTERS = 1000
-"""The longest line: an honest referee's are shorter."""
+"""The maximum length of a line; the lines of an honest referee are shorter."""
 _PAUSE_SECONDS = 0.1
-"""A terminal is not redrawn more often."""
+"""The minimum time between two redraws of a terminal."""
 
 
 class Screen:
     """Shows one match; use it as a context manager.
 
     Attributes:
-        ticks: whether it wants to be told that time passes (`tick`).
+        ticks: True if the caller must call `tick` as time passes.
     """
 
     def __init__(self, title: str, game: Game, setup: Setup, names: Sequence[str]) -> None:
         """Prepare a screen.
 
         Args:
-            title: what the match is, in a line.
+            title: a description of the match, in one line.
             game: the game.
-            setup: what was agreed before the match.
-            names: who sits in each seat; none if they are not known.
+            setup: the setup of the match.
+            names: the names of the bots by seat; empty if they are not known.
         """
         self._title = title
         self._game = game
@@ -54,7 +54,7 @@ class Screen:
         self._live = Live(console=out, auto_refresh=False, transient=True, redirect_stdout=False, redirect_stderr=False)
 
     def __enter__(self) -> Screen:
-        """Begin to show."""
+        """Start the display."""
         if self.ticks:
             self._live.start()
         else:
@@ -64,12 +64,12 @@ class Screen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop; a terminal is left as it was."""
+        """Stop the display, and restore the terminal."""
         if self.ticks:
             self._live.stop()
 
     def show(self, happened: Happened) -> None:
-        """Show what has happened."""
+        """Show the events since the last call."""
         now = time.monotonic()
         for seat, _ in happened.played:
             self._deciding_since.pop(seat, None)
@@ -87,7 +87,7 @@ class Screen:
                 out.print(styled(line), soft_wrap=True)
 
     def tick(self) -> None:
-        """Draw the terminal again: time has passed."""
+        """Redraw the terminal, whose times have changed."""
         self._drawn = time.monotonic()
         if self._now is not None:
             last = [styled(line) for line in self._last]
@@ -96,7 +96,7 @@ class Screen:
             )
 
     def _lines(self, happened: Happened) -> Iterator[tuple[str, str]]:
-        """Say what has happened, in lines with a style each."""
+        """Yield the events as lines with their styles."""
         bots = self._names or [f"seat {seat}" for seat in range(self._setup.seats)]
         for number, seat, (what, *scored) in told(self._game, self._setup, bots, self._before, happened):
             yield _cut(f"{number:5}  seat {seat}  {what}"), "bold"

@@ -1,4 +1,4 @@
-"""What the words for a seat mean: a house bot, a path, `cmd:'COMMAND'` or `remote`; `dogana play` and `dogana replay --bot` take them."""
+"""The words for a seat, in `dogana play` and `dogana replay --bot`: a house bot, a path, `cmd:'COMMAND'` or `remote`."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from referee.registry import did_you_mean, house_bots
 from referee.sandbox.box import Sandbox
 
 COMMAND = "cmd:"
-"""How a word begins that is a command."""
+"""The beginning of a word that is a command."""
 REMOTE = "remote"
 JOIN_SECONDS = 10.0
-"""How long a bot that is started here may take to join."""
+"""The time for a local bot to join."""
 REMOTE_JOIN_SECONDS = 600.0
-"""How long a bot may take that dials in."""
+"""The time for a remote bot to join."""
 SEAT_HELP = "a house bot's name, the path of a bot, cmd:'COMMAND' or remote"
 """The words for a seat, for help pages."""
 
 Hold = Callable[[AbstractContextManager[Any]], Any]
-"""Enters a context that ends with the command; such as `typer.Context.with_resource`."""
+"""Enters a context that ends with the command, such as `typer.Context.with_resource`."""
 
 
 class SeatError(DoganaError):
-    """A word is none for a seat, or what it names cannot play."""
+    """A word does not name a seat, or its bot cannot play."""
 
 
 def read_seat(
     word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
 ) -> Player:
-    """Read a word for a seat. A house bot goes before a file of its name, which is `./greedy`.
+    """Read a word for a seat. `greedy` is the house bot, and a file of that name is `./greedy`.
 
     Args:
         word: the word.
-        game: what is played.
-        wait: how long the agent may take to join, in seconds; None for the usual time.
-        sandbox: what confines agents that are started here; None to let them run with the rights of this process.
+        game: the game of the match.
+        wait: the seconds that the agent has to join; None for the default.
+        sandbox: the sandbox for local agents; None to let them run with the rights of this process.
         runtimes: folders with runtimes, for confined agents.
-        hold: keeps what is made for the seat until the command ends.
+        hold: enters contexts, such as temporary folders, that last until the command ends.
 
     Raises:
-        SeatError: if it is none.
+        SeatError: if the word does not name a seat.
         BadBot: if it is a path, and there is no bot that can be started.
     """
     bots = house_bots()
@@ -67,10 +67,10 @@ def read_seat(
 def read_bot(
     word: str, game: Game, wait: float | None, sandbox: Sandbox | None, runtimes: Sequence[Path], hold: Hold
 ) -> Command:
-    """Read a word for a bot that is started here: a path as `dogana ladder submit` takes it, or `cmd:'COMMAND'`.
+    """Read a word for a local bot: a path as `dogana ladder submit` takes it, or `cmd:'COMMAND'`.
 
-    Behind walls a bot has a copy of what would be submitted; otherwise it runs where it is. A command runs in this folder, which is
-    /bot behind walls. The arguments are those of `read_seat`.
+    In a sandbox, a bot runs in a copy of the files that would be submitted; otherwise it runs in its own folder. A command runs
+    in the current folder, which is /bot in a sandbox. The arguments are those of `read_seat`.
 
     Raises:
         SeatError: if a command cannot be read, or the bot does not play the game.
@@ -90,10 +90,10 @@ def read_bot(
 
 
 def read_travelling(word: str, game: Game, wait: float | None) -> Command:
-    """Read a word for a bot that goes to other machines, with the files of this folder; its folder is relative to this one.
+    """Read a word for a bot on other machines, with the files of the current folder; its folder is relative to this one.
 
     Raises:
-        SeatError: if it is not in this folder, or as `read_bot`.
+        SeatError: if the bot is not in this folder, or as `read_bot`.
         BadBot: as `read_bot`.
     """
     seconds = wait or JOIN_SECONDS
@@ -129,10 +129,10 @@ def _argv(word: str) -> list[str]:
 
 
 def _path(word: str) -> Path:
-    """Return a word as the path of something; records keep it as the name of the bot.
+    """Return a word as a path; in records it is the name of the bot.
 
     Raises:
-        SeatError: if it cannot be printed.
+        SeatError: if the word cannot be printed.
     """
     if not word.isprintable():
         raise SeatError(f"the name {word!r} has characters that cannot be printed; rename the file")
@@ -140,10 +140,10 @@ def _path(word: str) -> Path:
 
 
 def _check_is_there(word: str) -> None:
-    """Check that a word for a seat, which is no house bot, stands for something.
+    """Check that a word for a seat that is not a house bot exists as a file, or is a command or `remote`.
 
     Raises:
-        SeatError: if it does not; the text says what it could be.
+        SeatError: if it does not; the text suggests similar words.
     """
     if word == REMOTE or word.startswith(COMMAND) or not word.isprintable() or os.path.lexists(word):
         return
@@ -157,7 +157,7 @@ def _check_is_there(word: str) -> None:
 
 
 def _beside(word: str) -> list[str]:
-    """Return the paths of what is in the folder of a path, as far as they can be printed."""
+    """Return the printable paths of all files in the folder of a path."""
     folder = os.path.dirname(word.rstrip("/"))  # noqa: PTH120 as it was typed, with its ./
     with suppress(OSError):
         return [os.path.join(folder, name) for name in os.listdir(folder or ".") if name.isprintable()]  # noqa: PTH118, PTH208

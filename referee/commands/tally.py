@@ -1,4 +1,4 @@
-"""What several matches add up to, by the players' places on the command line."""
+"""The results of several matches in a table, by the players' places on the command line."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from rich.table import Table
 from referee.match.result import Outcome, Result
 
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
-"""Student's t: how many standard errors hold 95 %, for 1 to 9 degrees of freedom."""
+"""Student's t for an interval of 95 %, in standard errors, for 1 to 9 degrees of freedom."""
 _Z = 1.960
-"""The same for any number of them."""
+"""The limit of t for many degrees of freedom."""
 
 
 class Tally:
-    """Sums up matches.
+    """The statistics of several matches.
 
     The matches of a block (one seed, in every rotation of the seats) share their chance, so only blocks are independent:
-    intervals are over the means of blocks. Without rotation, a block is one match. A block that was played like an earlier
-    one, as deterministic bots do in a game with little chance, tells nothing new: it is counted, but is no evidence.
+    intervals are over the means of blocks. Without rotation, a block is one match. A block with the same play as an earlier
+    one, as between deterministic bots in a game with little chance, counts as matches, but is not used for the statistics.
 
     Attributes:
-        with_outs: how many matches had a seat that was put out.
+        with_outs: the number of matches with a seat that was put out.
     """
 
     def __init__(self, names: Sequence[str], block: int) -> None:
-        """`names` of the players by their place; `block` is how many matches, one after the other, make a block."""
+        """`names` are the players by their place; `block` is the number of consecutive matches in a block."""
         self._names = names
         self._block = block
         self._matches: list[_Played] = []
@@ -53,11 +53,11 @@ class Tally:
 
     @property
     def count(self) -> int:
-        """How many matches were counted."""
+        """The number of matches."""
         return len(self._matches)
 
     def table(self) -> Table:
-        """Make the table: a line for each player."""
+        """Return a table with a line for each player."""
         count = len(self._matches)
         different = len({played.key for played in self._matches})
         blocks = self._different_blocks()
@@ -82,7 +82,7 @@ class Tally:
         return table
 
     def _different_blocks(self) -> list[list[_Played]]:
-        """Return the blocks that were not played like an earlier one, in their order; a broken one only if it is the first."""
+        """Return the blocks with different play, in order; an incomplete block only if it is the first."""
         found: dict[tuple[tuple[str, ...], ...], list[_Played]] = {}
         for first in range(0, max(1, len(self._matches) - self._block + 1), self._block):
             block = self._matches[first : first + self._block]
@@ -95,14 +95,14 @@ class _Played:
     """A match, with an entry for each player."""
 
     key: tuple[str, ...]
-    """Its digest and who sat in each seat: equal for matches that were played alike."""
+    """The match's digest and the bot in each seat: equal for matches with the same play."""
     scores: list[int] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
     wins: list[float] = field(default_factory=list)
 
 
 def mean(values: Sequence[float]) -> str:
-    """Return the mean and its 95 % interval by Student's t; a dash where the values do not tell how much they vary."""
+    """Return the mean and its 95 % interval by Student's t; a dash for the interval if the values do not vary."""
     count = len(values)
     if count < 2 or not stdev(values):
         return f"{fmean(values):.1f} ± -"
@@ -110,9 +110,9 @@ def mean(values: Sequence[float]) -> str:
 
 
 def share(values: Sequence[float]) -> str:
-    """Return the mean of shares from 0 to 1 in percent, and its 95 % interval by Wilson; a dash if there is only one share.
+    """Return the mean of shares from 0 to 1 in percent, and Wilson's 95 % interval; a dash if there is only one share.
 
-    Wilson's interval is that of shares that are all 0 or 1, which vary most; so it is never too narrow for others.
+    Wilson's interval assumes that each share is 0 or 1. Such shares vary most, so it is never too narrow for others.
     """
     count, centre = len(values), fmean(values)
     if count < 2:
@@ -124,7 +124,7 @@ def share(values: Sequence[float]) -> str:
 
 
 def _t(degrees: int) -> float:
-    """Return Student's t, to a hundredth: from the table, or by the expansion of Cornish and Fisher."""
+    """Return Student's t to two decimals, from the table or by the expansion of Cornish and Fisher."""
     if degrees <= len(_T):
         return _T[degrees - 1]
     return _Z + (_Z**3 + _Z) / (4 * degrees) + (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / (96 * degrees**2)

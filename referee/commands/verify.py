@@ -1,4 +1,4 @@
-"""`dogana verify`: play records again and say whether they hold."""
+"""`dogana verify`: replay records to verify them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from referee.records.verify import Replay
 from referee.registry import find
 
 MAX_NAMED_LINES = 20
-"""How many lines are named one by one; `--json` names all."""
+"""The maximum number of lines to name one by one; `--json` names all."""
 MAX_NAMED_ENTRIES = 3
-"""How many entries of a board that is not the shipped one are named; `--json` names all."""
+"""The maximum number of changed entries of a board to name; `--json` names all."""
 _STATUS_UNSEALED = 3
 _UNSEALED = "; the seed of its block is not revealed yet: chance is not checked against it"
 
@@ -126,16 +126,16 @@ def verify(
 
 
 def _match_ids(files: Sequence[Path]) -> set[str]:
-    """Return which matches some records claim to be of."""
+    """Return the match ids in the headers of some records."""
     found = set()
     for path in files:
-        with contextlib.suppress(RecordError):  # it is told when the record is verified
+        with contextlib.suppress(RecordError):  # the verification reports it
             found.add(str(read_lines(path)[0].data.get("match")))
     return found
 
 
 def _not_signed(replay: Replay, keys: Sequence[PublicKey]) -> str:
-    """Return why a record is not signed by one of these keys; empty if it is."""
+    """Return the reason why a record is not signed with one of these keys; empty if it is."""
     ladder = f"ladder {keys[-1].fingerprint}"
     if replay.signature is None:
         return f"it is not signed by {ladder}, nor by any other"
@@ -149,7 +149,7 @@ def _not_signed(replay: Replay, keys: Sequence[PublicKey]) -> str:
 
 
 def _not_in_log(replay: Replay, book: Checked) -> str:
-    """Return why the match of a record does not stand in a log as the record has it; empty if it does."""
+    """Return the first contradiction between a record and a log; empty if there is none."""
     plan, standing = replay.plan, book.standings.get(replay.plan.match_id)
     if standing is None:
         return f"match {plan.match_id} was never scheduled by the log"
@@ -168,7 +168,7 @@ def _not_in_log(replay: Replay, book: Checked) -> str:
 
 
 def _planned(plan: MatchPlan) -> dict[str, Any]:
-    """Return what the log must say of a match when it schedules it."""
+    """Return the fields that the log's entry for the scheduled match must have."""
     defaults = {option.name: option.default for option in plan.game.options}
     return {
         "game": plan.game.name,
@@ -180,7 +180,7 @@ def _planned(plan: MatchPlan) -> dict[str, Any]:
 
 
 def _came_out(result: Result) -> dict[str, Any]:
-    """Return what the log must say of a match when it counts."""
+    """Return the fields that the log's entry for the counted match must have."""
     return {
         "digest": result.digest,
         "ranks": [seat.rank for seat in result.seats],
@@ -190,18 +190,18 @@ def _came_out(result: Result) -> dict[str, Any]:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Tell whether two values are the same in JSON, where true is not 1, whatever the order of names."""
+    """Return True for values that are equal as JSON: true is not 1, and the order of names does not matter."""
     return canonical(one) == canonical(other)
 
 
 def _first(texts: Sequence[str]) -> str:
-    """Name a few, and count the rest."""
+    """Join the first texts, and count the rest."""
     more = len(texts) - MAX_NAMED_ENTRIES
     return "; ".join([*texts[:MAX_NAMED_ENTRIES], *([f"{more} more"] if more > 0 else [])])
 
 
 def _claims(word: Mapping[str, Sequence[int]]) -> str:
-    """Write claims with their lines, those of the same lines together."""
+    """Describe claims with their lines, grouped by equal lines."""
     by_lines: dict[tuple[int, ...], list[str]] = {}
     for claim, lines in word.items():
         by_lines.setdefault(tuple(lines), []).append(claim)
@@ -209,7 +209,7 @@ def _claims(word: Mapping[str, Sequence[int]]) -> str:
 
 
 def _numbered(lines: Sequence[int]) -> str:
-    """Name a few lines by their numbers, and count more."""
+    """Name lines by their numbers; if they are many, only count them."""
     if len(lines) > MAX_NAMED_LINES:
         return f"{len(lines)} lines"
     return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"

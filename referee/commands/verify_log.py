@@ -14,7 +14,7 @@ from referee.records.audit_log import AuditError, Checked, check, compare
 from referee.records.signature import read_key
 
 MAX_NAMED = 20
-"""How many unfinished blocks, and entries with a time before that of an earlier one, are named; `--json` names all."""
+"""The maximum number to name of unfinished blocks, and of entries dated before an earlier one; `--json` names all."""
 
 
 def verify_log(

@@ -1,4 +1,4 @@
-"""`dogana watch`: show a match that is being played, as any spectator may see it."""
+"""`dogana watch`: show a running match, as any spectator may see it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ from referee.registry import games
 from referee.terminal import visible
 
 _TICK_SECONDS = 0.25
-"""How often the seats' times are drawn again."""
+"""The time between two redraws of the seats' times."""
 _PATIENCE_SECONDS = 1.0
-"""How long nothing is said while the match has not begun."""
+"""The time to wait for the match to begin before a remark is printed."""
 _MAX_CHARACTERS = 1000
-"""How much is shown of what a referee says."""
+"""The maximum length of a referee's text."""
 _BESIDE_SECONDS = 3.0
-"""How long a screen beside a match that has failed may take to end."""
+"""The time for a screen to end after its match has failed."""
 
 
 class WatchError(DoganaError):
@@ -82,10 +82,10 @@ def watch(
 
 
 async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str]) -> pb.GameOver:
-    """Show a match until it is over; return its result.
+    """Show a match to its end; return its result.
 
     Raises:
-        WatchError: if it is not shown to its end.
+        WatchError: if it cannot be shown to its end.
     """
     async with _channel(address, ca) as channel:
         call = RefereeStub(channel).Watch(pb.WatchRequest(match_id=match))
@@ -101,9 +101,9 @@ async def _follow(address: str, match: str, ca: Path | None, names: Sequence[str
                 while True:
                     try:
                         screen.show(_happened(game, message))
-                    except OSError:  # of our own output
+                    except OSError:  # from our own output
                         raise
-                    except Exception as error:  # an observation that no game has can trip the words for it in any way
+                    except Exception as error:  # describing an impossible observation can fail in any way
                         raise WatchError(f"cannot read what {address} says of the match: {error}") from error
                     if message.HasField("game_over"):
                         return message.game_over
@@ -139,7 +139,7 @@ def _explain(address: str, ca: Path | None, error: grpc.aio.AioRpcError) -> Watc
             return WatchError(f"the referee at {address} refused ({code.name}): {details}")
 
 
-# --- what a referee says: it is a stranger, too -------------------------------------------------------
+# --- messages of a referee, which is a stranger, too -------------------------------------------------------
 
 
 def _message(message: object, address: str) -> pb.Happened:
@@ -166,7 +166,7 @@ def _setup(game: Game, message: pb.Happened, address: str) -> Setup:
 
 
 def _number(text: str) -> float:
-    """Return a number of a board; all numbers of a message are floating."""
+    """Return a number of a board, an integer if possible; all numbers of a message are floats."""
     number = float(text)
     return int(number) if number.is_integer() else number
 
@@ -196,12 +196,12 @@ def _result(over: pb.GameOver) -> Table:
     return table
 
 
-# --- beside a match that this machine plays ------------------------------------------------------------
+# --- a screen for a match of this machine ------------------------------------------------------------
 
 
 @contextlib.asynccontextmanager
 async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator[None]:
-    """Show a match of this process while the context lasts, in a process of its own: drawing takes no time from the referee.
+    """Show a match of this process while the context lasts, from a process of its own, so that drawing takes no time from the referee.
 
     The context begins when the screen is ready, and ends when it has shown the end of the match.
     """
@@ -225,7 +225,7 @@ async def screen_beside(server: RefereeServer, plan: MatchPlan) -> AsyncIterator
 
 
 def _show_beside(address: str, match: str, *names: str) -> None:
-    """Show a match for the process that plays it, which tells by itself why it has no result."""
+    """Show a match for the process that plays it, which itself reports why there is no result."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C is for that process: the stream then ends, and with it this one
@@ -236,7 +236,7 @@ def _show_beside(address: str, match: str, *names: str) -> None:
         sys.exit(1)
     except DoganaError as error:
         sys.exit(f"dogana: {error}")
-    except OSError:  # nobody reads what we print: the other process will find out
+    except OSError:  # nobody reads our output: the other process will find out
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
 

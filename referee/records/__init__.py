@@ -1,1 +1,1 @@
-"""Records: written, verified, told in words, and the positions in them."""
+"""Records: writing, verification, descriptions in words, and positions."""

@@ -1,10 +1,10 @@
-"""The decisions that a seat of a recorded match was asked, made again by the match machine.
+"""The decisions that a seat of a recorded match had to make, reconstructed by the match machine.
 
-A record says what was played, but not what was asked. So the machine that played the match plays it once more: it is given the
-recorded answers, deadlines and faults, and asks the same. Every line that it would write is compared with the record.
+A record has the actions of a match, but not its questions. So the match machine plays the match once more: it gets the recorded
+answers, deadlines and faults, and asks the same questions. Every line that it would write is compared with the record.
 
-Its clock is ours. Before each event, the times of every open decision are set so that it would be charged what the record says if
-the event closed it.
+This module sets the machine's clock. Before each event, it sets the times of every open decision so that the machine would charge
+the recorded time if the event closed that decision.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _EVENTS = ("action", "strike", "out", "withdrawn")
 _COMPARED = ("type", "n", "seat", "action", "by", "reason")
 _TIMES = ("ms", "wall_ms", "lag_ms")
 _PAST = -1e6
-"""A time before all others, in seconds: a decision that ends then has certainly expired."""
+"""A time before all others, in seconds: a decision with this deadline has certainly expired."""
 
 
 class Ending(Enum):
-    """How a decision was closed; the values are the words of `dogana replay --bot --json`."""
+    """The end of a decision; the values are the words of `dogana replay --bot --json`."""
 
     ANSWERED = "answered"
     TIMEOUT = "timeout"
     WINDOW = "window"
-    """A window closed that it shared with other seats."""
+    """The window that it shared with other seats closed."""
     OVERTAKEN = "overtaken"
-    """Others made it void."""
+    """Actions of other seats made it void."""
     OUT = "out"
 
 
@@ -54,38 +54,38 @@ _WITHDRAWALS = {
 
 @dataclass(slots=True)
 class Asked:
-    """A decision that a seat was asked, and what came of it."""
+    """A decision that a seat had to make, and its consequences."""
 
     question: Decision
-    """As it was put, with the clock that the seat had then."""
+    """The decision as the machine asked it, with the seat's clock at that time."""
     state: State
-    """Where the match stood then."""
+    """The state of the match at that time."""
     at: int
-    """How many actions had been played then."""
+    """The number of actions before it."""
     strikes: int
-    """How many strikes the seat had then."""
+    """The number of the seat's strikes at that time."""
     limit: float
-    """How long it was open at most, in seconds: its budget, or less if a window closed before."""
+    """The longest time for it, in seconds: its budget, or less if a window closed earlier."""
     ending: Ending | None = None
     refused: list[str] = field(default_factory=list)
-    """Why answers to it were refused."""
+    """The reasons for refusing answers to it."""
     played: list[Step] = field(default_factory=list)
-    """The seat's actions that came of it: an answer with what was forced in between and after it, or the rules' default."""
+    """The seat's resulting actions: an answer with the forced actions in and after it, or the rules' default."""
     seconds: float | None = None
-    """What it was charged, if the record says so."""
+    """The time charged for it, if the record has it."""
     fault: Fault | None = None
-    """Why the seat went out with it, if it did."""
+    """The fault that put the seat out at this decision, if any."""
     after: State | None = None
-    """Where the match stood when it had been answered, and all that was forced had been played."""
+    """The state after the answer and the forced actions that followed."""
 
     @property
     def step(self) -> int:
-        """The number of the first action that came of it; if none did, of the action that comes after the question."""
+        """The number of the first resulting action; without one, of the next action after the question."""
         return self.played[0].n if self.played else self.at + 1
 
 
 def decisions_asked(path: Path, find_game: Callable[[str], Game], seat: Seat) -> tuple[Replay, list[Asked]]:
-    """Verify a record, and return it with all decisions that a seat was asked, in their order.
+    """Verify a record, and return it with all decisions of a seat, in order.
 
     Args:
         path: the record.
@@ -93,7 +93,7 @@ def decisions_asked(path: Path, find_game: Callable[[str], Game], seat: Seat) ->
         seat: the seat.
 
     Raises:
-        RecordError: if the record does not hold, or the match machine could not have written it.
+        RecordError: if the record is not valid, or the match machine could not have written it.
     """
     record = Replay(path, find_game)
     start = record.state.clone()
@@ -102,7 +102,7 @@ def decisions_asked(path: Path, find_game: Callable[[str], Game], seat: Seat) ->
 
 
 class _RecordedChance:
-    """The chance of the actions of a record."""
+    """A source of chance that repeats the draws of a record."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.draws: list[tuple[str, Draw]] = []  # nobody writes a record
@@ -114,7 +114,7 @@ class _RecordedChance:
 
 
 class _Again:
-    """A match that is being played by the machine for a second time."""
+    """A recorded match that the machine plays again."""
 
     def __init__(self, record: Replay, start: State, steps: Sequence[Step], seat: Seat) -> None:
         self._path = record.path
@@ -125,7 +125,7 @@ class _Again:
         self._played = 0
         self._match = Match(record.plan, start, _RecordedChance(steps), transit=TRANSIT_SECONDS)
         self._open: dict[Seat, Decision] = {}
-        self._put_at: dict[Seat, float] = {}  # when it was put; the decision's own times are moved
+        self._put_at: dict[Seat, float] = {}  # the original times; those of the decisions change
         self._now = 0.0
         self._closings: list[deque[dict[str, Any]]] = [deque() for _ in range(record.plan.setup.seats)]
         for line in self._lines:
@@ -135,7 +135,7 @@ class _Again:
         self._asked: list[Asked] = []
 
     def play(self) -> list[Asked]:
-        """Play the whole match; return what the seat was asked."""
+        """Play the whole match; return the seat's decisions."""
         absent: dict[Seat, Fault] = {}
         for line in self._lines:
             if line.data["type"] != "out" or line.data["reason"] != Outcome.START.value:
@@ -154,10 +154,10 @@ class _Again:
                 raise self._fail(line)
         return self._asked
 
-    # what happened, told to the machine
+    # events, from the record to the machine
 
     def _event(self, line: Line) -> list[Effect]:
-        """Tell the machine what a line comes from."""
+        """Pass the event behind a line to the machine; return its effects."""
         data = line.data
         kind, seat = data["type"], data["seat"]
         decision = self._open.get(seat)
@@ -180,13 +180,13 @@ class _Again:
         if kind == "action" and data["by"] == Decider.CLOCK.value:
             return self._close_window(decision)
         if kind == "out":
-            self._match.lost(seat)  # it was away when its time was up
+            self._match.lost(seat)  # it was not connected when its time ran out
         return self._expire(decision)
 
     def _answer(self, seat: Seat) -> list[Action]:
-        """Return the answer that begins here: what the seat played until another decision was closed.
+        """Return the answer that begins here: the seat's actions until another decision was closed.
 
-        Forced actions are named, as an answer may.
+        Forced actions are included; an answer may name them.
         """
         answer: list[Step] = []
         for line in self._lines[self._at :]:
@@ -198,12 +198,12 @@ class _Again:
         return [step.action for step in answer]
 
     def _expire(self, decision: Decision) -> list[Effect]:
-        """Let the time of one decision run out: by an answer that is too late."""
+        """Let the time of one decision run out, by answering too late."""
         self._set_end(decision, _PAST)
         return self._match.choose(decision.seat, decision.number, 0, self._now)
 
     def _close_window(self, decision: Decision) -> list[Effect]:
-        """Let a window close: for all seats that it closes for together, or for one seat whose answer came too late."""
+        """Close a window: for all its seats together, or for one seat whose answer came too late."""
         together = set()
         for line in self._lines[self._at :]:
             if line.data["type"] != "action" or line.data["by"] != Decider.CLOCK.value:
@@ -233,13 +233,13 @@ class _Again:
         """Set the times of a decision as if it were closed at `end`, a time in seconds."""
         closings = self._closings[decision.seat]
         charged, wall, lag = (closings[0][key] / 1000 if closings else 0.0 for key in _TIMES)
-        # An answer at the last moment must not come too late for how fractions are rounded.
+        # Rounding must not make an answer at the last moment too late.
         decision.asked_at, decision.put_at, decision.lag = end - charged + 1e-9, end - wall, lag
 
-    # what the machine says
+    # effects, from the machine
 
     def _take(self, effects: Sequence[Effect]) -> None:
-        """Compare what the machine writes with the record, and note what concerns the seat."""
+        """Compare the machine's lines with the record, and note the effects on the seat."""
         for effect in effects:
             match effect:
                 case Store(line):

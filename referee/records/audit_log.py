@@ -1,7 +1,7 @@
-"""Audit logs: all that a ladder has done, in the order in which it did it, chained by hash and signed.
+"""Audit logs: the actions of a ladder in their order, chained by hash and signed.
 
-A log is read line by line and checked by itself, without the ladder. Only what is open is kept in memory, so
-the time that a check takes grows with the length of the log, and nothing else. `docs/audit_log.md` lists the entries.
+A check reads a log line by line, and does not need the ladder. It keeps only open blocks and the versions of bots in memory;
+its time grows with the length of the log. `docs/audit_log.md` lists the entries.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from referee.records.signature import BadKey, PublicKey, is_signature, parse_key
 from referee.terminal import visible
 
 FORMAT = 2
-"""The version of the format of audit logs that is written and read."""
+"""The version of the audit log format that this version of Dogana writes and reads."""
 MAX_LINE_BYTES = 256 * 1024
-"""No line of an audit log is longer; a block with many seats has about 10 kB, any other entry less than 1 kB."""
+"""The maximum length of a line; a block with many seats has about 10 kB, any other entry less than 1 kB."""
 MAX_ATTEMPTS = 3
-"""A match that was void this often is given up, and no sooner: who could give up a match could undo a loss."""
+"""The ladder gives up a match after exactly this number of void attempts: a ladder that chose when could undo a loss."""
 _CHECKPOINT = b'{"type":"checkpoint",'
 _MAX_REASON_CHARACTERS = 300
 _MAX_TIME_CHARACTERS = 40
@@ -59,19 +59,19 @@ ENTRIES: dict[str, dict[str, type]] = {
     "seed": {"at": str, "block": int, "seed": int},
     "checkpoint": {"at": str, "entries": int, "hash": str, "signature": str},
 }
-"""What a line of each type has besides its type and its hash; `docs/audit_log.md` says what it means."""
+"""The entries of a line of each type, besides its type and hash; `docs/audit_log.md` explains them."""
 OF_MATCH: dict[str, type] = {"match": str, "seed_commitment": str, "seats": list}
-"""What the entry of a block has of each of its matches."""
+"""The fields of each match in the entry of a block."""
 _OUTCOMES = [outcome.value for outcome in Outcome]
 _TIME = re.compile(r"[0-9]{4}(-[0-9]{2}){2}T[0-9]{2}(:[0-9]{2}){2}(\.[0-9]{1,6})?\+00:00", re.ASCII)
 """ISO 8601, UTC."""
 
 
 class AuditError(DoganaError):
-    """An audit log does not hold; the text names the file, the entry and the reason."""
+    """An audit log is not valid; the text names the file, the entry and the reason."""
 
     def __init__(self, log: Path | str, entry: int, reason: str) -> None:
-        """Say what is wrong with an entry of a log, counted from 1; 0 is the log as a whole."""
+        """Describe the fault of an entry, counted from 1; entry 0 is the log as a whole."""
         reason = visible(reason, _MAX_REASON_CHARACTERS)
         super().__init__(f"{log}: entry {entry}: {reason}" if entry else f"{log}: {reason}")
         self.log = str(log)
@@ -80,53 +80,53 @@ class AuditError(DoganaError):
 
 
 def checkpoint_text(entries: int, last_hash: str, at: str) -> str:
-    """Return what is signed of a log that has so many entries, whose last one has this hash, at a time in ISO 8601."""
+    """Return the text that a ladder signs for a log: the number of entries, the last hash, and the time in ISO 8601."""
     return f"dogana audit log\n{entries}\n{last_hash}\n{at}\n"
 
 
 def handover_text(old: PublicKey, new: PublicKey) -> str:
-    """Return what the old key of a ladder signs when a new one takes its place."""
+    """Return the text that the old key of a ladder signs when a new one replaces it."""
     return f"dogana next key\n{old.text}\n{new.text}\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a match stands in a log."""
+    """The entries of a match in a log."""
 
     scheduled: int
-    """The entry that scheduled it, before it was played."""
+    """The number of the entry that scheduled it, before it was played."""
     plan: Mapping[str, Any]
-    """What that entry says of it, and of its block."""
+    """The fields of the match and of its block in that entry."""
     counted: int = 0
-    """The entry with its result; 0 if there is none."""
+    """The number of the entry with its result; 0 if there is none."""
     result: Mapping[str, Any] = field(default_factory=dict)
-    """What that entry says."""
+    """The content of that entry."""
 
 
 @dataclass(slots=True)
 class Checked:
-    """What a log that holds says."""
+    """The content of a valid log."""
 
     entries: int = 0
     at: str = ""
-    """When the ladder signed it, by its own word: ISO 8601."""
+    """The time of the signature, as the ladder claims it: ISO 8601."""
     keys: list[PublicKey] = field(default_factory=list)
-    """The keys of the ladder from the one that is trusted to the one that has signed the log, each named by the one before it."""
+    """The ladder's keys from the trusted one to the one that signed the log; each has signed the next."""
     before: int = 0
-    """How many matches counted before the log began; it says nothing about them."""
+    """The number of counted matches before the log began; the log has no entries for them."""
     results: int = 0
     voids: int = 0
-    """Attempts at matches that came to no result."""
+    """The number of attempts at matches without a result."""
     given_up: int = 0
-    """Matches that were void too often."""
+    """The number of matches that were given up after too many void attempts."""
     seeds: int = 0
-    """Blocks whose seed is revealed, and fits its commitments."""
+    """The number of blocks whose seed is revealed, and fits its commitments."""
     unfinished: list[str] = field(default_factory=list)
-    """What the ladder owes, a line for each block: matches without an end, or a seed that is not revealed."""
+    """A line for each unfinished block: it has matches without an end, or its seed is not revealed."""
     earlier: list[str] = field(default_factory=list)
-    """Entries whose time is earlier than that of an entry before them, a line each: the clock was set back, or somebody lies."""
+    """A line for each entry that is dated before an earlier entry: the clock was set back, or the time is false."""
     standings: dict[str, Standing] = field(default_factory=dict)
-    """Where the matches stand that were looked for, by match id."""
+    """The entries of the wanted matches, by match id."""
 
 
 @dataclass(slots=True)
@@ -139,20 +139,20 @@ class _Block:
     """By match id."""
     seats: int
     open: dict[str, int]
-    """How often each match was void that is not over, by match id."""
+    """The number of void attempts of each unfinished match, by match id."""
 
 
 def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -> Checked:
-    """Check a whole log: its chain, its signature, and that what it says can have happened in this order.
+    """Check a whole log: its chain, its signature, and that its events are possible in this order.
 
     Args:
         path: the log.
-        trusted: the key that must have signed it, or handed over to the one that has; None for the key that the log
-            itself names last: then it only agrees with itself.
-        wanted: ids of matches whose standings are to be found.
+        trusted: the key that must have signed it, or handed over to the signing key. With None, the last key in the log
+            itself is used, which proves only that the log agrees with itself.
+        wanted: ids of the matches to look up.
 
     Raises:
-        AuditError: at the first entry that does not hold.
+        AuditError: at the first entry that is not valid.
         OSError: if the file cannot be read, with its name.
     """
     book = _Book(wanted)
@@ -173,9 +173,9 @@ def check(path: Path, trusted: PublicKey | None, wanted: Collection[str] = ()) -
 
 
 def compare(old: Path, new: Path) -> int:
-    """Check that an earlier log is a beginning of a later one; return how many entries were added.
+    """Check that a later log begins with an earlier one; return the number of added entries.
 
-    Both must hold by themselves.
+    The caller has checked each of them with `check`.
 
     Raises:
         AuditError: at the first entry of the later one that differs.
@@ -185,7 +185,7 @@ def compare(old: Path, new: Path) -> int:
 
 
 def must_begin_with(old: Path, lines: Iterator[bytes], name: str) -> int:
-    """Check that an earlier log is a beginning of the lines of a later one; return how many lines were added.
+    """Check that the lines of a later log begin with an earlier log; return the number of added lines.
 
     Raises:
         AuditError: at the first entry that differs.
@@ -235,11 +235,11 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 class _Wrong(Exception):
-    """An entry does not hold; the text says why."""
+    """An entry is not valid; the text says why."""
 
 
 def _parsed(data: bytes, kinds: tuple[str, ...]) -> dict[str, Any]:
-    """Read the object of a line; it must be of one of these types, with the entries of that type and no others."""
+    """Parse the object of a line; it must be of one of these types, with exactly the fields of that type."""
     try:
         found = parse_json(data)
     except ValueError as error:
@@ -262,7 +262,7 @@ def _time(text: str) -> datetime:
     """Return the time of an entry.
 
     Raises:
-        _Wrong: if it is none in UTC.
+        _Wrong: if the text is not a time in UTC.
     """
     try:
         if _TIME.fullmatch(text):
@@ -278,7 +278,7 @@ _JSON = {int: "integer", str: "text", bool: "true or false", dict: "object", lis
 
 
 class _Book:
-    """What is known of a ladder from the entries so far."""
+    """The state of a ladder after the entries so far."""
 
     def __init__(self, wanted: Collection[str]) -> None:
         self.found = Checked()
@@ -293,15 +293,15 @@ class _Book:
         self._began = self._latest = datetime.min.replace(tzinfo=UTC)
         """When the log was begun, and the latest time so far."""
         self._carries_over = False
-        """Whether there was something before the log began."""
+        """True if the ladder had entries before the log began."""
         self._keys: list[tuple[PublicKey, bool]] = []
-        """Each key, and whether the one before it has signed it."""
+        """Each key, with True if the previous one has signed it."""
 
     def take(self, number: int, entry: dict[str, Any]) -> None:
-        """Take in an entry.
+        """Apply an entry.
 
         Raises:
-            _Wrong: if it cannot come here.
+            _Wrong: if it is not possible at this place.
         """
         if (entry["type"] == "begin") != (number == 1):
             raise _Wrong("a log has one entry of type begin, and it is the first")
@@ -324,9 +324,9 @@ class _Book:
                 self._seed(entry)
 
     def _note_time(self, number: int, text: str) -> None:
-        """Read the time of an entry, and note it if it is earlier than that of the entry before it.
+        """Read the time of an entry, and note it if an earlier entry has a later time.
 
-        What an older ladder carries over into its log came before the log began.
+        Entries that an older ladder carries over into its log are dated before the log began.
         """
         at = _time(text)
         if number == 1:
@@ -457,10 +457,10 @@ class _Book:
         self.found.seeds += 1
 
     def close(self, checkpoint: dict[str, Any], trusted: PublicKey | None) -> None:
-        """Check the signature under the log, and note what the ladder owes.
+        """Check the signature of the log, and note unfinished blocks.
 
         Raises:
-            _Wrong: if the log is not signed by the key that is trusted, or by one that it has handed over to.
+            _Wrong: if neither the trusted key has signed the log, nor one that it has handed over to.
         """
         if not self._keys:
             raise _Wrong("the log names no key that could have signed it")

@@ -1,4 +1,4 @@
-"""Lines that are chained by hash, in records and in audit logs: JSON objects whose last entry is `hash`.
+"""Lines chained by hash, in records and in audit logs: JSON objects whose last entry is `hash`.
 
 It is SHA-256 of the hash before it (64 zeros for the first line) and the line's own bytes without that entry.
 So a line cannot be changed, left out, added or moved without breaking the chain.
@@ -19,16 +19,16 @@ _TAIL = re.compile(rb',"hash":"([0-9a-f]{64})"\}$')
 
 
 class ChainBroken(ValueError):
-    """A line is not the one that was written after the line before it; the text says why."""
+    """A line does not follow from the previous one; the text says why."""
 
 
 def link(previous: str, data: Mapping[str, Any]) -> tuple[bytes, str]:
-    """Return the line of an object that follows a hash, without a line break, and its own hash."""
+    """Return an object as the line after the one with hash `previous`, without a line break, and the hash of the new line."""
     return link_body(previous, _encode(data).encode())
 
 
 def link_body(previous: str, data: bytes) -> tuple[bytes, str]:
-    """Return the same for an object that is written already; of a line, `body` gives that."""
+    """Return the same for an object that is already JSON; `body` extracts that from a line."""
     own_hash = _hash(previous, data)
     return b'%s,"hash":"%s"}' % (data[:-1], own_hash.encode()), own_hash
 

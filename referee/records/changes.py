@@ -1,4 +1,4 @@
-"""Observations in words, and what differs between two of them; the same for every game."""
+"""Observations in words, and the differences between two of them; the same for every game."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from referee.game import CountedBy, Observation
 
 
 def describe(observation: Observation) -> list[str]:
-    """Describe an observation, a line for each field that is not empty."""
+    """Describe an observation, with a line for each field that is not empty."""
     lines = []
     for name, value in _entries(observation):
         if _is_list(value) and value and _is_part(value[0]):
@@ -48,7 +48,7 @@ def _changes(path: str, before: Any, after: Any) -> Iterator[str]:
 
 
 def _is_part(value: Any) -> bool:
-    """Return whether a value has fields of its own: a named tuple."""
+    """Return True for a value with fields of its own: a named tuple."""
     return hasattr(value, "_fields")
 
 
@@ -57,13 +57,13 @@ def _is_list(value: Any) -> bool:
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:
-    """Return the fields of an observation or of a part of it, without who is looking."""
+    """Return the fields of an observation or of a part of it, except the viewer."""
     names = value._fields if _is_part(value) else [field.name for field in fields(value)]
     return ((name, getattr(value, name)) for name in names if name != "viewer")
 
 
 def _named(owner: Any, name: str, value: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
-    """Return the entries of a tuple with what their index stands for."""
+    """Return the entries of a tuple with the names of their indices."""
     mark = _mark(type(owner), name)
     for index, entry in enumerate(value):
         first = entry[0] if _is_part(entry) else None

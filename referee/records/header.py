@@ -23,7 +23,7 @@ def read_plan(data: Mapping[str, Any], seed: int | None, find_game: Callable[[st
         find_game: looks up a game by name; raises `UnknownGame`.
 
     Raises:
-        Unsound: if something is missing, or cannot be played, or the seed is not the one that was committed to.
+        Unsound: if something is missing or cannot be played, or the seed does not fit its commitment.
     """
     document = Document(data, "header")
     match_id, name, clock = document.text("match"), document.text("game"), document.text("clock")

@@ -1,4 +1,4 @@
-"""The step of a match that is worth a look first. Pure."""
+"""The most interesting step of a match, which a page shows first. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from itertools import pairwise
 from referee.game import Observation, Seat
 
 _ROUND = ("round", "turn")
-"""What games call the number of the round in their observations; where there is neither, there are no rounds."""
+"""The names of the round number in observations; a game with neither has no rounds."""
 
 
 def lead_lost(places: Sequence[tuple[int, Sequence[int]]]) -> tuple[int, Seat] | None:
     """Return the last step at which a seat lost the lead, and the seat; None if nobody ever lost it.
 
     Args:
-        places: (step, the place of each seat), at least where places change; the last ones are those of the result.
+        places: (step, the place of each seat), at least for each step that changes places; the last entry is the result.
     """
     for (_, before), (step, after) in reversed(list(pairwise(places))):
         for seat, (old, new) in enumerate(zip(before, after, strict=True)):
@@ -25,7 +25,7 @@ def lead_lost(places: Sequence[tuple[int, Sequence[int]]]) -> tuple[int, Seat] |
 
 
 def lead_taken(places: Sequence[tuple[int, Sequence[int]]]) -> int | None:
-    """Return the step from which on the winner was first, alone, until the end; None if several have won.
+    """Return the step from which the winner was alone in first place until the end; None if several seats won.
 
     Args:
         places: as for `lead_lost`.
@@ -42,10 +42,10 @@ def lead_taken(places: Sequence[tuple[int, Sequence[int]]]) -> int | None:
 
 
 def round_of(seen: Observation) -> str:
-    """Return what the round is called, such as `round 5`; empty if the game has none."""
+    """Return the name of the round, such as `round 5`; empty if the game has no rounds."""
     return next((f"{name} {number}" for name in _ROUND if (number := getattr(seen, name, None)) is not None), "")
 
 
 def place_on_page(step: int, seat: Seat | None) -> str:
-    """Return the address within the page of a match: a step as a seat saw it, or as a spectator did."""
+    """Return the address within a match's page of a step as a seat saw it, or as a spectator did (None)."""
     return f"#s={step}" if seat is None else f"#s={step}&as={seat}"

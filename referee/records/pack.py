@@ -1,7 +1,7 @@
 """Packs: several records in one compressed file, without the hashes of their lines.
 
-A hash is what compresses worst, and follows from the lines before it. So a record that comes out of a pack is the one that went in,
-byte for byte, or its chain does not hold. A pack is Zstandard (RFC 8878): `zstd -dc` shows its lines.
+Hashes hardly compress, and unpacking computes them again from the lines. An unpacked record is the original, byte for byte,
+or its chain is broken. A pack is Zstandard (RFC 8878): `zstd -dc` shows its lines.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from referee.records.record import (
 )
 
 _LEVEL = 9
-"""Twice as slow as the usual 3, and a fifth smaller; 12 is another three times as slow, and 3 % smaller."""
+"""Twice as slow as the usual level 3, and a fifth smaller; level 12 is three times slower still, and only 3 % smaller."""
 MAX_RECORDS = 16
-"""A pack has no more: a block has a match for each seat of its table."""
+"""The maximum in a pack: a block has a match for each seat of its table."""
 
 
 def packed(path: Path, records: Iterable[bytes]) -> bytes:
     """Return a pack of records.
 
     Args:
-        path: what an error calls the pack.
+        path: the name of the pack in errors.
         records: the bytes of records, compressed or not.
 
     Raises:
@@ -48,7 +48,7 @@ def packed(path: Path, records: Iterable[bytes]) -> bytes:
 
 
 def unpacked_record(path: Path, data: bytes, match_id: str) -> bytes | None:
-    """Return the record of a match from a pack, as it was before it was compressed; None if the pack has none of that match.
+    """Return the uncompressed record of a match from a pack; None if the pack does not have that match.
 
     Raises:
         RecordError: if the pack is damaged.
@@ -60,7 +60,7 @@ def unpacked_record(path: Path, data: bytes, match_id: str) -> bytes | None:
 
 
 def unpacked_records(path: Path, data: bytes) -> dict[str, bytes]:
-    """Return all records of a pack by the ids of their matches, as they were before they were compressed.
+    """Return all records of a pack, uncompressed, by match id.
 
     Raises:
         RecordError: if the pack is damaged.

@@ -1,7 +1,7 @@
-"""Position files: a match's state that people can read and write, with everything that is needed to play it on.
+"""Position files: the state of a match in a readable form, with everything needed to continue it.
 
-A position is a JSON object with `game`, `seats`, `options` (those not at their defaults), `board` (only where it is not the
-one that ships) and `state`, whose entries each game's RULES.md describes.
+A position is a JSON object with `game`, `seats`, `options` (those not at their defaults), `board` (only if it is not the
+shipped one) and `state`, whose entries each game's RULES.md describes.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from referee.kit.document import Document, parse_json
 from referee.registry import UnknownGame, shipped_board
 
 MAX_BYTES = 1024 * 1024
-"""No position file is longer."""
+"""The maximum size of a position file."""
 
 
 class PositionError(DoganaError):
-    """A file is not a position that can be played; `problems` has a line for each thing that is wrong."""
+    """A file is not a playable position; `problems` has a line for each fault."""
 
     def __init__(self, path: Path, problems: list[str]) -> None:
         more = f" (and {len(problems) - 1} more; `dogana position {path}` lists them)" if len(problems) > 1 else ""
@@ -32,7 +32,7 @@ class PositionError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A position that can be played."""
+    """A playable position."""
 
     game: Game
     setup: Setup
@@ -47,7 +47,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
         find_game: gives the game of a name; raises `UnknownGame`.
 
     Raises:
-        PositionError: if the file is not a position, or cannot be played; with everything that is wrong.
+        PositionError: if the file is not a playable position; it lists all faults.
     """
     document = Document(_load(path), "position")
     name = document.text("game")
@@ -73,7 +73,7 @@ def read_position(path: Path, find_game: Callable[[str], Game]) -> Position:
 
 
 def _table(document: Document, key: str) -> dict[str, Any]:
-    """Return a table as it is, to be checked elsewhere; an empty one if it is missing."""
+    """Return a table unchecked; an empty one if it is missing."""
     value = document.raw(key, {})
     if isinstance(value, dict):
         return value

@@ -1,6 +1,6 @@
-"""Records: what happened in a match, as JSON Lines, chained by hash. Writing, sealing and reading; `verify.py` judges.
+"""Records: the events of a match as JSON Lines, chained by hash. This writes, seals and reads them; `verify.py` verifies them.
 
-`chain.py` says how a line is chained to the one before it, `docs/records.md` which lines there are and what is in them.
+`chain.py` explains the chain, `docs/records.md` the lines and their entries.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ else:
     from backports import zstd
 
 FORMAT = 3
-"""The version of the record format that is written."""
+"""The version of the record format that this version of Dogana writes."""
 READABLE = (2, 3)
-"""The versions that can be read; in version 3 a signature may come last."""
+"""The first and last format that it reads; in format 3 a signature may come last."""
 BEGINNING = b'{"type":"header",'
 _ZSTD_BEGINNING = b"\x28\xb5\x2f\xfd"
-"""RFC 8878, 3.1.1: how a Zstandard frame begins."""
+"""The first bytes of a Zstandard frame (RFC 8878, 3.1.1)."""
 MAX_BYTES = 16 * 1024 * 1024
-"""The size of the longest record, compressed and not; a file that claims more is not read."""
+"""The maximum size of a record, compressed and not; longer files are refused."""
 MAX_LINES = 20_000
-"""No record has more lines; the longest matches have about 2,000 decisions."""
+"""The maximum number of lines in a record; the longest matches have about 2,000 decisions."""
 MAX_LINE_BYTES = 1024 * 1024
-"""No line of a record is longer; a header, with its board and position, has about 10 kB, any other line less than 1 kB."""
+"""The maximum length of a line; a header, with its board and position, has about 10 kB, any other line less than 1 kB."""
 MAX_REASON_CHARACTERS = 500
-"""How much is said about what is wrong with a record, which may quote it."""
+"""The maximum length of a reason, which may quote the record."""
 
 
 class RecordError(DoganaError):
     """A file is not a valid record; the text names the file, the line and the reason."""
 
     def __init__(self, path: Path, line: int, reason: str) -> None:
-        """Say what is wrong in a line, counted from 1; 0 is the file as a whole."""
+        """Describe the fault of a line, counted from 1; line 0 is the file as a whole."""
         reason = visible(reason, MAX_REASON_CHARACTERS)
         super().__init__(f"{path}: line {line}: {reason}" if line else f"{path}: {reason}")
         self.path = path
@@ -84,11 +84,11 @@ def header(plan: MatchPlan) -> dict[str, Any]:
 
 
 class RecordWriter:
-    """Writes one record; what is appended is in the hands of the operating system before `append` returns.
+    """Writes one record; `append` returns when the operating system has the lines.
 
-    The file is called `<name>.<random>.part` until the match is over: a file of the final name is always complete.
-    Only this user can read it: while a match runs, it holds what no player may know.
-    What fails raises an `OSError` with the file's name.
+    The file is called `<name>.<random>.part` until the match is over: a file with the final name is always complete.
+    Only this user can read it: during a match, it holds secrets of the players.
+    Failures raise an `OSError` with the file's name.
     """
 
     def __init__(self, path: Path) -> None:
@@ -115,7 +115,7 @@ class RecordWriter:
             raise self._failed(error) from error
 
     def finish(self) -> str:
-        """Give the complete file its name; return the hash of its last line, which stands for the whole record."""
+        """Give the complete file its name; return the hash of its last line, which identifies the whole record."""
         try:
             self._close(sync=True)
             self._part.rename(self.path)
@@ -125,7 +125,7 @@ class RecordWriter:
         return self._hash
 
     def discard(self) -> None:
-        """Remove what was written."""
+        """Remove the unfinished file."""
         self._close(sync=False)
         self._part.unlink(missing_ok=True)
 
@@ -142,21 +142,21 @@ class RecordWriter:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a record whose place in the chain has been checked."""
+    """A line of a record, after the check of its place in the chain."""
 
     number: int
     """Counted from 1."""
     data: dict[str, Any]
     """Its entries, without the hash."""
     hash: str
-    """Its hash, which stands for the record up to here."""
+    """Its hash, which identifies the record up to here."""
 
 
 class Lines(Sequence[Line]):
-    """The lines of a record whose chain has been checked.
+    """The lines of a record, after the check of its chain.
 
-    Each is parsed when it is asked for, and not kept: what it costs to refuse a record does not depend on what comes after
-    the line that is wrong. A line that is no JSON object raises a `RecordError`.
+    Each access parses the line anew: the cost of refusing a record does not depend on the lines after the invalid one.
+    Access to a line that is not a JSON object raises a `RecordError`.
     """
 
     def __init__(self, path: Path, lines: Sequence[tuple[bytes, str]]) -> None:
@@ -194,10 +194,10 @@ def read_lines(path: Path, data: bytes | None = None) -> Lines:
 
     Args:
         path: the record.
-        data: its bytes, if they were read already; `path` is what errors call it then.
+        data: its bytes, if they were read already; `path` is then only its name in errors.
 
     Raises:
-        RecordError: if the file cannot be read, is cut off, or a line is not the one that was written.
+        RecordError: if the file cannot be read or is cut off, or its chain is broken.
     """
     return _lines_of(path, unpacked(path, read_bytes(path) if data is None else data))
 
@@ -215,7 +215,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def unpacked(path: Path, data: bytes) -> bytes:
-    """Unpack the bytes of a record, if they are compressed; `path` is what an error calls it.
+    """Decompress the bytes of a record, if they are compressed; `path` is its name in errors.
 
     Raises:
         RecordError: if it is damaged, or too long.
@@ -224,7 +224,7 @@ def unpacked(path: Path, data: bytes) -> bytes:
 
 
 def unzipped(path: Path, data: bytes, max_bytes: int) -> bytes:
-    """Decompress a Zstandard frame of at most so many bytes; `path` is what an error calls it.
+    """Decompress a Zstandard frame of at most `max_bytes` bytes; `path` is its name in errors.
 
     Raises:
         RecordError: if it is damaged, or too long.
@@ -266,10 +266,10 @@ def _lines_of(path: Path, data: bytes) -> Lines:
 def seal(
     path: Path, sealed: Path, seed: int, record_hash: str, sign: Callable[[str], Mapping[str, Any]] | None = None
 ) -> None:
-    """Add the line that reveals the seed to a complete record, unless it is there, sign the record, and compress it.
+    """Complete a record: reveal its seed unless it does already, sign it, and compress it.
 
-    The sealed record is on the disk before `path` is removed: whenever this is interrupted, a good copy is left, and
-    it can be done again.
+    The sealed record is on disk before `path` is removed: an interruption leaves a good copy, and the call can be
+    repeated.
 
     Args:
         path: the record.
@@ -279,7 +279,7 @@ def seal(
         sign: makes the line with the signature from the hash of the line before it; None to add none.
 
     Raises:
-        RecordError: if `path` is not that record; nothing has been changed then.
+        RecordError: if `path` is not that record; no file was changed then.
         OSError: if the sealed record cannot be written, with its name.
     """
     data = unpacked(path, read_bytes(path))
@@ -298,7 +298,7 @@ def seal(
 
 
 def zipped(data: bytes, level: int = 3) -> bytes:
-    """Compress lines into one frame with a checksum; sealed records are compressed at the usual level."""
+    """Compress lines into one frame with a checksum; sealed records use the usual level, 3."""
     parameter = zstd.CompressionParameter
     return zstd.compress(data, options={parameter.compression_level: level, parameter.checksum_flag: 1})
 

@@ -1,6 +1,6 @@
-"""The rules for the seats of a record: who may decide, how much a decision is charged, and when a seat is out.
+"""The rules for the seats of a record: the decider of each action, the time charged for it, and the end of a seat's play.
 
-This repeats rules of `referee/match/machine.py` on purpose: a fault there is found here.
+This repeats rules of `referee/match/machine.py` on purpose, to find faults there.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ TIMES = ("ms", "wall_ms", "lag_ms")
 _FAULTS = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.PLAYED}
 _MOST = 1 << 62
 _ROUNDING = 0.00001
-"""How far times may be apart, in seconds: they are written with three decimals."""
+"""The tolerance between times, in seconds: records have them with three decimals."""
 
 
 class Unsound(Exception):
-    """A line of a record does not follow from the lines before it; the text says why."""
+    """A line of a record contradicts the lines before it; the text says why."""
 
 
 @dataclass(slots=True)
 class SeatRecord:
-    """How a seat stands."""
+    """The clock, strikes and outcome of a seat so far."""
 
     clock: SeatClock
     strikes: int = 0
@@ -40,9 +40,9 @@ class SeatRecord:
     detail: str = ""
     decisions: int = 0
     timed_out: bool = False
-    """Whether its time ran out, and the default has not been played yet."""
+    """True if its time ran out, and the default has not been played yet."""
     completing: str = ""
-    """The larger decision that defaults complete since its time ran out (`State.part_of`)."""
+    """The larger decision that defaults complete after its time ran out (`State.part_of`)."""
     charged: float = 0.0
     wall: float = 0.0
     lag: float = 0.0
@@ -50,7 +50,7 @@ class SeatRecord:
 
 
 class Seats:
-    """How the seats of a match stand, line by line."""
+    """The seats of a match, updated line by line."""
 
     def __init__(self, control: TimeControl, count: int) -> None:
         self.records = [SeatRecord(SeatClock(control)) for _ in range(count)]
@@ -58,10 +58,10 @@ class Seats:
         self._answering: tuple[Seat, Decider] | None = None  # of the last action with times
 
     def check_decider(self, state: State, seat: Seat, action: Action, by: Decider) -> None:
-        """Check that an action is decided by whom it must be.
+        """Check that an action has the right decider.
 
         Raises:
-            Unsound: if it is not.
+            Unsound: if it has not.
         """
         if seat not in state.seats_to_act():
             raise Unsound(f"seat {seat} is not to act")
@@ -84,9 +84,9 @@ class Seats:
             raise Unsound(f"{by.value} decided, which does not fit the number of legal actions")
 
     def charge_action(self, data: Mapping[str, Any], seat: Seat, by: Decider) -> float:
-        """Check the times of an action; return what the seat was charged, in seconds.
+        """Check the times of an action; return the time charged to the seat, in seconds.
 
-        Times belong to the action that ends a decision. Further actions of the same answer, or of the same default, have none.
+        Only the action that ends a decision has times. Further actions of the same answer, or of the same default, have none.
 
         Raises:
             Unsound: if they do not fit.
@@ -102,7 +102,7 @@ class Seats:
         return _charge(record, data, expired=record.timed_out)
 
     def larger_decision(self, state: State, seat: Seat) -> str:
-        """Return which decision the default of a seat would complete if it acts now; empty if none."""
+        """Return the larger decision that a default of the seat would now help to complete; empty if none."""
         record = self.records[seat]
         return record.completing or (state.part_of(seat) if record.timed_out else "")
 
@@ -130,7 +130,7 @@ class Seats:
         """Give a seat a strike.
 
         Raises:
-            Unsound: if it cannot have one, or not for this reason.
+            Unsound: if a strike, or this reason for it, is not possible here.
         """
         record = self.records[seat]
         reason = data.get("reason")
@@ -149,10 +149,10 @@ class Seats:
         Args:
             data: the line.
             seat: the seat.
-            has_begun: whether any action has been played.
+            has_begun: True if an action has been played.
 
         Raises:
-            Unsound: if it cannot be put out, or not for this reason.
+            Unsound: if this, or its reason, is not possible here.
         """
         record = self.records[seat]
         outcome = _FAULTS.get(str(data.get("reason")))
@@ -176,7 +176,7 @@ class Seats:
         self._outs += 1
 
     def result(self, seat: Seat, bot: str, rank: int, score: int) -> SeatResult:
-        """Return what came of a seat."""
+        """Return the result of a seat."""
         record = self.records[seat]
         return SeatResult(
             seat=seat,
@@ -193,10 +193,10 @@ class Seats:
 
 
 def _charge(record: SeatRecord, data: Mapping[str, Any], *, expired: bool) -> float:
-    """Read the times of a decision that has ended, and check them against each other and the seat's clock.
+    """Read the times of an ended decision, and check them against each other and the seat's clock.
 
     Returns:
-        What the seat was charged, in seconds.
+        The time charged to the seat, in seconds.
 
     Raises:
         Unsound: if they do not fit.

@@ -1,4 +1,4 @@
-"""A record through the eyes of one seat or of a spectator: the only place that says which steps they are told of."""
+"""A record as one seat or a spectator sees it. Only this module decides which steps they learn of."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from referee.records.verify import Replay, Step
 
 
 class Shown:
-    """What a viewer knows of a match that is being played again.
+    """A viewer's knowledge of a replayed match.
 
     Attributes:
-        seen: what the viewer observes now.
-        scene: what surrounds it. It stays as it is while the viewer learns nothing, as while others plan in secret.
+        seen: the viewer's present observation.
+        scene: its context. It does not change while the viewer learns nothing, as while others plan in secret.
     """
 
     seen: Observation
     scene: Scene
 
     def __init__(self, record: Replay, viewer: Seat | None) -> None:
-        """Begin where the record stands.
+        """Begin at the current step of the record.
 
         Args:
-            record: the match; whoever iterates over it calls `follow` after every step.
-            viewer: the seat that looks on, or None for a spectator.
+            record: the match; the caller iterates over it, and calls `follow` after every step.
+            viewer: the viewing seat, or None for a spectator.
         """
         self._record = record
         self._viewer = viewer
@@ -34,7 +34,7 @@ class Shown:
         )
 
     def follow(self, step: Step) -> bool:
-        """Take in a step that was just played; return whether the viewer knows its action at once."""
+        """Follow the last step; return True if the viewer learns its action at once."""
         known = step.seat == self._viewer or self._before.is_public(step.seat, step.action)
         self._before = self._record.state.clone()
         seen = self._record.state.observation(self._viewer)
@@ -52,12 +52,12 @@ class Shown:
         return known
 
     def draw(self) -> str:
-        """Return the picture of what the viewer knows; it is drawn again only if the viewer has learnt something."""
+        """Return the viewer's picture; it is drawn again only if the viewer has learnt something."""
         if not self._picture:
             self._picture = self._record.plan.game.draw(self._record.plan.setup, self.seen, self.scene)
         return self._picture
 
     def tell(self) -> list[str]:
-        """Return what has just happened, in words: what the seat did, and who has scored by it and why."""
+        """Describe the last step in words: the seat's action, and each score with its reason."""
         plan = self._record.plan
         return plan.game.tell(plan.setup, self.seen, self.scene)

@@ -1,6 +1,6 @@
-"""Signatures of ladders under records and audit logs: Ed25519 (RFC 8032), checked with a public key that whoever checks has chosen to trust.
+"""Signatures of ladders on records and audit logs: Ed25519 (RFC 8032), checked with a public key that the verifier trusts.
 
-What is signed is text whose first line says what it is, so that a signature of one thing never holds for another.
+The first line of a signed text names its kind, so that a signature of one kind is never valid for another.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _WEAK = {
     "ed" + "ff" * 30 + "7f",
     "ee" + "ff" * 30 + "7f",
 }
-"""All encodings of points of order 1, 2, 4 and 8, without the highest bit, which is the sign. Anybody can sign for such a key, so
-whoever has one can deny everything."""
+"""All encodings of points of order 1, 2, 4 and 8, without the highest bit, which is the sign. Anybody can forge signatures for
+such a key, so its owner could deny all of them."""
 _MAX_KEY_BYTES = 1000
-"""A file with a key has about 100."""
+"""The maximum size of a key file; it usually has about 100 bytes."""
 
 
 class BadKey(DoganaError):
-    """What was given is not a public key; the text says where and why."""
+    """A text or file is not a public key; the message names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """The key that tells what a ladder has signed."""
+    """A ladder's public key, which verifies its signatures."""
 
     text: str
     """`ed25519:` and 64 hexadecimal digits."""
@@ -51,8 +51,8 @@ class PublicKey:
         return "-".join(digest[at : at + 4] for at in range(0, 20, 4))
 
     def has_signed(self, text: str, signature: str) -> bool:
-        """Tell whether a signature, in hexadecimal, is that of a text."""
-        # Loaded here because it takes longer than all else that most commands do.
+        """Return True if a signature, in hexadecimal, fits a text."""
+        # Imported here because the import takes longer than everything else in most commands.
         from cryptography.exceptions import InvalidSignature
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -65,7 +65,7 @@ class PublicKey:
 
 
 def read_key(given: str) -> PublicKey:
-    """Return the key that was given as its text, or as the name of a file like a ladder's `key.pub`.
+    """Return a key from its text, or from a file like a ladder's `key.pub`.
 
     Raises:
         BadKey: if it is neither.
@@ -88,7 +88,7 @@ def parse_key(text: Any) -> PublicKey:
     """Return the key of a text.
 
     Raises:
-        BadKey: if it is no key.
+        BadKey: if the text is not a key.
     """
     if not isinstance(text, str) or not _KEY.fullmatch(text):
         raise BadKey("is not a public key: ed25519: and 64 hexadecimal digits, as `dogana ladder key` prints it")
@@ -99,7 +99,7 @@ def parse_key(text: Any) -> PublicKey:
 
 
 def is_signature(text: Any) -> bool:
-    """Tell whether something has the form of a signature: 128 hexadecimal digits."""
+    """Return True for a text in the form of a signature: 128 hexadecimal digits."""
     return isinstance(text, str) and _SIGNATURE.fullmatch(text) is not None
 
 
@@ -118,12 +118,12 @@ class Signature:
     """In hexadecimal."""
 
     def holds(self) -> bool:
-        """Tell whether it was made with that key, for that hash."""
+        """Return True if the signature was made with that key, for that hash."""
         return self.key.has_signed(record_text(self.signed), self.signature)
 
 
 def record_text(last_hash: str) -> str:
-    """Return what is signed of a record whose last line has this hash."""
+    """Return the text that a ladder signs for a record whose last line has this hash."""
     return f"dogana record\n{last_hash}\n"
 
 
@@ -133,10 +133,10 @@ def signature_line(key: PublicKey, signature: str) -> dict[str, Any]:
 
 
 def read_signature(data: Mapping[str, Any], signed: str) -> Signature:
-    """Return what a line with a signature says, without checking the signature.
+    """Parse a line with a signature, without checking the signature.
 
     Raises:
-        ValueError: if it is no such line.
+        ValueError: if it is not such a line.
     """
     if data.keys() != {"type", "key", "signature"} or not is_signature(data["signature"]):
         raise ValueError("a signature has a key and 128 hexadecimal digits, and nothing else")

@@ -1,4 +1,4 @@
-"""What the verification of a record proves, and for which of its lines it takes the referee's word."""
+"""The facts that verifying a record proves, and the lines for which it has only the referee's word."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from referee.records.record import Line
 from referee.registry import shipped_board
 
 MAX_SHOWN = 40
-"""How many characters of an entry of a board are shown."""
+"""The maximum number of characters to show of a board's entry."""
 _HEADER = ("match id", "options", "clock", "names", "seed commitment")
-"""What the header says of how the match was set up; nobody can tell from a file when it was written."""
+"""The header's claims about the setup of the match; a file does not prove when it was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """What is known of a record that holds."""
+    """The proved facts and the mere claims of a valid record."""
 
     proved: Sequence[str]
-    """What follows from playing the match again, a text each."""
+    """The facts that follow from the replay, a text each."""
     word: Mapping[str, Sequence[int]]
-    """What only the referee says: a text for each kind of claim, and the lines that make it, counted from 1."""
+    """The referee's unproved claims: a text for each kind, and the numbers of the lines that make it, from 1."""
     board: Sequence[str]
-    """How the board differs from the one that this version of Dogana ships, a text for each entry."""
+    """The differences from the board that this version of Dogana ships, a text for each entry."""
 
 
 def trust(plan: MatchPlan, claims: Mapping[str, Sequence[int]], *, seed_is_known: bool) -> Trust:
-    """Say what a record that holds proves.
+    """Return the proved facts and the claims of a valid record.
 
     Args:
-        plan: what its header says.
-        claims: what `note_claims` has noted of all its lines.
-        seed_is_known: whether chance was checked against the seed.
+        plan: the plan from its header.
+        claims: the claims that `note_claims` has collected from all its lines.
+        seed_is_known: True if chance was checked against the seed.
     """
     board = list(_differences(plan.setup.board_data, shipped_board(plan.game), ""))
     rules = "every action by the rules on the " + ("board in its header" if board else "shipped board")
@@ -63,7 +63,7 @@ def _shown(value: Any) -> str:
 
 
 def note_claims(claims: dict[str, list[int]], line: Line) -> None:
-    """Note what a line says that nothing else in the record shows."""
+    """Add the claims of a line that nothing else in the record proves."""
     data = line.data
     if data.get("type") == "header":
         claims.update((claim, [line.number]) for claim in _HEADER)

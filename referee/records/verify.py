@@ -1,7 +1,7 @@
-"""Verify records: play each again by the rules, and compare everything that it claims.
+"""Verify records: replay each by the rules, and compare all its claims.
 
-A record that verifies was played by the rules, on the board and with the chance that it says, and its result is the one
-that follows. `trust.py` says what it cannot show.
+The match of a verified record followed the rules, with the board and the draws in the record, and the result is right.
+`trust.py` lists the claims that a replay cannot prove.
 """
 
 from __future__ import annotations
@@ -60,43 +60,43 @@ class Step:
     action: Action
     by: Decider
     seconds: float
-    """What the seat was charged; 0 unless the action ends a decision that the seat was asked for."""
+    """The time charged to the seat; 0 unless the action ends a decision that the seat had to make."""
     draws: list[tuple[str, Draw]]
     """The draws that came with it, as (stream, draw)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A strike of a seat, or why it is out. All texts are what the record says."""
+    """A strike of a seat, or the reason why it is out. All texts come from the record."""
 
     after: int
-    """How many actions had been played."""
+    """The number of actions before it."""
     seat: Seat
     reason: str
     """The kind: a word of `Outcome`."""
     detail: str
     rule: str
-    """The number of the rule that was broken; empty if there is none."""
+    """The number of the broken rule; empty if there is none."""
     is_out: bool
-    """Whether the seat is out, not only struck."""
+    """True if the seat is out; False for a mere strike."""
 
 
 class Replay:
-    """A record being played again. Iterate over it: each step has been checked and applied to `state`.
+    """The replay of a record. Iterate over it: each step has been checked and applied to `state`.
 
     Attributes:
         path: the record.
-        lines: all lines; their chain holds, what they say is checked step by step.
-        plan: what was fixed before the match; its seed is -1 if it is not known.
-        state: where the match stands.
-        result: how the match went; None until the iteration has come to its end.
+        lines: all lines. Their chain has been checked; the iteration checks their contents.
+        plan: the terms of the match, fixed before it began; the seed is -1 if it is not known.
+        state: the present state of the match.
+        result: the result of the match; None until the iteration has come to its end.
         result_hash: the hash of the line with the result; empty until then.
-        last_hash: the hash of the last line before the signature, which stands for the whole record.
-        signature: the signature at the end, which has not been checked; None until the iteration has come to it, or if there is none.
-        is_sealed: whether the record reveals its seed. If not, and none was given, chance is not checked against it.
-        dogana: the version of Dogana that claims to have written it.
-        actions_in_all: how many actions the record claims to have.
-        troubles: the strikes of the match so far, and which seats went out.
+        last_hash: the hash of the last line before the signature, which identifies the whole record.
+        signature: the signature at the end, unchecked; None if there is none, or the iteration has not come to it.
+        is_sealed: True if the record reveals its seed. If not, and the caller gave none, chance is not checked against it.
+        dogana: the version of Dogana that wrote the record, by its own claim.
+        actions_in_all: the number of actions, as the record claims.
+        troubles: the strikes of the match so far, and the seats that went out.
     """
 
     def __init__(
@@ -108,10 +108,10 @@ class Replay:
             path: the record.
             find_game: looks up a game by name; raises `UnknownGame`.
             seed: the seed, if it is known from elsewhere.
-            data: the bytes of the record, if they were read already; `path` is what errors call it then.
+            data: the bytes of the record, if they were read already; `path` is then only its name in errors.
 
         Raises:
-            RecordError: if the file is not a record, or its beginning does not hold.
+            RecordError: if the file is not a record, or its beginning is not valid.
         """
         self.path = path
         self.lines = read_lines(path, data)
@@ -137,10 +137,10 @@ class Replay:
         self.state = self._read_start()
 
     def __iter__(self) -> Iterator[Step]:
-        """Play on.
+        """Play the match step by step.
 
         Raises:
-            RecordError: at the first line that does not hold.
+            RecordError: at the first invalid line.
         """
         while not self.state.is_over():
             line = self._take("action")
@@ -157,15 +157,15 @@ class Replay:
         self._read_end()
 
     def seconds_left(self) -> list[float]:
-        """Return what each seat has left in its bank, in seconds."""
+        """Return the seconds left in each seat's bank."""
         return [seat.clock.bank for seat in self._seats.records]
 
     def seconds_used(self) -> list[float]:
-        """Return what all decisions of each seat were charged so far, in seconds."""
+        """Return the seconds charged to each seat so far."""
         return [seat.charged for seat in self._seats.records]
 
     def trust(self) -> Trust:
-        """Return what the record proves; call it when the iteration has come to its end."""
+        """Return the proved facts and the claims of the record; call it after the iteration."""
         return trust(self.plan, self._claims, seed_is_known=self._seed is not None)
 
     # lines
@@ -267,7 +267,7 @@ class Replay:
         return Step(self._actions, seat, action, by, seconds, draws)
 
     def _read_event(self, line: Line) -> None:
-        """Read a line of what happens between actions."""
+        """Read a line of an event between actions."""
         kind = line.data.get("type")
         if kind not in ("strike", "out", "withdrawn"):
             raise self._fail(line, "is not of type action, strike, out or withdrawn, but the match is not over")
@@ -328,7 +328,7 @@ class Replay:
         )
         return Result(seats, self._actions, self._digest.close(ranks, scores), seed)
 
-    # what several lines have
+    # parts of several kinds of lines
 
     def _seat(self, line: Line) -> Seat:
         seat = line.data.get("seat")
@@ -369,34 +369,34 @@ def _is_draw(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a record that holds says."""
+    """The content of a valid record."""
 
     plan: MatchPlan
-    """What was fixed before the match; its seed is -1 if it is not known."""
+    """The terms of the match, fixed before it began; the seed is -1 if it is not known."""
     result: Result
     result_hash: str
-    """The hash of the line with the result, which stands for the record up to there."""
+    """The hash of the line with the result, which identifies the record up to there."""
     last_hash: str
     """The hash of the last line before the signature: of the seed if the record is sealed, otherwise of the result."""
     is_sealed: bool
-    """Whether the record reveals its seed. If not, and none was given, chance was not checked against it."""
+    """True if the record reveals its seed. If not, and the caller gave none, chance was not checked against it."""
     dogana: str
-    """The version of Dogana that claims to have written it."""
+    """The version of Dogana that wrote the record, by its own claim."""
 
 
 def verify(
     path: Path, find_game: Callable[[str], Game], seed: int | None = None, data: bytes | None = None
 ) -> Verified:
-    """Play a record again, compare everything that it claims, and return what it says.
+    """Replay a record, compare all its claims, and return its content.
 
     Args:
         path: the record.
         find_game: looks up a game by name; raises `UnknownGame`.
-        seed: the seed, if it is known from elsewhere; a record that reveals another one does not hold.
-        data: the bytes of the record, if they were read already; `path` is what errors call it then.
+        seed: the seed, if it is known from elsewhere; a record that reveals another one is not valid.
+        data: the bytes of the record, if they were read already; `path` is then only its name in errors.
 
     Raises:
-        RecordError: at the first line that does not hold, with the reason.
+        RecordError: at the first invalid line, with the reason.
     """
     replay = Replay(path, find_game, seed, data)
     for _ in replay:

@@ -16,11 +16,19 @@ ROOT = Path(__file__).resolve().parents[2]
 
 ROOMS = [
     "agents/house_bots",
+    "ladder/conformance",
+    "ladder/model",
+    "ladder/operation",
     "referee/bots",
+    "referee/commands",
     "referee/contract",
     "referee/games",
     "referee/kit",
+    "referee/live/matches",
+    "referee/live/messages",
+    "referee/live/seats",
     "referee/match",
+    "referee/records",
     "referee/sandbox",
 ]
 FILES = [
@@ -28,21 +36,31 @@ FILES = [
     *(path for room in ("referee", "dogana", "proto") for path in sorted((ROOT / room).glob("*.py"))),
 ]
 PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
     *(
         ROOT / "docs" / f"{name}.md"
         for name in (
             "adding_a_game",
+            "architecture",
             "audit_log",
             "faq",
             "forward_model",
             "glossary",
+            "index",
+            "installing",
+            "many_machines",
+            "performance",
             "playing",
             "protocol",
             "records",
+            "releasing",
+            "replay",
             "running_a_ladder",
             "security",
             "troubleshooting",
             "tutorial",
+            "where_is",
             "writing_a_bot",
         )
     ),

@@ -1,1 +1,1 @@
-"""Matches as they happen: one driver, series, spectators, other machines."""
+"""Live matches: their driver, series, spectators, and other machines."""

@@ -1,7 +1,7 @@
-"""Put the questions of a recorded match to an agent again.
+"""Ask an agent the questions of a recorded match again.
 
-The agent is sent what it would have been sent in the match, and answers; but what is played is what the record says. So each
-question is the same as in the match, whatever the agent has answered before.
+The agent gets the messages of the match, and answers; but the actions played are those of the record. So each question is the same
+as in the match, whatever the agent has answered before.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ from referee.records.asked import Asked, Ending
 LONG_SECONDS = 1_000_000.0
 """The time for a decision where there is no clock: eleven days."""
 LATE_SECONDS = 10.0
-"""How long an answer is waited for that is late already."""
+"""The time to wait for an answer that is late already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an agent did when it was asked again."""
+    """An agent's reaction to a repeated question."""
 
     actions: Sequence[Action]
-    """Its answer; empty if it gave none."""
+    """Its answer; empty without one."""
     refused: Sequence[str]
-    """Why answers before that were refused."""
+    """The reasons for refusing earlier answers to the question."""
     seconds: float | None
-    """How long it took, from handing over the question; None if it gave no answer."""
+    """The time from sending the question to the answer; None without an answer."""
     is_late: bool
-    """Whether it would have lost on time."""
+    """True if it would have lost on time."""
     fault: Fault | None
-    """Why it cannot be asked any more, if it cannot."""
+    """The fault that ends the questions, if any."""
     log: str
-    """What it has written since the question before."""
+    """Its output since the previous question."""
     is_same: bool
-    """Whether it is as in the match, as far as it goes."""
+    """True if the answer is that of the match, or its beginning."""
     is_shorter: bool
-    """Whether it ends before that of the match: the rest of that was not asked for."""
+    """True if it is only the beginning of the match's answer: the rest was not asked for."""
 
 
 async def ask_again(
@@ -63,23 +63,23 @@ async def ask_again(
     ready: Callable[[AgentProcess], Awaitable[None]],
     tell: Callable[[Asked, Answer], None],
 ) -> str:
-    """Start an agent, put decisions to it, and end it.
+    """Start an agent, ask it decisions, and end it.
 
     Args:
-        plan: of the match.
-        result: of the match; the agent is told it at the end if its seat was not out.
-        decisions: those to put, all of one seat; at least one.
-        player: how the agent is started.
-        with_clock: whether it has the time that it had in the match; otherwise it has all time.
-        ready: waited for when the agent has joined, before it is told anything.
-        tell: called with each decision and its answer. After a fault there is no other.
+        plan: the plan of the match.
+        result: the result of the match; the agent gets it at the end if its seat was not out.
+        decisions: the decisions to ask, all of one seat; at least one.
+        player: the command that starts the agent.
+        with_clock: True to give it the time that it had in the match; otherwise its time is unlimited.
+        ready: awaited when the agent has joined, before the first message to it.
+        tell: called with each decision and its answer. A fault ends the calls.
 
     Returns:
-        What the agent has written after its last answer.
+        The agent's output after its last answer.
 
     Raises:
         StartFailed: if it does not start or join.
-        MatchVoid: if its box cannot be built, or a message of it makes the referee fail.
+        MatchVoid: if its box cannot be built, or a message from it makes the referee fail.
     """
     seat = decisions[0].question.seat
     place = AgentSeat(seat, may_come_back=False)
@@ -112,7 +112,7 @@ async def ask_again(
 
 
 class _Questions:
-    """What an `AgentSeat` knows in place of the driver of a match: one question at a time."""
+    """Takes the place of a match's driver for an `AgentSeat`, with one question at a time."""
 
     def __init__(self, plan: MatchPlan, place: AgentSeat, process: AgentProcess, *, with_clock: bool) -> None:
         self.plan = plan
@@ -132,7 +132,7 @@ class _Questions:
         self._strikes = 0
 
     async def put(self, asked: Asked) -> Answer:
-        """Put a decision, and return what the agent did."""
+        """Ask a decision, and return the agent's reaction."""
         question = self._question(asked)
         limit = asked.limit if self._with_clock else LONG_SECONDS
         self._strikes = asked.strikes
@@ -177,7 +177,7 @@ class _Questions:
         return Answer(actions, refused, seconds, is_late, self._fault, log, is_same, is_same and bool(left))
 
     def _question(self, asked: Asked) -> Decision:
-        """Return the decision as it is put now."""
+        """Return the decision in its present form."""
         question = copy.copy(asked.question)
         question.dropped, self._dropped = self._dropped, ""
         if not self._with_clock:
@@ -186,7 +186,7 @@ class _Questions:
         return question
 
     async def _hear(self, until: float) -> int | Sequence[Action] | str | Fault | None:
-        """Return what the agent says, or its fault; None if it has said nothing until then."""
+        """Return the agent's answer or fault; None if there is neither by the time `until`."""
         seconds = max(0.0, until - self._loop.time()) if self._with_clock else None
         await asyncio.wait([self._said], timeout=seconds)
         return self._said.result() if self._said.done() else None
@@ -196,10 +196,10 @@ class _Questions:
         return Reject(self._place.seat, number, refused.refusal, refused.rule, refused.message, self._strikes, left)
 
     def _compare(self, asked: Asked, actions: Sequence[Action], refused: Sequence[str]) -> int | None:
-        """Compare an answer with that of the match, action by action; note what of it would have been dropped.
+        """Compare an answer with that of the match, action by action; note the actions that the match would have dropped.
 
         Returns:
-            How many actions of the match's answer are left at the end of this one; None if they differ.
+            The number of actions in the match's answer after the end of this one; None if they differ.
         """
         if list(refused) != asked.refused:
             return None
@@ -211,7 +211,7 @@ class _Questions:
         then = list(asked.played)
         for at, action in enumerate(actions):
             while then and then[0].action != action and then[0].by is Decider.FORCED:
-                then.pop(0)  # a forced action may be left out
+                then.pop(0)  # an answer may omit a forced action
             if not then:
                 assert asked.after is not None  # noqa: S101 it was answered
                 self._dropped = why_dropped(asked.after, asked.question.seat, actions, actions[at:])
@@ -220,14 +220,14 @@ class _Questions:
                 return None
         return sum(step.by is Decider.AGENT for step in then)
 
-    # what the seat says (`referee.live.seats.agent.Driver`)
+    # calls of the seat (`referee.live.seats.agent.Driver`)
 
     def sent(self, seat: Seat, number: int) -> None:
         """Start the time of a question."""
         self._sent_at = self._loop.time()
 
     def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
-        """Hear an answer."""
+        """Take an answer."""
         question = self._open
         if question is None or not self.is_open(seat, number):
             message = f"decision {number} is not open (any more)"
@@ -238,29 +238,29 @@ class _Questions:
         self._said.set_result(choice)
 
     def fault(self, seat: Seat, fault: Fault) -> None:
-        """Hear that the agent cannot go on."""
+        """Note the agent's fault."""
         if self._fault is None:
             self._fault = fault
             if not self._said.done():
                 self._said.set_result(fault)
 
     def lost(self, seat: Seat) -> None:
-        """Hear that it has left before the first question; its process tells why."""
+        """Handle a disconnection before the first question; the end of the agent's process gives the reason."""
         self._place.when_lost()
 
     def back(self, seat: Seat) -> None:
-        """Nobody comes back: the agent was started here."""
+        """Do nothing: a local agent does not reconnect."""
 
     def is_asked(self, seat: Seat) -> bool:
-        """Tell whether a question is open."""
+        """Return True if a question is open."""
         return self._open is not None and not self._said.done()
 
     def is_open(self, seat: Seat, number: int) -> bool:
-        """Tell whether this question is open."""
+        """Return True if this question is open."""
         return self.is_asked(seat) and self._open is not None and self._open.number == number
 
     def is_out(self, seat: Seat) -> bool:
-        """Tell whether the agent cannot go on."""
+        """Return True after a fault of the agent."""
         return self._fault is not None
 
     def void(self, reason: str) -> None:

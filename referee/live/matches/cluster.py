@@ -1,7 +1,7 @@
 """The machines of a Ray cluster, and the slots on them, each of which plays one match at a time.
 
-Ray places the slots, starts their processes and carries what is said. Here it is known which machine has how many, and what
-becomes of a match whose machine went away: it is played again on another. Ray is imported when a cluster is joined, not before.
+Ray places the slots, starts their processes and carries their messages. This module counts the slots of each machine, and plays a
+match again elsewhere if its machine goes away. It imports Ray only when it joins a cluster.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from referee.errors import DoganaError
 from referee.terminal import visible
 
 LOCAL = "local"
-"""The address of a cluster that is this machine alone, and ends with the command."""
+"""The address of a cluster of this machine alone, which ends with the command."""
 AUTO = "auto"
 """The address of the cluster that this machine has joined."""
 REACH_SECONDS = 5.0
-"""How long the head of a cluster may take to answer."""
+"""The time for the head of a cluster to answer."""
 TICK_SECONDS = 1.0
-"""How often slots are looked at."""
+"""The time between two checks of the slots."""
 LOOK_SECONDS = 3.0
-"""How often it is looked which machines there are."""
+"""The time between two checks of the list of machines."""
 SPARE_SECONDS = 300.0
-"""What a slot may take for a match besides what the match may: to be sent the bots, and to replace a worker."""
+"""The time of a slot for a match besides the match's own: to receive the bots, and to replace a worker."""
 NOBODY_SECONDS = 60.0
-"""How long a run waits for a slot when no machine has one."""
+"""The time that a run waits for a slot when no machine has one."""
 CLOSE_SECONDS = 10.0
-"""How long slots may take to end their workers."""
+"""The time for slots to end their workers."""
 MAX_LOST = 3
-"""A match that was lost this often, because its slots died or fell silent, is given back."""
+"""A match is given back to the caller after this number of losses, because its slots died or fell silent."""
 MAX_START_FAILURES = 3
-"""A machine on which slots fail to start so often, one after the other, gets none."""
+"""A machine gets no more slots after this number of failed starts in a row."""
 LAG_WINDOW = 10
-"""Of so many matches on a machine ..."""
+"""The number of recent matches on a machine that are checked for lag."""
 MAX_LAGGED = 5
-"""... so many may not be lagged (`Result.lagged`), else it has one slot less."""
+"""If this number of them were lagged (`Result.lagged`), the machine has one slot fewer."""
 _REASON_CHARACTERS = 300
 _OBJECT_STORE_BYTES = 512 * 1024 * 1024
 
@@ -60,25 +60,25 @@ class ClusterError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """What a slot answers if its machine cannot play; the text says why."""
+    """A slot's answer if its machine cannot play; the text says why."""
 
     reason: str
 
 
 class Slot(Protocol):
-    """What is made on a machine, in a process of its own; `Crew` calls these methods one at a time."""
+    """The object behind a slot, in a process of its own on its machine; `Crew` calls these methods one at a time."""
 
     def begin(self) -> Sequence[str] | Unfit:
-        """Get ready; return what the machine cannot enforce, in words, each of which is said once for the machine."""
+        """Get ready; describe each limit that the machine cannot enforce. Each text is printed once per machine."""
 
     def play(self, *arguments: Any) -> object:
-        """Play a match; return what came of it, or `Unfit`."""
+        """Play a match; return its outcome, or `Unfit`."""
 
     def rest(self) -> None:
-        """End whatever is left of earlier matches."""
+        """End all remains of earlier matches."""
 
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End all processes of the slot, and remove its files."""
 
 
 @dataclass(eq=False, slots=True)
@@ -86,22 +86,22 @@ class Job(Generic[T]):
     """A match for a slot."""
 
     what: T
-    """What comes back with the answer."""
+    """The caller's label, which comes back with the answer."""
     arguments: tuple[object, ...]
-    """What `Slot.play` is given."""
+    """The arguments of `Slot.play`."""
     max_seconds: float | None
-    """How long it may take; None if nobody knows."""
+    """The maximum duration; None if it is unknown."""
     lost: int = 0
-    """How often its slot died or fell silent."""
+    """The number of its slots that died or fell silent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T]):
-    """What came of a job."""
+    """A finished or lost job."""
 
     what: T
     answer: object
-    """What the slot said; None if the job was lost `MAX_LOST` times."""
+    """The slot's answer; None if the job was lost `MAX_LOST` times."""
     machine: Machine
 
 
@@ -110,46 +110,46 @@ class Machine:
     """A machine of the cluster."""
 
     node: str
-    """Ray's id of it."""
+    """Ray's id of the machine."""
     name: str
     most: int
-    """How many slots it may have."""
+    """The maximum number of its slots."""
     refused: str = ""
-    """Why it gets none; empty if it may have some."""
+    """The reason why it gets no slots; empty if it may have some."""
     failures: int = 0
-    """How many slots failed to start there, one after the other."""
+    """The number of failed starts of slots there in a row."""
     late: deque[bool] = field(default_factory=lambda: deque(maxlen=LAG_WINDOW))
-    """Whether its latest matches were lagged."""
+    """For each of its latest matches, True if it was lagged."""
     said: set[str] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)
 class _Actor(Generic[T]):
-    """A slot."""
+    """A slot, as a Ray actor."""
 
     machine: Machine
     handle: Any
     waits: Any
-    """Ray's promise of its next answer; None if it does nothing."""
+    """Ray's promise of its next answer; None if it is idle."""
     job: Job[T] | None = None
     begun: bool = False
     ticks: int = 0
-    """For how long it has been waited for."""
+    """The number of ticks since its last order."""
 
 
 @contextmanager
 def joined(address: str, processors: int | None = None) -> Iterator[None]:
-    """Be part of a Ray cluster meanwhile.
+    """Join a Ray cluster for the duration of the context.
 
     Args:
         address: `LOCAL`, `AUTO`, or HOST:PORT of its head, which this machine has joined by `ray start`.
-        processors: how many a cluster has that is started here; None for all.
+        processors: the number of processors of a cluster that starts here; None for all.
 
     Raises:
-        ClusterError: if that is not possible.
+        ClusterError: if the cluster cannot be joined.
     """
     check_address(address)
-    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else Ray prints what it sees to our standard output
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")  # else Ray prints workers' output to our standard output
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else it warns
     hook, handlers = sys.excepthook, {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -174,7 +174,7 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
         raise ClusterError(f"cannot join the cluster {visible(address)}: {why}") from error
     finally:
         sys.excepthook = hook
-        for number, handler in handlers.items():  # Ray ends the process at SIGTERM; commands have their own ways
+        for number, handler in handlers.items():  # Ray ends the process at SIGTERM; commands have their own handlers
             signal.signal(number, handler)
     try:
         yield
@@ -184,7 +184,7 @@ def joined(address: str, processors: int | None = None) -> Iterator[None]:
 
 @contextmanager
 def _said_by_ray() -> Iterator[list[bytes]]:
-    """Keep meanwhile to ourselves what is written to standard error; give its lines afterwards."""
+    """Capture standard error in this context; the yielded list has its lines afterwards."""
     said: list[bytes] = []
     with tempfile.TemporaryFile() as kept:
         ours = os.dup(2)
@@ -199,10 +199,10 @@ def _said_by_ray() -> Iterator[list[bytes]]:
 
 
 def check_address(address: str) -> None:
-    """Check that somebody answers at the address of a cluster: Ray would wait for minutes.
+    """Check that a cluster answers at an address: Ray would wait for minutes.
 
     Raises:
-        ClusterError: if it is no address, or nobody answers there.
+        ClusterError: if it is not an address, or no cluster answers there.
     """
     if address in (LOCAL, AUTO):
         return
@@ -218,7 +218,7 @@ def check_address(address: str) -> None:
         raise ClusterError(
             f"no cluster answers at {visible(address)} ({error.strerror or error}); start its head: ray start --head"
         ) from error
-    if os.environ.get("RAY_USE_TLS") == "1":  # then only Ray knows how to ask
+    if os.environ.get("RAY_USE_TLS") == "1":  # then only Ray can connect
         return
     with grpc.insecure_channel(address) as channel:
         try:
@@ -230,10 +230,10 @@ def check_address(address: str) -> None:
 
 
 def _reach(address: str) -> None:
-    """Connect to an address, and hang up.
+    """Open a connection to an address, and close it.
 
     Raises:
-        OSError: if nobody answers there.
+        OSError: if the connection fails.
     """
     host, _, port = address.rpartition(":")
     socket.create_connection((host.strip("[]"), int(port)), REACH_SECONDS).close()
@@ -248,26 +248,26 @@ def _ray() -> Any:
 
 
 def share(what: object) -> object:
-    """Return a reference by which slots of the cluster that was joined can get something, wherever they are.
+    """Store an object in the joined cluster; return a reference to it for slots on any machine.
 
-    A slot that is made with it is made with the thing itself.
+    Ray replaces a reference among a slot's arguments by the object.
     """
     return _ray().put(what)
 
 
 class Crew(Generic[T]):
-    """Slots on the machines of the cluster that was joined; use it as a context manager."""
+    """Slots on the machines of the joined cluster; use it as a context manager."""
 
     def __init__(
         self, slot: type[Slot], arguments: tuple[object, ...], most: int | None, tell: Callable[[str], None]
     ) -> None:
-        """Prepare.
+        """Prepare slots.
 
         Args:
-            slot: what is made on a machine; its module is imported there.
-            arguments: what it is made with.
-            most: how many slots there may be; None for one for each processor of the cluster.
-            tell: called with what should be known of a machine, in words.
+            slot: the class of the slots; the machines import its module.
+            arguments: the arguments of each slot.
+            most: the maximum number of slots; None for one per processor of the cluster.
+            tell: called with remarks on machines.
         """
         self._ray = _ray()
         self._head = str(self._ray.get_runtime_context().gcs_address)
@@ -284,7 +284,7 @@ class Crew(Generic[T]):
         """Wait for the first slot.
 
         Raises:
-            ClusterError: if no machine can have one.
+            ClusterError: if no machine can have a slot.
         """
         try:
             while not self._idle():
@@ -299,14 +299,14 @@ class Crew(Generic[T]):
         self._close()
 
     def play(self, jobs: Iterable[Job[T] | None]) -> Iterator[Done[T]]:
-        """Play jobs, and yield what came of each exactly once. The next is taken when a slot is free.
+        """Play jobs, and yield each exactly once when it is done. The next is taken when a slot is free.
 
-        None among them says that there is nothing to play for the moment; it is asked again after a tick, or when a job is over.
+        None among them means that there is no job at the moment; the next attempt follows after a tick, or when a job is over.
 
         Raises:
-            ClusterError: if no machine plays any more.
+            ClusterError: if no machine can play any more.
         """
-        self._look()  # a service that waits for matches hears nothing else of the head
+        self._look()  # a service without matches would not notice otherwise that the head is gone
         source = iter(jobs)
         while True:
             dry = False
@@ -320,7 +320,7 @@ class Crew(Generic[T]):
             yield from self._hear()
 
     def rest(self) -> None:
-        """End whatever is left of earlier matches on all machines. Call it only when nothing is being played."""
+        """End all remains of earlier matches on all machines. Call it only when no match is running."""
         idle = self._idle()
         for actor in idle:
             actor.waits, actor.ticks = actor.handle.rest.remote(), 0
@@ -329,13 +329,13 @@ class Crew(Generic[T]):
                 pass
 
     def forget(self) -> None:
-        """End what is still being played. Call it when `play` was left before its end; the next call starts afresh."""
+        """End all running jobs. Call it after leaving `play` before its end; the next call starts afresh."""
         self._again.clear()
         for actor in self._busy():
             self._drop(actor)
 
     def refuse(self, machine: Machine, reason: str) -> None:
-        """Give a machine nothing more to play, and say so by its name."""
+        """Give a machine no more jobs, and report that."""
         if not machine.refused:
             machine.refused = reason
             self._say(machine, f"plays no matches: {reason}")
@@ -343,7 +343,7 @@ class Crew(Generic[T]):
             self._drop(actor)
 
     def note_lag(self, machine: Machine, *, lagged: bool) -> None:
-        """Note whether a match on a machine was lagged; a machine that is so too often has one slot less, but never none."""
+        """Note the lag of a match on a machine; too many lagged matches cost the machine a slot, but never the last."""
         machine.late.append(lagged)
         if sum(machine.late) < MAX_LAGGED:
             return
@@ -369,7 +369,7 @@ class Crew(Generic[T]):
         actor.waits = actor.handle.play.remote(*job.arguments)
 
     def _hear(self) -> Iterator[Done[T]]:
-        """Wait for an answer, a tick at most; yield what came of jobs, and keep the slots in order."""
+        """Wait at most a tick for an answer; yield finished jobs, and replace lost slots."""
         self._look()
         waiting = {actor.waits: actor for actor in self._actors if actor.waits is not None}
         wait = max(0.0, min(self._next_tick, self._next_look) - time.monotonic())
@@ -381,7 +381,7 @@ class Crew(Generic[T]):
         for actor in [waiting[promise] for promise in ready]:
             try:
                 answer = self._ray.get(actor.waits)
-            except Exception as error:  # also what a machine says that cannot be read
+            except Exception as error:  # also an unreadable answer of a machine
                 died = actor.begun and isinstance(error, self._ray.exceptions.RayActorError)
                 yield from self._lose(actor, "its slot has died or cannot be reached" if died else _why(error))
             else:
@@ -392,7 +392,7 @@ class Crew(Generic[T]):
                 yield from self._tick(actor)
 
     def _take(self, actor: _Actor[T], answer: object) -> Iterator[Done[T]]:
-        """Hear what a slot has said."""
+        """Handle the answer of a slot."""
         machine, job, actor.waits = actor.machine, actor.job, None
         if isinstance(answer, Unfit):
             actor.job = None
@@ -410,8 +410,8 @@ class Crew(Generic[T]):
                 self._say(machine, visible(str(loss)))
 
     def _tick(self, actor: _Actor[T]) -> Iterator[Done[T]]:
-        """Look at a slot that is at work."""
-        if not actor.begun:  # others may use its processor, for as long as they like
+        """Check a busy slot for silence."""
+        if not actor.begun:  # other programs may use its processor for any time
             return
         actor.ticks += 1
         allowed = SPARE_SECONDS / TICK_SECONDS
@@ -423,7 +423,7 @@ class Crew(Generic[T]):
             yield from self._lose(actor, f"nothing was heard of it for {actor.ticks * TICK_SECONDS:g} s")
 
     def _lose(self, actor: _Actor[T], reason: str) -> Iterator[Done[T]]:
-        """Do away with a slot that has died or is silent; what it played is played again, or given back."""
+        """Remove a slot that has died or is silent; its job is played again, or given back."""
         machine, job = actor.machine, actor.job
         self._drop(actor)
         for idle in [
@@ -444,7 +444,7 @@ class Crew(Generic[T]):
             yield Done(job.what, None, machine)
 
     def _drop(self, actor: _Actor[T]) -> None:
-        """End a slot at once; nothing that it still says is heard."""
+        """End a slot at once, and ignore its further answers."""
         self._actors.remove(actor)
         actor.job = actor.waits = None
         with suppress(self._ray.exceptions.RayError):
@@ -453,7 +453,7 @@ class Crew(Generic[T]):
     # Machines
 
     def _look(self) -> None:
-        """Look from time to time which machines there are, and start slots on those that have too few.
+        """Update the list of machines from time to time, and start missing slots.
 
         Raises:
             ClusterError: if the cluster is gone, or has had no slot for too long.
@@ -480,7 +480,7 @@ class Crew(Generic[T]):
         self._check_somebody_plays()
 
     def _start_slots(self) -> None:
-        """Start slots, the next always on the machine that has the fewest."""
+        """Start slots, each on the machine that has the fewest."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         while self._most is None or len(self._actors) < self._most:
@@ -496,7 +496,7 @@ class Crew(Generic[T]):
         """Check that there is a slot, or may be one soon.
 
         Raises:
-            ClusterError: if not.
+            ClusterError: if there is none, and there will be none.
         """
         if any(actor.begun for actor in self._actors):
             self._nobody_since = time.monotonic()
@@ -509,17 +509,17 @@ class Crew(Generic[T]):
             raise ClusterError(f"no machine of the cluster {what}, for {NOBODY_SECONDS:g} s; see: ray status")
 
     def _of(self, machine: Machine) -> int:
-        """Return how many slots a machine has."""
+        """Return the number of slots on a machine."""
         return sum(actor.machine is machine for actor in self._actors)
 
     def _say(self, machine: Machine, text: str) -> None:
-        """Say something of a machine, once."""
+        """Print a remark on a machine, unless it was printed before."""
         if text not in machine.said:
             machine.said.add(text)
             self._tell(f"machine {machine.name} {text}")
 
     def _close(self) -> None:
-        """End all slots: those that play at once, the others when they have cleared up."""
+        """End all slots: busy ones at once, the others after they have cleaned up."""
         for actor in [actor for actor in self._actors if actor.waits is not None]:
             self._drop(actor)
         closing = [actor.handle.close.remote() for actor in self._actors]
@@ -531,13 +531,13 @@ class Crew(Generic[T]):
 
 
 def forget_main() -> None:
-    """Let workers that a slot starts not import the program that Ray has started there: it takes half a second, for nothing."""
+    """Keep a slot's workers from importing Ray's main program, which takes half a second, for nothing."""
     with suppress(AttributeError):
         del sys.modules["__main__"].__file__
 
 
 def _why(error: BaseException) -> str:
-    """Return what Ray says of an error, as one line that can be printed."""
+    """Return Ray's reason for an error, as one printable line."""
     cause = getattr(error, "cause", None)
     if isinstance(cause, BaseException):
         error = cause

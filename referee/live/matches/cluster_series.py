@@ -1,6 +1,6 @@
-"""A series of matches that is played on the machines of a cluster; it comes out as it does from `play_series`.
+"""A series of matches on the machines of a cluster, with the same results as `play_series`.
 
-Each slot has a worker as `play_series` has on this machine. Records travel as bytes, and get their names here.
+Each slot has a worker like those of `play_series`. Records travel as bytes, and this machine names them.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ from referee.version import installed_version
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """What players need who are commands, to be started behind walls on other machines."""
+    """The files and limits of players that are commands, to start them in sandboxes on other machines."""
 
     files: bytes
-    """The folder in which they run, packed; see `luggage.pack`."""
+    """Their working folder, packed; see `luggage.pack`."""
     limits: Limits
-    """What each may use."""
+    """The limits of each player."""
     runtimes: Sequence[Path]
     """Runtimes that they need; a machine must have them in the same folders."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """What came of a match."""
+    """The outcome of a match."""
 
     end: SeriesEnd
     record: bytes
@@ -59,7 +59,7 @@ class SeriesSlot:
     """A slot; see `referee.live.matches.cluster.Slot`."""
 
     def __init__(self, series: Series, dogana: str, party: Party | None) -> None:
-        """Prepare to play matches of a series for a command that has this version of Dogana."""
+        """Prepare to play matches of a series; `dogana` is the version of Dogana of the calling command."""
         self._series = series
         self._dogana = dogana
         self._party = party
@@ -67,7 +67,7 @@ class SeriesSlot:
         self._worker: SeriesWorker | None = None
 
     def begin(self) -> list[str] | Unfit:
-        """Make the folder for records, and build the walls for players that are commands; return what these lack."""
+        """Make the folder for records, and the sandbox for commands; return the limits that it cannot enforce."""
         here = installed_version()
         if here != self._dogana:
             return Unfit(f"it has dogana {here}, and this machine {self._dogana}; install the same there")
@@ -87,7 +87,7 @@ class SeriesSlot:
         return losses
 
     def _take(self, party: Party) -> list[str]:
-        """Get ready to start commands; return what the walls lack."""
+        """Get ready to start commands; return the limits that the sandbox cannot enforce."""
         sandbox = build(party.limits, party.runtimes)
         folder = luggage.unpack(party.files, self._scratch.folder)
         players = [
@@ -119,10 +119,10 @@ class SeriesSlot:
         return _Reply(SeriesEnd(None, None, {}, what), b"")
 
     def rest(self) -> None:
-        """Do nothing: no match of a series must be alone."""
+        """Do nothing: no match of a series has to be played alone."""
 
     def close(self) -> None:
-        """End the worker, and leave the folder."""
+        """End the worker, and give up the folder."""
         if self._worker is not None:
             self._worker.process.terminate()
             self._worker.stop()
@@ -135,15 +135,15 @@ def play_on_cluster(
     """Play a series on the machines of a cluster; yield its matches in their order, as `play_series` does.
 
     Args:
-        series: what to play.
-        address: where the cluster is; see `referee.live.matches.cluster.joined`.
-        workers: how many matches are played at a time; None for one for each processor of the cluster.
-        tell: called with what should be known of a machine, in words.
-        party: what commands in it need; None if there are none.
+        series: the series.
+        address: the address of the cluster; see `referee.live.matches.cluster.joined`.
+        workers: the number of concurrent matches; None for one per processor of the cluster.
+        tell: called with remarks on machines.
+        party: the files and limits of its commands; None without commands.
 
     Raises:
         ClusterError: if the cluster cannot be joined, or cannot play.
-        SeriesError: if a match cannot be played or written, or a record that is there already is not of this series.
+        SeriesError: if a match cannot be played or written, or an existing record is not of this series.
     """
     ends = dict[int, Played]()
     yielded = 0
@@ -152,7 +152,7 @@ def play_on_cluster(
         for number in range(series.count):
             while (
                 number and not yielded and 0 not in ends
-            ):  # if the bots of the first do not start, nothing more is tried
+            ):  # if the bots of the first match do not start, the series ends
                 yield None
             if (path := _recorded_at(series, number)) is not None:
                 plan = series.plan(number)
@@ -160,7 +160,7 @@ def play_on_cluster(
             else:
                 yield Job(number, (number,), None)
 
-    # What is in the environment here is for nobody else, and programs behind walls have one of their own.
+    # The environment variables stay on this machine; programs in a sandbox have their own.
     players = [replace(one, environment={}) if isinstance(one, Command) else one for one in series.players]
     with (
         joined(address, workers),
@@ -180,7 +180,7 @@ def play_on_cluster(
 
 
 def _recorded_at(series: Series, number: int) -> Path | None:
-    """Return the record of a match that was played earlier; None if it is to be played."""
+    """Return the record of an earlier match of the series; None if it has not been played."""
     if series.records is None or not series.resumes:
         return None
     path = series.records / f"{series.name(number, series.plan(number))}.jsonl"
@@ -188,10 +188,10 @@ def _recorded_at(series: Series, number: int) -> Path | None:
 
 
 def _settle(series: Series, number: int, answer: object) -> Played:
-    """Write the record of a match, and return what came of it.
+    """Write the record of a match, and return the match.
 
     Raises:
-        SeriesError: if it could not be played, or the record cannot be written.
+        SeriesError: if the match could not be played, or its record cannot be written.
     """
     if not isinstance(answer, _Reply):
         raise SeriesError(

@@ -1,4 +1,4 @@
-"""A conversation with one started agent outside of a match: the caller is the referee, and follows a script of its own."""
+"""A conversation with one started agent outside of a match: the caller plays the referee by a script."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from referee.live.seats.command import AgentProcess
 from referee.sandbox.socket_folder import sweep
 
 MAX_UNREAD = 256
-"""How many messages of an agent may wait to be read here; what it sends beyond them is dropped."""
+"""The maximum number of unread messages of an agent; further ones are dropped."""
 _TRANSCRIPT_MESSAGES = 8
 _LAST_WORDS_SECONDS = 0.2
-"""How long messages may still come in after the end of the process that sent them."""
+"""The time for messages to arrive after the end of the process that sent them."""
 
 
 class Conversation:
     """The process of an agent, and the referee's end of its only stream.
 
     Attributes:
-        player: how the agent was started.
-        process: the agent.
-        token: what it should join with.
-        streams: how many streams it has opened.
-        first_seconds: from its start to its first message; 0 until then.
-        transcript: the last messages both ways, each after the word `referee` or `bot`; how the stream was ended is a text.
+        player: the command that started the agent.
+        process: the process of the agent.
+        token: its token for joining.
+        streams: the number of streams that it has opened.
+        first_seconds: the time from its start to its first message; 0 until then.
+        transcript: the last messages both ways, each after the word `referee` or `bot`; the end of the stream is a text.
     """
 
     def __init__(self, player: Command) -> None:
@@ -45,7 +45,7 @@ class Conversation:
         self.first_seconds = 0.0
         self.transcript: deque[tuple[str, bytes | str]] = deque(maxlen=_TRANSCRIPT_MESSAGES)
         self._inbox: deque[bytes | None] = deque()
-        """What has come; None is the end of the stream."""
+        """The received messages; None is the end of the stream."""
         self._news: asyncio.Future[None] | None = None
         self._call: Call | None = None
         self._status: asyncio.Future[tuple[grpc.StatusCode, str]] = asyncio.get_running_loop().create_future()
@@ -57,7 +57,7 @@ class Conversation:
         """Start the agent.
 
         Raises:
-            CannotIsolate, CannotStart: if it cannot be started.
+            CannotIsolate, CannotStart: if the agent cannot be started.
         """
         self._door.serve(self._serve)
         self._door.socket.chmod(0o666)  # its folder keeps others out; the agent may be another user
@@ -76,7 +76,7 @@ class Conversation:
         await self.cut(STOP_SECONDS)
 
     async def cut(self, seconds: float = 0.0) -> None:
-        """Break every connection: at once, or when calls have had some seconds to end."""
+        """Break every connection: at once, or after some seconds for calls to end."""
         if self._is_open:
             self._is_open = False
             await self._door.close(seconds)
@@ -105,7 +105,7 @@ class Conversation:
             self._news.set_result(None)
 
     async def _wait(self, seconds: float) -> None:
-        """Wait until something has come, or the agent has ended, or the time is over."""
+        """Wait for a message, for the end of the agent, or for the end of the time."""
         loop = asyncio.get_running_loop()
         self._news = loop.create_future()
         timer = loop.call_later(seconds, self._wake)
@@ -115,7 +115,7 @@ class Conversation:
             timer.cancel()
 
     async def say(self, *messages: pb.RefereeMessage | bytes) -> None:
-        """Send messages, or bytes that are no message of this protocol; the agent may be gone."""
+        """Send messages, or bytes that are not a message of this protocol; the agent may be gone."""
         for message in messages:
             data = message if isinstance(message, bytes) else message.SerializeToString()
             self.transcript.append(("referee", data))
@@ -144,18 +144,18 @@ class Conversation:
 
     @property
     def has_closed(self) -> bool:
-        """Whether the agent has closed its stream, if `hear` has returned None."""
+        """True if the agent has closed its stream, after `hear` has returned None."""
         return bool(self._inbox)
 
     async def exit(self, seconds: float) -> str:
-        """Wait for the end of the agent; return it in words, empty if it does not come in time."""
+        """Wait for the end of the agent; describe it, or return an empty text if the agent does not end in time."""
         await asyncio.wait([self._exited], timeout=seconds)
         return self._exited.result() if self._exited.done() else ""
 
 
 @contextlib.asynccontextmanager
 async def conversation(player: Command) -> AsyncIterator[Conversation]:
-    """Start an agent for a conversation; nothing of it is left afterwards.
+    """Start an agent for a conversation, and end all its processes afterwards.
 
     Raises:
         CannotIsolate, CannotStart: if it cannot be started.

@@ -1,15 +1,15 @@
-"""The one driver of a match: carries out what the match machine says, and tells it what happens, and when.
+"""The driver of a match: it carries out the effects of the match machine, and passes it events with their times.
 
 Its duties, in the order of each effect list (`referee/match/effects.py`):
 
 1. `Store`: all lines of the list are in the record file before any other effect is carried out.
-2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: handed to the seat. The seat calls `MatchDriver.sent` when it hands
+2. `Ask`, `Reject`, `Withdraw`, `NewDeadline`, `Dismiss`: passed to the seat. The seat calls `MatchDriver.sent` when it passes
    a question to the transport: from then on the agent's time runs.
-3. `Show`: spectators get what they may see, one action after the other, if it is new to them.
-4. `Finish`: everybody is told, and the match is done.
+3. `Show`: spectators get each action and observation that is new to them.
+4. `Finish`: all seats and spectators get the result, and the match is done.
 
-Times are those of the event loop's monotonic clock. `referee/live/seats/lateness.py` tells how long an answer may have waited to be
-read. An exception in here or in the rules is the referee's fault: the match is void, whatever the agents did.
+Times are those of the event loop's monotonic clock. `referee/live/seats/lateness.py` measures how long an answer may have waited
+unread. An exception in here or in the rules is the referee's fault: the match is void, whatever the agents did.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from referee.records.record import RecordWriter, header
 _log = logging.getLogger(__name__)
 
 _READING_SECONDS = 0.3
-"""How long after a deadline the referee reads on before it calls time: an answer may have arrived without having been read."""
+"""The time that the referee reads on after a deadline, because an answer may have arrived unread."""
 
 
 class MatchVoid(DoganaError):
@@ -61,16 +61,16 @@ class MatchVoid(DoganaError):
 
 
 class Connection(Protocol):
-    """The way to an agent outside of the referee's process. No method blocks.
+    """The connection to an agent outside of the referee's process. No method blocks.
 
     Attributes:
-        may_come_back: whether the agent is elsewhere.
+        may_come_back: True for a remote agent, which may reconnect.
     """
 
     may_come_back: bool
 
     def ask(self, decision: Decision) -> None:
-        """Send a decision; call `MatchDriver.sent` when it is handed to the transport."""
+        """Send a decision; call `MatchDriver.sent` when the transport gets it."""
         ...
 
     def reject(self, reject: Reject) -> None:
@@ -98,19 +98,19 @@ class Connection(Protocol):
         ...
 
     def flush(self) -> None:
-        """Let what was said go out."""
+        """Send the waiting messages."""
         ...
 
 
 Watcher = Callable[[Happened], None]
-"""Called at once, and whenever something has happened that spectators may know."""
+"""Called at once, and after each event that spectators may know."""
 
 
 class MatchDriver:
-    """One match being played.
+    """One live match.
 
     Attributes:
-        plan: what is fixed.
+        plan: the plan of the match.
         done: becomes the result, or raises `MatchVoid`.
     """
 
@@ -127,13 +127,13 @@ class MatchDriver:
         """Prepare a match; nothing happens before `start`.
 
         Args:
-            plan: what is fixed.
-            chance: the chance of the match, as it is after the state was set up.
-            state: where the match starts.
-            house: the seats of house bots.
-            connections: all other seats.
-            record: where to write; None for a match without a record.
-            position_file: where the position goes if a house bot fails; None for the temporary folder.
+            plan: the plan of the match.
+            chance: the chance of the match, after setting up the state.
+            state: the first state of the match.
+            house: the house bots by seat.
+            connections: the connections of all other seats.
+            record: the writer of the record; None for a match without one.
+            position_file: the file for the position if a house bot fails; None for one in the temporary folder.
         """
         self.plan = plan
         self.codec: Codec = codec(plan.game)
@@ -151,15 +151,15 @@ class MatchDriver:
         self._timer: asyncio.TimerHandle | None = None
         self._last_reading: asyncio.TimerHandle | None = None
         self._lateness: Lateness | None = None
-        self._heard: dict[Seat, Sample] = {}  # taken when a seat was asked, or its last message had been judged
+        self._heard: dict[Seat, Sample] = {}  # of each seat's last question or judged message
 
-    # what happens
+    # events
 
     def start(self, absent: Mapping[Seat, Fault]) -> None:
-        """Begin to play without the seats that are `absent`; return when everybody who is to act has been asked.
+        """Begin the match without the `absent` seats; return when all seats to act have been asked.
 
         Raises:
-            NoStatistics: if there are agents, and this kernel does not count what is needed to time them.
+            NoStatistics: if there are agents, and this kernel lacks the statistics for timing them.
         """
         if self._connections:
             polls = any(connection.may_come_back for connection in self._connections.values())
@@ -169,13 +169,13 @@ class MatchDriver:
         self._handle(lambda now: self._match.start(now, absent))
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start the time of a seat: its question is handed to the transport now."""
+        """Start the time of a seat: the transport gets its question now."""
         self._match.sent(seat, number, self._loop.time())
         if self._lateness is not None:
             self._heard[seat] = self._lateness.sample()
 
     def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
-        """Judge an answer that was read just now."""
+        """Judge an answer that has just been read."""
         waited = 0.0
         heard = self._heard.get(seat)
         if self._lateness is not None and heard is not None:
@@ -184,39 +184,39 @@ class MatchDriver:
             waited = self._lateness.waited(now, heard)
         self._handle(lambda now: self._match.choose(seat, number, choice, now, waited))
         if self._lateness is not None and not self.done.done() and self._heard.get(seat) is heard:  # not asked again
-            self._heard[seat] = self._lateness.sample()  # what was done with one answer is no credit for the next
+            self._heard[seat] = self._lateness.sample()  # the work on one answer is no credit for the next
 
     def fault(self, seat: Seat, fault: Fault) -> None:
-        """Put a seat out that cannot go on."""
+        """Put a seat out because of a fault."""
         self._handle(lambda now: self._match.fault(seat, fault, now))
 
     def lost(self, seat: Seat) -> None:
-        """Note that a remote seat has lost its connection; it may come back."""
+        """Note that a remote seat has lost its connection; it may reconnect."""
         self._match.lost(seat)
 
     def back(self, seat: Seat) -> None:
-        """Ask a remote seat again that has come back."""
+        """Ask a remote seat again after it has reconnected."""
         self._handle(lambda now: self._match.back(seat))
 
     def is_asked(self, seat: Seat) -> bool:
-        """Tell whether a seat has an open decision."""
+        """Return True if a seat has an open decision."""
         return self._match.is_asked(seat)
 
     def is_open(self, seat: Seat, number: int) -> bool:
-        """Tell whether a seat is asked the decision of this number."""
+        """Return True if the seat's open decision has this number."""
         return self._match.is_asked(seat, number)
 
     def is_out(self, seat: Seat) -> bool:
-        """Tell whether a seat is out."""
+        """Return True if a seat is out."""
         return self._match.is_out(seat)
 
     def void(self, reason: str, hint: str = "", cause: Exception | None = None) -> None:
-        """End the match without a result; it is nobody's fault but the referee's.
+        """End the match without a result; the fault is the referee's.
 
         Args:
-            reason: what went wrong; the agents are told, too.
-            hint: what to look at; it may name files, so it is only for who started the match.
-            cause: the error behind it, if there is one.
+            reason: the reason; the agents get it, too.
+            hint: advice for the person who started the match; nobody else gets it, as it may name files.
+            cause: the error behind it, if any.
         """
         if self.done.done():
             return
@@ -228,7 +228,7 @@ class MatchDriver:
             connection.void(reason)
 
     def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Show a spectator how the match stands and whatever happens from now on; return how to leave."""
+        """Show a spectator the present state and all later events; return a function that ends this."""
         self._watchers.append(watcher)
         self._match.is_watched = True
         seen = self._match.state.observation(None)
@@ -242,7 +242,7 @@ class MatchDriver:
 
         return leave
 
-    # carrying it out
+    # effects
 
     def _handle(self, event: Callable[[float], list[Effect]]) -> None:
         if self.done.done():
@@ -263,7 +263,7 @@ class MatchDriver:
                 self.void(f"{type(error).__name__}: {error}", cause=error)
 
     def _carry_out(self, effects: list[Effect]) -> None:
-        # All lines at once: each is then stored before what depends on it, and before what does not.
+        # All lines at once, before any other effect.
         if self._record is not None:
             self._record.append(*(effect.line for effect in effects if isinstance(effect, Store)))
         shown: list[Show] = []
@@ -284,7 +284,7 @@ class MatchDriver:
                 case Withdraw(seat=seat):
                     if seat in self._connections:
                         self._connections[seat].withdraw(effect)
-                    else:  # another has overtaken it before its turn came
+                    else:  # another seat's answer has made it void
                         self._house_asks = deque(asked for asked in self._house_asks if asked.seat != seat)
                 case NewDeadline(decision):
                     if decision.seat in self._connections:
@@ -305,7 +305,7 @@ class MatchDriver:
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise self._house_bot_failed(seat, decision.number, reason) from error
-        # A house bot thinks in the referee's process: if that is stopped or suspended meanwhile, the bot is not at fault.
+        # A house bot thinks in the referee's process: if that is stopped or suspended, the bot is not at fault.
         now = min(self._loop.time(), decision.deadline)
         self._carry_out(self._match.choose(seat, decision.number, choice, now))
 
@@ -313,7 +313,7 @@ class MatchDriver:
         return HouseBotFailed(self.plan, self._match.state, seat, number, reason, self._position_file)
 
     def _show(self, shown: Sequence[Show], result: Result | None) -> None:
-        """Tell spectators what they may know of each action, with what they saw then."""
+        """Show spectators the known part of each action, with their observation after it."""
         seats = self._match.seats_now() if self._watchers else ()
         played: list[Played] = []
         for at, show in enumerate(shown, 1):
@@ -345,7 +345,7 @@ class MatchDriver:
     # time
 
     def _set_timer(self) -> None:
-        """Keep one timer for all deadlines; it moves only when an earlier deadline comes, and looks again when it fires."""
+        """Set the one timer for all deadlines; only an earlier deadline moves it, and it is set anew when it fires."""
         deadline = self._match.next_deadline()
         if deadline is None or not self._connections or self._last_reading is not None or self.done.done():
             return
@@ -355,7 +355,7 @@ class MatchDriver:
             self._timer = self._loop.call_at(deadline + 0.001, self._read_on)
 
     def _read_on(self) -> None:
-        """Deal with a deadline that may have passed: read whatever has arrived until now, then call time."""
+        """Handle a deadline that may have passed: read all messages up to now, then call time."""
         self._timer = None
         self._last_reading = self._loop.call_later(_READING_SECONDS, self._call_time, self._loop.time())
 
@@ -364,7 +364,7 @@ class MatchDriver:
         self._handle(lambda now: self._match.tick(now, read_until))
 
     def stop(self) -> None:
-        """Stop looking at the time; a match that is abandoned before its end must be stopped, too."""
+        """Stop the timers; a match that is abandoned before its end must be stopped, too."""
         for handle in (self._timer, self._last_reading):
             if handle is not None:
                 handle.cancel()

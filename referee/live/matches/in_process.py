@@ -18,18 +18,18 @@ from referee.match.result import Result
 from referee.registry import find, house_bots, shipped_board
 
 Policy = Callable[[HouseDecision], int | Sequence[Action]]
-"""Answers a decision with the index of a legal action, or with actions to be played in a row."""
+"""Answers a decision with the index of a legal action, or with a sequence of actions."""
 Bot = str | Policy
 """The name of a house bot, or a policy."""
 
 
 MAX_SEED = 2**62
 _DAY = 86_400.0
-"""Of time for each decision, in seconds: a bot in this process is never late."""
+"""The time for each decision, in seconds: a bot in this process is never late."""
 
 
 class InProcessError(DoganaError):
-    """A match cannot be played in this process as it was asked for."""
+    """The requested match cannot be played in this process."""
 
 
 def play_in_process(
@@ -46,8 +46,8 @@ def play_in_process(
 
     Args:
         game: the name of the game.
-        bots: who sits in each seat.
-        seed: decides all chance, from 0 to 2^62; drawn if it is None.
+        bots: the bot of each seat.
+        seed: determines all chance, from 0 to 2^62; drawn if it is None.
         options: options of the game by name; the others have their defaults.
         record: the file to write; it verifies like that of any other match.
 
@@ -55,7 +55,7 @@ def play_in_process(
         InProcessError: if a house bot does not exist or does not play the game, or the seed is out of range.
         UnknownGame: if the game does not exist.
         SetupError: if the number of seats or an option is wrong.
-        MatchVoid: if a bot raises an exception or gives an illegal answer; the text says which, and where.
+        MatchVoid: if a bot raises an exception or gives an illegal answer; the text names the bot and the decision.
         OSError: if the record cannot be written.
     """
     chosen = find(game)
@@ -72,12 +72,12 @@ def play_in_process(
         control=TimeControl(_DAY, 0, _DAY),
     )
     players = [House(_seated(chosen, bot)) for bot in bots]
-    with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop that is running already
+    with ThreadPoolExecutor(1) as thread:  # a notebook's own thread already runs an event loop
         return thread.submit(lambda: asyncio.run(play_match(plan, players, record=record))).result().result
 
 
 def _seated(game: Game, bot: Bot) -> Callable[[Game, Setup, str, Seat], HouseBot]:
-    """Return what makes a bot for a seat."""
+    """Return a factory of the bot for a seat."""
     if not isinstance(bot, str):
         return lambda game, setup, match_id, seat: _PolicyBot(bot)
     known = house_bots()

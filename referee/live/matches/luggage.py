@@ -1,6 +1,6 @@
-"""A folder with bots that goes to other machines: its files as an archive, which is known by its hash.
+"""A folder with bots for other machines: its files as an archive, identified by its hash.
 
-Only files, folders and links within it go along; owners, times and permissions but that to execute stay behind.
+The archive has only files, folders and links within the folder, with the permission to execute, but no owners and times.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from referee.errors import DoganaError
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRIES = 10_000
-"""How large a folder may be, and how many files, folders and links it may have: it travels to each slot of each machine."""
+"""The maximum size of a folder, and number of its files, folders and links: each slot of each machine gets a copy."""
 
 
 class BadLuggage(DoganaError):
-    """A folder cannot travel; the text says why and what to do."""
+    """A folder cannot be sent to other machines; the text says why and what to do."""
 
 
 def pack(folder: Path, without: Path | None = None) -> bytes:
@@ -31,7 +31,7 @@ def pack(folder: Path, without: Path | None = None) -> bytes:
 
     Args:
         folder: the folder.
-        without: what stays at home, wherever it is.
+        without: a folder to leave out, wherever it is.
 
     Raises:
         BadLuggage: if the folder has too much, a link leads out of it, or a file cannot be read.
@@ -70,7 +70,7 @@ def pack(folder: Path, without: Path | None = None) -> bytes:
 
 
 def _walk(folder: Path, without: Path | None) -> list[Path]:
-    """List what is below a folder, each folder before what is in it."""
+    """List the content of a folder recursively, each folder before its own content."""
     found: list[Path] = []
     for place, folders, files in os.walk(folder):
         here = Path(place)
@@ -87,7 +87,7 @@ def _stays_inside(link: Path, folder: Path) -> bool:
 
 
 def unpack(packed: bytes, place: Path) -> Path:
-    """Unpack an archive into a folder that several processes share, unless one of them has; return its own folder there.
+    """Unpack an archive into a folder that several processes share, unless one of them has; return the archive's folder there.
 
     Raises:
         BadLuggage: if it cannot be unpacked.
@@ -97,10 +97,10 @@ def unpack(packed: bytes, place: Path) -> Path:
         if not folder.is_dir():
             scratch = Path(tempfile.mkdtemp(dir=place))
             with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-                # Python 3.11.0 to 3.11.3 have no filters; who has sent this may start programs here anyway
+                # Python 3.11.0 to 3.11.3 have no filters; the sender may start programs here anyway
                 archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
                 archive.extractall(scratch)  # noqa: S202 filtered
-            scratch.chmod(0o755)  # whoever cannot enter `place` cannot come here
+            scratch.chmod(0o755)  # `place` keeps others out
             with suppress(OSError):  # another process was faster
                 scratch.rename(folder)
             shutil.rmtree(scratch, ignore_errors=True)

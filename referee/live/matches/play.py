@@ -1,4 +1,4 @@
-"""Play matches: fill the seats, drive the match, write the record, leave nothing behind."""
+"""Play matches: fill the seats, drive the match, write the record, and end all processes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from referee.sandbox.box import NO_PROGRAM, CannotIsolate, Sandbox
 from referee.sandbox.cgroup import Usage
 
 NETWORK_KEY = "network_ms"
-"""Under which key it is told what the way to a remote agent and back took, in milliseconds for each decision."""
+"""The telemetry key of the network time to a remote agent and back, in milliseconds per decision."""
 EXIT_SECONDS = 3.0
-"""How long an ended connection may wait for its process to end too, which tells a crash from a disconnect."""
+"""The time that an ended connection waits for the end of its process, which tells a crash from a disconnect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class House:
     """A seat for a house bot in this process."""
 
     bot: Callable[[Game, Setup, str, Seat], HouseBot]
-    """Makes the bot, as `HouseBot.__init__` says."""
+    """Makes the bot; it has the arguments of `HouseBot.__init__`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class Command:
     environment: Mapping[str, str]
     """Its environment variables; DOGANA_ADDRESS and DOGANA_TOKEN are added."""
     folder: Path | None = None
-    """Where it runs; None for the referee's own folder."""
+    """Its working folder; None for the referee's own."""
     join_seconds: float = 10.0
-    """How long it may take to join."""
+    """The time for it to join."""
     sandbox: Sandbox | None = None
-    """What confines it; None to let it run with the rights of this process."""
+    """Its sandbox; None to let it run with the rights of this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """A seat for an agent that dials in."""
+    """A seat for a remote agent."""
 
     join_seconds: float = 600.0
-    """How long it may take to join."""
+    """The time for it to join."""
 
 
 class InProcess(Connection, Protocol):
@@ -81,25 +81,25 @@ Player = House | Command | Remote | InProcess
 
 @dataclass(frozen=True, slots=True)
 class MatchReport:
-    """What came out of a match."""
+    """The result of a match, with its logs and measurements."""
 
     result: Result
     record_hash: str
     """The hash of the record's last line; empty without a record."""
     logs: Mapping[Seat, str]
-    """What started agents wrote; for their authors only."""
+    """The output of started agents; for their authors only."""
     usages: Mapping[Seat, Usage]
-    """What confined agents used."""
+    """The resources that confined agents used."""
     telemetry: Mapping[Seat, Mapping[str, Series]]
-    """What started agents said of their thinking, and what the way to others took, by key; for their authors only."""
+    """The telemetry of started agents, and the network time of remote ones, by key; for their authors only."""
 
 
 NOT_RUN = "exited with status 127"
-"""How a supervisor ends that cannot run the program of an agent; it has written why."""
+"""The end of a supervisor that cannot run the program of an agent; its output has the reason."""
 
 
 class StartFailed(DoganaError):
-    """Agents did not start or join; `faults` says why, by seat."""
+    """Agents did not start or join; `faults` has the reasons by seat."""
 
     def __init__(self, faults: Mapping[Seat, Fault]) -> None:
         super().__init__("; ".join(f"seat {seat}: {fault.detail}" for seat, fault in faults.items()))
@@ -116,9 +116,9 @@ class Table:
     """The sockets of started agents."""
     faults: dict[Seat, Fault] = field(default_factory=dict)
     last_words: dict[Seat, Fault] = field(default_factory=dict)
-    """Of the faults, those of agents that have told why they ended; what they wrote is not for records, which anybody may read."""
+    """The faults with reasons from agents' own output, which must not be in records, as anybody may read those."""
     starved: list[str] = field(default_factory=list)
-    """Of the faults, those of agents that others kept from starting, in words."""
+    """Descriptions of the faults of agents that other processes kept from starting."""
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
     def later(self, work: asyncio.Task[None]) -> None:
@@ -127,7 +127,7 @@ class Table:
         work.add_done_callback(self.tasks.discard)
 
     async def clear(self) -> None:
-        """End all processes and close their doors; nothing of them is left then."""
+        """End all processes, and close their doors."""
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*(process.stop() for process in self.processes.values()))
@@ -148,22 +148,22 @@ async def play_match(
     """Play one match to its end.
 
     Args:
-        plan: what is fixed.
-        players: who sits in each seat.
-        server: where remote agents join, and spectators watch.
+        plan: the plan of the match.
+        players: the player of each seat.
+        server: the server for remote agents and spectators.
         record: the file to write; it appears when the match is over.
-        position_file: where the position goes if a house bot fails; None for a new file in the temporary folder.
+        position_file: the file for the position if a house bot fails; None for a new file in the temporary folder.
         announce: called with the seat and its token when a remote agent can join.
-        all_must_start: whether an agent that does not start keeps the match from being played. Otherwise its seat
-            is out from the beginning.
-        starved_is_void: whether the match is void if an agent does not start because others use the processors.
+        all_must_start: True to refuse the match if an agent does not start. Otherwise its seat is out from the
+            beginning.
+        starved_is_void: True to void the match if an agent does not start because others use the processors.
 
     Returns:
-        The result and what belongs to it. No process of an agent is left.
+        The result, logs and measurements. All processes of agents have ended.
 
     Raises:
-        StartFailed: see `all_must_start`; nothing has been written then.
-        MatchVoid: if the referee failed, or see `starved_is_void`; nothing is left of the record.
+        StartFailed: see `all_must_start`; no file has been written then.
+        MatchVoid: if the referee failed, or see `starved_is_void`; there is no record then.
         OSError: if the record cannot be written.
     """
     chance = LiveChance(plan.seed)
@@ -209,7 +209,7 @@ async def play_match(
 
 
 def first_state(plan: MatchPlan, chance: LiveChance) -> State:
-    """Return where a match starts: the set-up of the rules, or the plan's position, which must have been checked."""
+    """Return the first state of a match: the set-up of the rules, or the plan's position, which must have been checked."""
     if plan.position is None:
         return plan.game.start(plan.setup, chance)
     return plan.game.read_state(plan.setup, Document(plan.position, "position"))
@@ -221,7 +221,7 @@ async def _fill_seats(
     server: RefereeServer | None,
     announce: Callable[[Seat, str], None],
 ) -> None:
-    """Start all agents at once and wait until each has joined or failed to."""
+    """Start all agents at once, and wait until each has joined or failed."""
     joining = []
     for seat, player in enumerate(players):
         if not isinstance(player, Command | Remote):
@@ -249,13 +249,13 @@ async def start_process(player: Command, socket: Path, token: str) -> AgentProce
     """Start the process of an agent, in a box or with our own rights.
 
     Args:
-        player: what is started.
-        socket: where it finds the referee; a box shows the socket under another name.
-        token: what it should join with.
+        player: the command.
+        socket: the referee's socket; in a box it has another name.
+        token: the agent's token for joining.
 
     Raises:
         CannotStart: if it cannot be started.
-        CannotIsolate: if its box cannot be prepared, which is not its fault.
+        CannotIsolate: if its box cannot be prepared; that is not the agent's fault.
     """
     if player.sandbox is not None:
         return await AgentProcess.start_in(player.sandbox.box(player.argv, player.folder or Path.cwd(), socket, token))
@@ -267,9 +267,9 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
     """Start an agent and wait until it has joined; if it does not, the table has its fault.
 
     Args:
-        table: takes the process, what leads to it, and the fault.
+        table: gets the process, its door, and the fault.
         place: its seat.
-        player: what is started.
+        player: the command.
 
     Raises:
         MatchVoid: if its box cannot be built.
@@ -293,7 +293,7 @@ async def start_agent(table: Table, place: AgentSeat, player: Command) -> None:
         if process.box is not None and not process.box.sandbox.limits.ponders:
             place.no_pondering = NoPondering(process.box)
         return
-    if ended.done():  # by itself, and at fault: it did not wait for what others kept from it
+    if ended.done():  # by itself, so it is at fault, and was not starved
         box = process.box
         its_own_fault = box is None or box.was_built() or bool(box.why_killed())
         await process.stop()
@@ -345,7 +345,7 @@ def watch_process(driver: Driver, table: Table, place: AgentSeat, process: Agent
     async def report_disconnect() -> None:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(process.ended(), EXIT_SECONDS)
-            return  # report_crash has the say
+            return  # report_crash handles it
         driver.fault(seat, Fault(Outcome.DISCONNECT, "closed its connection"))
 
     table.later(asyncio.create_task(report_crash()))

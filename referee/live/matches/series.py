@@ -1,4 +1,4 @@
-"""Plays a series of matches in several processes, and hands them out in their order."""
+"""Plays a series of matches in several processes, and yields them in order."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from referee.records.verify import verify
 from referee.registry import find
 
 _STOP_SECONDS = 5.0
-"""How long a worker that is told to stop may take to end its agents."""
+"""The time for a stopped worker to end its agents."""
 MAX_DEATHS = 3
-"""A match over which this many workers die is not tried again."""
+"""A match is given up after this number of its workers have died."""
 
 
 class SeriesError(DoganaError):
@@ -42,7 +42,7 @@ class SeriesError(DoganaError):
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Matches that differ only in their seeds and in who sits where; it can be sent to another process."""
+    """Matches that differ only in their seeds and in the order of seats; a series can be sent to another process."""
 
     game: str
     options: Mapping[str, Any]
@@ -50,26 +50,26 @@ class Series:
     position: Mapping[str, Any] | None
     """The position to start from; None for new matches."""
     bots: Sequence[str]
-    """What the players are called, by their place."""
+    """The names of the players, by their place."""
     players: Sequence[Player]
-    """By their place; in a rotation, seat s has the player of place s + turn."""
+    """The players by their place; in a rotation, seat s has the player of place s + turn."""
     control: TimeControl
     first_seed: int
     rotations: int
-    """How many matches have the same seed: 1, or the number of seats."""
+    """The number of matches with the same seed: 1, or the number of seats."""
     count: int
-    """How many matches there are."""
+    """The number of matches."""
     records: Path | None
     """The folder for records."""
     resumes: bool
-    """Whether matches whose records are there already are not played again."""
+    """True to skip matches that have a record already."""
 
     def turn(self, number: int) -> int:
-        """Return by how many places the seats of a match are rotated."""
+        """Return the number of places by which the seats of a match are rotated."""
         return number % self.rotations
 
     def plan(self, number: int) -> MatchPlan:
-        """Return the plan of a match, which has a number from 0."""
+        """Return the plan of a match; numbers begin at 0."""
         game = find(self.game)
         setup = game.setup(len(self.players), self.options, self.board)
         seed, turn = self.first_seed + number // self.rotations, self.turn(number)
@@ -84,57 +84,57 @@ class Series:
         )
 
     def seated(self, number: int) -> list[Player]:
-        """Return who sits in each seat of a match."""
+        """Return the player of each seat of a match."""
         turn = self.turn(number)
         return [*self.players[turn:], *self.players[:turn]]
 
     def name(self, number: int, plan: MatchPlan) -> str:
-        """Return what the files of a match are called; rotations differ in it."""
+        """Return the name of a match's files, different for each rotation."""
         turn = self.turn(number)
         return f"{self.game}-{plan.match_id}-rotation{turn}" if turn else f"{self.game}-{plan.match_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One match of a series that is over."""
+    """A finished match of a series."""
 
     number: int
     plan: MatchPlan
     name: str
-    """What its files are called."""
+    """The name of its files."""
     result: Result
     record: Path | None
     logs: Mapping[Seat, str]
-    """What started agents wrote; nothing if the match was played earlier."""
+    """The output of started agents; empty if an earlier command played the match."""
     is_earlier: bool = False
     """Whether the match was played by an earlier command."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesEnd:
-    """What a worker has to say of a match."""
+    """A worker's report of a match."""
 
     result: Result | None
     record: Path | None
     logs: Mapping[Seat, str]
     error: str
-    """Why there is no result."""
+    """The reason why there is no result."""
     is_earlier: bool = False
     """Whether the match was played by an earlier command."""
 
 
 def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
-    """Play a series; yield its matches in their order, each as soon as it and all before it are over.
+    """Play a series; yield its matches in order, each as soon as it and all matches before it are over.
 
-    The first match is over before others begin: if its bots do not start, nothing more is tried. A match whose worker dies
-    is played again. Closing the iterator ends all workers and their agents.
+    The others begin after the end of the first match: if its bots do not start, the series ends. A match whose worker dies is
+    played again. Closing the iterator ends all workers and their agents.
 
     Args:
-        series: what to play.
-        workers: in how many processes.
+        series: the series.
+        workers: the number of processes.
 
     Raises:
-        SeriesError: if a match cannot be played or written, or a record that is there already is not of this series.
+        SeriesError: if a match cannot be played or written, or an existing record is not of this series.
     """
     context = multiprocessing.get_context("spawn")
     busy: list[SeriesWorker] = []
@@ -184,12 +184,12 @@ def play_series(series: Series, workers: int) -> Generator[Played, None, None]:
 
 
 class SeriesWorker:
-    """One process, and the match that it plays.
+    """A worker process, and its match.
 
     Attributes:
         process: the process.
         pipe: our end of the pipe to it.
-        number: the match that it plays.
+        number: the number of its match.
     """
 
     def __init__(self, context: SpawnContext, series: Series) -> None:
@@ -201,13 +201,13 @@ class SeriesWorker:
         self.number = -1
 
     def give(self, number: int) -> None:
-        """Let it play a match. If it is dead already, `end` will tell."""
+        """Let it play a match. If it is dead already, `end` reports that."""
         self.number = number
         with contextlib.suppress(OSError):
             self.pipe.send(number)
 
     def end(self) -> SeriesEnd | str:
-        """Return the end of its match, or how it died before it had one."""
+        """Return its report of the match, or the cause of its death before that."""
         with contextlib.suppress(EOFError, OSError):
             if self.pipe.poll():
                 end: SeriesEnd = self.pipe.recv()
@@ -217,19 +217,19 @@ class SeriesWorker:
         return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
     def sweep(self, series: Series) -> None:
-        """Remove what a worker that has ended in the middle of a match, or before its record had its name, has left of it."""
+        """Remove the unfinished records of a worker that has ended before its record had its final name."""
         if series.records is not None:
             name = series.name(self.number, series.plan(self.number))
             for left in series.records.glob(f"{unkept(name, self.process.pid)}*"):
                 left.unlink(missing_ok=True)
 
     def stop(self) -> None:
-        """Wait for the end of a process that was told to end; kill it if it takes long."""
+        """Wait for the end of a stopped process; kill it if that takes too long."""
         self.process.join(_STOP_SECONDS)
         self.kill()
 
     def kill(self) -> None:
-        """Kill the process and everything below it."""
+        """Kill the process and all processes below it."""
         self.pipe.close()
         if self.process.is_alive() and self.process.pid is not None:
             kill_below(self.process.pid)
@@ -241,12 +241,12 @@ class SeriesWorker:
 
 def _work(pipe: Connection, series: Series) -> None:
     become_worker()
-    signal.signal(signal.SIGTERM, _end_quietly)  # at once, even in a house bot's thoughts
+    signal.signal(signal.SIGTERM, _end_quietly)  # at once, even while a house bot thinks
     asyncio.run(_play_matches(pipe, series))
 
 
 def _end_quietly(number: int, frame: FrameType | None) -> NoReturn:
-    """End the process; what asyncio has to say of a match that is cut off is news to nobody."""
+    """End the process, without asyncio's messages on the interrupted match."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.exit(1)
 
@@ -255,7 +255,7 @@ async def _play_matches(pipe: Connection, series: Series) -> None:
     try:
         async with RefereeServer() as server:
             await _play_on(server, pipe, series)
-    except DoganaError as error:  # there is no server, for one reason or another
+    except DoganaError as error:  # the server cannot start
         with contextlib.suppress(EOFError, OSError):
             pipe.recv()
             pipe.send(SeriesEnd(None, None, {}, str(error)))
@@ -273,7 +273,7 @@ async def _play_on(server: RefereeServer, pipe: Connection, series: Series) -> N
             end = SeriesEnd(None, None, {}, f"{error.filename}: {error.strerror}")
         except DoganaError as error:
             end = SeriesEnd(None, None, {}, str(error))
-        except Exception as error:  # whatever it is: somebody must hear of it
+        except Exception as error:  # whatever it is, it must be reported
             end = SeriesEnd(None, None, {}, f"{type(error).__name__}: {error}")
         pipe.send(end)
 
@@ -289,16 +289,16 @@ async def _play(series: Series, number: int, server: RefereeServer) -> SeriesEnd
         return SeriesEnd(recorded(path, plan), path, {}, "", is_earlier=True)
     written = series.records / unkept(name, os.getpid())
     report = await play_match(plan, series.seated(number), server=server, record=written, all_must_start=number == 0)
-    with undisturbed():  # one that is told to end now gives the record its name first, or leaves an empty one
+    with undisturbed():  # a worker that must end now names the record first, or leaves an empty one
         kept = written.replace(path) if series.resumes else keep(written, name)
     return SeriesEnd(report.result, kept, report.logs, "")
 
 
 def recorded(path: Path, plan: MatchPlan) -> Result:
-    """Return the result of a match that was played earlier.
+    """Return the result of an earlier match from its record.
 
     Raises:
-        SeriesError: if the record does not hold, or is of another match.
+        SeriesError: if the record is not valid, or is of another match.
     """
     try:
         found = verify(path, find)
@@ -315,12 +315,12 @@ def recorded(path: Path, plan: MatchPlan) -> Result:
 
 
 def unkept(name: str, pid: int | None) -> str:
-    """Return what a record in a folder is called while a process writes it."""
+    """Return the name of a record in a folder while a process writes it."""
     return f"{name}.{pid}"
 
 
 def keep(written: Path, name: str) -> Path:
-    """Give a record the first unused name that begins with `name` in its folder, whatever else writes there."""
+    """Give a record the first unused name in its folder that begins with `name`, safely beside other processes."""
     number = 1
     while True:
         path = written.with_name(f"{name}{'' if number == 1 else f'-{number}'}.jsonl")

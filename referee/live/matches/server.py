@@ -1,6 +1,6 @@
 """The gRPC side of the referee: the services Play and Watch, tokens, limits, health and reflection.
 
-Only translation happens here: bytes into calls of the match driver, and what the driver wants said into bytes.
+This module only translates: bytes into calls of the match driver, and the driver's messages into bytes.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from referee.sandbox.system import allow_files
 from referee.terminal import visible
 
 MAX_STREAMS_PER_CONNECTION = 256
-"""How many calls one connection may have open; more wait on the client's side. Not less than a peer may have in the lobby."""
+"""The maximum number of open calls per connection; more wait in the client. At least a peer's maximum in the lobby."""
 MAX_WATCHERS = 64
-"""How many spectators are served at a time, how many calls watch the health, and how many reflect."""
+"""The maximum number of spectators at a time, of calls that watch the health, and of calls for reflection."""
 
 LAST_SECONDS = 3.0
-"""How long the server waits, when it is to stop, for spectators who have not read the end of their match."""
+"""The time that a stopping server waits for spectators to read the end of their match."""
 
 
 class PortInUse(DoganaError):
-    """The referee cannot listen where it was told to; the text says where and why."""
+    """The referee cannot listen on an address; the text names it and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Where remote agents and spectators can reach the referee."""
+    """The address of the referee for remote agents and spectators."""
 
     address: str
     """`host:port`."""
@@ -65,7 +65,7 @@ class Listen:
             raise PortInUse(f"cannot listen on {self.address}: an address is host:port, with a port from 0 to 65535")
 
     def add_to(self, server: grpc.aio.Server) -> int:
-        """Let a server listen there; return the TCP port.
+        """Let a server listen on the address; return the TCP port.
 
         Raises:
             PortInUse: if that is not possible.
@@ -120,7 +120,7 @@ class RefereeServer:
                 ("grpc.keepalive_timeout_ms", 10_000),
             ],
         )
-        # Bytes go in and out, so that what a client sends is judged here and not inside gRPC.
+        # The handlers take and return bytes, so that this module checks messages of clients, and not gRPC.
         play: grpc.RpcMethodHandler[bytes, bytes] = grpc.stream_stream_rpc_method_handler(self._play)
         watch: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_stream_rpc_method_handler(self._watch)
         handlers = grpc.method_handlers_generic_handler(SERVICE, {"Play": play, "Watch": watch})
@@ -143,7 +143,7 @@ class RefereeServer:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """End every stream and stop listening; spectators may read the end of their match before."""
+        """Let spectators read the end of their match, then end every stream and stop listening."""
         try:
             if self._watching:
                 await asyncio.wait(self._watching, timeout=LAST_SECONDS)
@@ -157,7 +157,7 @@ class RefereeServer:
                 self._folder = None
 
     def add_seat(self, seat: AgentSeat) -> None:
-        """Let an agent join with the seat's token."""
+        """Accept the seat's token from now on."""
         self._doorkeeper.add(seat)
 
     def remove_seat(self, seat: AgentSeat) -> None:
@@ -165,7 +165,7 @@ class RefereeServer:
         self._doorkeeper.remove(seat)
 
     def showing(self, plan: MatchPlan) -> Showing:
-        """Offer a match to spectators, before it begins; return how it is shown to them."""
+        """Offer a match to spectators, before it begins; return the object that shows it."""
         return self._showings.setdefault(plan.match_id, Showing())
 
     def remove_match(self, plan: MatchPlan) -> None:
@@ -202,7 +202,7 @@ class RefereeServer:
                 self._watching.discard(task)
 
 
-# --- what gRPC programs expect of every server --------------------------------------------------------
+# --- services that gRPC programs expect of every server --------------------------------------------------------
 
 
 class Health(health.aio.HealthServicer):  # type: ignore[misc]  # the package has no types

@@ -1,4 +1,4 @@
-"""Shows a match to spectators: strangers, who may come before it begins and may read as slowly as they like."""
+"""Shows a match to spectators. They are strangers, may come before the match begins, and may read slowly."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from referee.live.messages import wire
 from referee.match.effects import Happened
 
 SLOW_SECONDS = 10.0
-"""A spectator that leaves a message unread for longer is dropped."""
+"""The time for a spectator to read a message; slower ones are dropped."""
 
 
 class Showing:
-    """One match as it is shown, from before its agents have joined until it is over.
+    """The display of one match, from before its agents have joined until it is over.
 
-    What happens is turned into bytes once for all spectators, and sent to each in its own time: a slow one costs the match
-    no more than a place in a queue, and all of them together no more memory than the match has messages.
+    Each event is serialised once for all spectators, and sent to each at its own speed. A slow spectator costs the match
+    no more than a queue, and the queues of all share the bytes of the messages.
 
     Attributes:
-        watched: set when a spectator has come.
+        watched: set when there is a spectator.
     """
 
     def __init__(self) -> None:
@@ -36,14 +36,14 @@ class Showing:
         self.watched = asyncio.Event()
 
     def begin(self, driver: MatchDriver) -> None:
-        """Show the match to everybody who has waited for it; call this before `driver.start`."""
+        """Show the match to all waiting spectators; call this before `driver.start`."""
         self._driver = driver
         driver.done.add_done_callback(lambda _: self.end())
         for spectator in self._spectators:
             self._open(spectator, driver)
 
     def end(self) -> None:
-        """Let spectators read the rest, and go."""
+        """Let spectators read the rest, and end their streams."""
         self._ended = True
         for spectator in self._spectators:
             spectator.news.set()
@@ -56,7 +56,7 @@ class Showing:
         try:
             if self._driver is not None:
                 self._open(spectator, self._driver)
-            await context.send_initial_metadata(())  # the match is here, even if nothing of it can be shown yet
+            await context.send_initial_metadata(())  # the match exists, even if there is nothing to show yet
             await self._serve(spectator, context)
         finally:
             self._spectators.remove(spectator)
@@ -98,7 +98,7 @@ class Showing:
             await context.abort(grpc.StatusCode.ABORTED, failure)
 
     def _failure(self) -> str:
-        """Say why a match that is not shown any more has no result; empty if it has one."""
+        """Return the reason why the match has no result after the display has ended; empty if it has one."""
         if self._driver is None:
             return "the match did not begin"
         done = self._driver.done
@@ -108,13 +108,13 @@ class Showing:
 
 
 class _Spectator:
-    """Somebody who watches.
+    """A spectator.
 
     Attributes:
-        labels: whether actions come with a text.
-        is_shown: whether the first message, which says how the match stands, is among those that wait.
-        waiting: messages that are still to be sent.
-        news: set when there is something to do.
+        labels: True to send actions with a text.
+        is_shown: True when the first message, with the state of the match, has been queued.
+        waiting: the queue of messages.
+        news: set when there are messages, or the match is over.
         leave: ends the watching.
     """
 

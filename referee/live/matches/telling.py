@@ -1,4 +1,4 @@
-"""What spectators of a running match are told, in the words that the page of a match has."""
+"""Events of a running match in words, for spectators; a match's page uses the same words."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ class Told(NamedTuple):
     """An action in words."""
 
     number: int
-    """Its place among all actions that spectators are told of, from 1."""
+    """Its number among all actions that spectators learn of, from 1."""
     seat: Seat
     sentences: list[str]
-    """What it was, in words that go on from a name; then who has scored by it."""
+    """The action, in words that continue from a name; then the scores for it."""
 
 
 def told(game: Game, setup: Setup, bots: Sequence[str], before: Observation | None, now: Happened) -> list[Told]:
-    """Return what has been played since spectators last heard of the match.
+    """Return the actions since the spectators' last message.
 
-    A referee shows one action at a time. Of several at once nobody knows what came of those before the last one.
+    A referee shows one action at a time. Of several in one message, only the consequences of the last one are known.
 
     Args:
         game: the game.
-        setup: what was agreed before the match.
-        bots: who sits in each seat.
-        before: what spectators saw when they last heard of it; None at the beginning.
-        now: what they hear.
+        setup: the setup of the match.
+        bots: the name of the bot in each seat.
+        before: the spectators' observation after the last message; None at the beginning.
+        now: the new message.
     """
     found = []
     for number, (seat, action) in enumerate(now.played, now.told - len(now.played) + 1):
@@ -43,5 +43,5 @@ def told(game: Game, setup: Setup, bots: Sequence[str], before: Observation | No
 
 
 def plain(code: str) -> str:
-    """Return the code of an action as words."""
+    """Return the label of an action as words."""
     return re.sub(r"[_(),]+", " ", code).strip()

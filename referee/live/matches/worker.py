@@ -1,4 +1,4 @@
-"""What every process that plays matches for another one does first."""
+"""The first steps of every process that plays matches for another one."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from referee.sandbox.system import IS_LINUX, end_with_parent
 from referee.terminal import Remarks
 
 STOPPING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-"""The signals by which people and systems stop a process."""
+"""The signals with which people and systems stop a process."""
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let the main thread finish what must not be left half done; a signal that comes meanwhile is heeded afterwards.
+    """Delay signals to the main thread until the end of the context, for work that must not be left half done.
 
-    A process that was half started says so in a traceback. One that is started here has these signals blocked until
+    A half-started process would print a traceback. A process that starts in this context has these signals blocked until
     `become_worker`.
     """
     came: list[tuple[int, FrameType | None]] = []
@@ -45,24 +45,24 @@ def undisturbed() -> Iterator[None]:
 
 
 def become_worker() -> None:
-    """Make this process one that ends with its parent, takes its agents with it, and leaves Ctrl-C to its parent.
+    """Make this process end with its parent, end its agents with itself, and leave Ctrl-C to its parent.
 
-    It ignores SIGINT from then on, so that others can see that it has become one.
+    It ignores SIGINT from then on, which shows others that it is a worker.
     """
     end_with_parent()
     parent = parent_process()
-    if parent is not None and not parent.is_alive():  # it has died before it could be asked to take this one along
+    if parent is not None and not parent.is_alive():  # it had died before `end_with_parent`
         os._exit(1)
     if parent is not None and not IS_LINUX:
         threading.Thread(target=_end_after, args=(parent,), name="parent", daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)  # blocked while it was started
-    sys.stderr = Remarks()  # a worker must not wait for somebody to read what it says
-    gc.freeze()  # what is loaded by now stays; a collection that looked at it took 20 ms, in which no answer was read
+    sys.stderr = Remarks()  # a worker must not wait for a reader of its remarks
+    gc.freeze()  # loaded modules stay; collecting them took 20 ms, in which no answer was read
     adopt_orphans()
 
 
 def _end_after(parent: BaseProcess) -> None:
-    """Wait for the end of the parent, and end this process; its agents notice as they would if it was killed."""
+    """Wait for the end of the parent, and end this process; for its agents, this is like a kill."""
     parent.join()
     os._exit(1)

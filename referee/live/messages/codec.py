@@ -23,11 +23,11 @@ from google.protobuf.message_factory import GetMessageClass
 from referee.game import Action, Game, Observation, kind
 
 _ANY_PREFIX = "type.googleapis.com/"
-_MAX_KEPT = 20_000  # serialised actions kept for reuse
+_MAX_KEPT = 20_000  # serialised actions in the cache
 
 
 class CodecError(ValueError):
-    """Bytes that are no actions or observation of the game; the text says why."""
+    """Bytes that are not an action list or observation of the game; the text says why."""
 
 
 class Codec:
@@ -39,7 +39,7 @@ class Codec:
     """
 
     def __init__(self, game: Game) -> None:
-        """Find the messages.
+        """Find the messages of a game.
 
         Raises:
             CodecError: if the game has none, or they do not mirror its dataclasses.
@@ -79,8 +79,8 @@ class Codec:
     def observation_bytes(self, observation: Observation) -> bytes:
         """Serialise an observation.
 
-        Messages in a row are one message (that is how protobuf merges), so the entries of repeated messages, of which few change
-        from one observation to the next, are serialised once and kept.
+        In protobuf, concatenated messages are one message. So the entries of repeated messages, of which few change from one
+        observation to the next, are serialised once and cached.
         """
         parts = [self._write_observation(observation).SerializeToString()]
         for name in self._repeated:
@@ -108,7 +108,7 @@ class Codec:
         return observation
 
     def actions_bytes(self, actions: Sequence[Action]) -> bytes:
-        """Serialise an action list: the entries' bytes in a row, each made once and kept."""
+        """Serialise an action list: the concatenated bytes of its entries, each from a cache."""
         entries = self._entries
         try:
             return b"".join([entries[action] for action in actions])
@@ -124,10 +124,10 @@ class Codec:
         return entry
 
     def read_actions(self, data: bytes) -> list[Action]:
-        """Read a serialised action list; whether its actions are legal is for the rules to say.
+        """Read a serialised action list; the rules check later that its actions are legal.
 
         Raises:
-            CodecError: if the bytes are not an action list, or it has an action that the game has not.
+            CodecError: if the bytes are not an action list of the game.
         """
         actions = []
         for message in _parsed(self._action_list, data).actions:  # type: ignore[attr-defined]
@@ -140,7 +140,7 @@ class Codec:
         return actions
 
     def _mismatches(self) -> list[str]:
-        """Say where the messages do not mirror the dataclasses."""
+        """Describe the differences between the messages and the dataclasses."""
         oneofs = self._action.DESCRIPTOR.oneofs_by_name
         in_messages = [field.name for field in oneofs["kind"].fields] if "kind" in oneofs else []
         if in_messages != list(self._types):
@@ -160,12 +160,12 @@ def _hints(cls: type) -> dict[str, Any]:
 
 
 def _is_message(hint: Any) -> bool:
-    """Tell whether a type stands for a message inside: a named tuple."""
+    """Return True for a type that maps to a nested message: a named tuple."""
     return isinstance(hint, type) and hasattr(hint, "_fields")
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
-    """Return a type without `| None`, and whether it had it."""
+    """Return a type without `| None`, and True if it had it."""
     if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union:
         inner = [part for part in typing.get_args(hint) if part is not types.NoneType]
         return inner[0], True
@@ -173,13 +173,13 @@ def _without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def _entry_type(cls: type, name: str) -> type:
-    """Return the named tuple of the entries of a tuple."""
+    """Return the type of the entries of a tuple: a named tuple."""
     entry: type = typing.get_args(_hints(cls)[name])[0]
     return entry
 
 
 def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[Any], Message]:
-    """Return a function that makes messages from a dataclass or a named tuple, without some of its fields."""
+    """Return a function that converts a dataclass or a named tuple to a message, without some of its fields."""
     hints = {name: hint for name, hint in _hints(cls).items() if name not in without}
     names = tuple(hints)
     if not names:
@@ -196,7 +196,7 @@ def _writer(cls: type, message: Any, without: Sequence[str] = ()) -> Callable[[A
         arguments = dict(zip(names, get(value), strict=True))
         for name, convert in converters:
             part = arguments[name]
-            if part is not None:  # a field that is given as None is left out
+            if part is not None:  # None stands for an absent field
                 arguments[name] = convert(part)
         result: Message = message(**arguments)
         return result
@@ -217,7 +217,7 @@ def _value_writer(hint: Any, field: Any) -> Callable[[Any], Any] | None:
 
 
 def _reader(cls: type) -> Callable[[Any], object]:
-    """Return a function that makes dataclasses or named tuples from a message."""
+    """Return a function that converts a message to a dataclass or a named tuple."""
     plan = [(name, *_without_none(hint)) for name, hint in _hints(cls).items()]
     readers = [(name, _value_reader(hint), optional) for name, hint, optional in plan]
 
@@ -310,5 +310,5 @@ def _enum_differences(hint: enum.EnumMeta, described: Any, place: str) -> list[s
 
 @cache
 def codec(game: Game) -> Codec:
-    """Return the codec of a game, which is made once."""
+    """Return the codec of a game, from a cache."""
     return Codec(game)

@@ -27,10 +27,10 @@ class MalformedMessage(ValueError):
 
 
 def read_agent_message(data: bytes) -> pb.AgentMessage:
-    """Parse what an agent sent.
+    """Parse a message of an agent.
 
     Raises:
-        MalformedMessage: if the bytes are not an `AgentMessage`, too many, or neither Join nor Choose.
+        MalformedMessage: if the bytes are not an `AgentMessage`, are too long, or are neither Join nor Choose.
     """
     if len(data) > MAX_MESSAGE_BYTES:
         raise MalformedMessage(f"a message of {len(data)} bytes; at most {MAX_MESSAGE_BYTES} are accepted")
@@ -44,7 +44,7 @@ def read_agent_message(data: bytes) -> pb.AgentMessage:
 
 
 def read_choice(codec: Codec, choose: pb.Choose) -> int | list[Action] | str:
-    """Return the index or the actions of an answer, or a text that says why it has neither."""
+    """Return the index or the actions of an answer, or the reason why it has neither."""
     which = choose.WhichOneof("choice")
     if which == "index":
         return choose.index
@@ -59,12 +59,12 @@ def read_choice(codec: Codec, choose: pb.Choose) -> int | list[Action] | str:
 
 
 def options_text(plan: MatchPlan) -> dict[str, str]:
-    """Return all options of a match as they would be written on the command line."""
+    """Return all options of a match as on the command line."""
     return {name: str(value).lower() for name, value in plan.setup.options.items()}
 
 
 def board_struct(plan: MatchPlan) -> Struct:
-    """Return the printed numbers of a match."""
+    """Return the board of a match: its printed numbers."""
     board = Struct()
     board.update(dict(plan.setup.board_data))
     return board
@@ -77,7 +77,7 @@ def time_control(plan: MatchPlan) -> pb.TimeControl:
 
 
 def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
-    """Answer a Join."""
+    """Return the answer to a Join."""
     return pb.RefereeMessage(
         welcome=pb.Welcome(
             protocol=PROTOCOL,
@@ -97,7 +97,7 @@ def welcome(plan: MatchPlan, seat: Seat, *, no_pondering: bool) -> bytes:
 
 
 def clock(decision: Decision, now: float) -> pb.Clock:
-    """Tell a seat its clock at the time `now`, which is later than the question for a seat that has come back."""
+    """Return a seat's clock at the time `now`; for a seat that has reconnected, that is later than the question."""
     window = None if decision.window is None else max(0.0, decision.window_deadline - now)
     previous = decision.previous or Timing(0.0, 0.0, 0.0)
     return pb.Clock(
@@ -111,7 +111,7 @@ def clock(decision: Decision, now: float) -> pb.Clock:
 
 
 def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
-    """Put a question at the time `now`, which is later than `decision.asked_at` for a seat that has come back."""
+    """Return a question at the time `now`; for a seat that has reconnected, that is later than `decision.asked_at`."""
     return pb.RefereeMessage(
         decide=pb.Decide(
             decision=decision.number,
@@ -127,7 +127,7 @@ def decide(codec: Codec, decision: Decision, labels: bool, now: float) -> bytes:
 
 
 def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
-    """Tell what was played."""
+    """Return a list of actions with their seats."""
     return pb.Played(
         seats=[entry.seat for entry in actions],
         actions=Any(type_url=codec.actions_url, value=codec.actions_bytes([entry.action for entry in actions])),
@@ -136,7 +136,7 @@ def played(codec: Codec, actions: Sequence[Played], labels: bool) -> pb.Played:
 
 
 def rejected(reject: Reject) -> bytes:
-    """Refuse an answer."""
+    """Return the refusal of an answer."""
     return pb.RefereeMessage(
         rejected=pb.Rejected(
             decision=reject.number,
@@ -150,19 +150,19 @@ def rejected(reject: Reject) -> bytes:
 
 
 def withdrawn(withdraw: Withdraw) -> bytes:
-    """Withdraw a decision."""
+    """Return the withdrawal of a decision."""
     message = pb.Withdrawn(decision=withdraw.number, reason=f"REASON_{withdraw.reason.name}")
     return pb.RefereeMessage(withdrawn=message).SerializeToString()
 
 
 def new_deadline(decision: Decision, now: float) -> bytes:
-    """Tell the deadline that an open decision has from now on."""
+    """Return the new deadline of an open decision."""
     message = pb.NewDeadline(decision=decision.number, clock=clock(decision, now))
     return pb.RefereeMessage(new_deadline=message).SerializeToString()
 
 
 def game_over(result: Result) -> pb.GameOver:
-    """Tell how a match ended."""
+    """Return the result of a match."""
     return pb.GameOver(
         seats=[
             pb.SeatResult(
@@ -179,7 +179,7 @@ def game_over(result: Result) -> pb.GameOver:
 
 
 def happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.Happened:
-    """Tell spectators what happened."""
+    """Return the latest events, for spectators."""
     return pb.Happened(
         match_id=plan.match_id,
         game=plan.game.name,
@@ -202,7 +202,7 @@ def happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.H
 
 
 def first_happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -> pb.Happened:
-    """Tell a new spectator how the match stands, and what stays the same."""
+    """Return the first message for a new spectator: the state of the match, with its options, board and clock."""
     message = happened(plan, codec, now, labels)
     message.options.update(options_text(plan))
     message.board.CopyFrom(board_struct(plan))
@@ -211,10 +211,10 @@ def first_happened(plan: MatchPlan, codec: Codec, now: Happened, labels: bool) -
 
 
 def read_happened(codec: Codec, message: pb.Happened) -> Happened:
-    """Read what a referee tells spectators, without the result.
+    """Read a referee's message to spectators, without the result.
 
     Raises:
-        CodecError: if it is not of this game.
+        CodecError: if the message is not of this game.
     """
     actions = codec.read_actions(message.played.actions.value)
     seats = message.played.seats

@@ -1,1 +1,1 @@
-"""Who sits there: agents with their processes, output, time and resources."""
+"""The seats of agents: their processes, output, time and resources."""

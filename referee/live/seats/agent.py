@@ -1,4 +1,4 @@
-"""The seat of an agent outside of the referee's process, and the stream that the agent plays it through."""
+"""The seat of an agent outside of the referee's process, and the agent's stream."""
 
 from __future__ import annotations
 
@@ -26,39 +26,39 @@ _log = logging.getLogger(__name__)
 
 MESSAGES_AT_FIRST = 64
 MESSAGES_PER_DECISION = 16
-"""An agent may send `MESSAGES_AT_FIRST` messages, and `MESSAGES_PER_DECISION` more for each decision it is asked."""
+"""An agent may send `MESSAGES_AT_FIRST` messages, and `MESSAGES_PER_DECISION` more for each decision that it gets."""
 MAX_UNREAD_MESSAGES = 256
-"""An agent that leaves this many messages unread is cut off."""
+"""The referee ends the stream of an agent that leaves this many messages unread."""
 MAX_STATUS_CHARACTERS = 1000
-"""How much is said at the end of a stream; HTTP/2 takes 8 kB."""
+"""The maximum length of the text at the end of a stream; HTTP/2 allows 8 kB."""
 
 
 class Call(Protocol):
-    """A call of Play while it is served: at a door (`referee.live.doors.call`), or by gRPC's library (`referee.live.doors.grpc_call`).
+    """An open call of Play: at a door (`referee.live.doors.call`), or in gRPC's library (`referee.live.doors.grpc_call`).
 
     Attributes:
         when_free: called when `is_free` has become True.
-        is_over: whether nothing can be sent any more.
+        is_over: True when nothing more can be sent.
     """
 
     when_free: Callable[[], None]
     is_over: bool
 
     def peer(self) -> str:
-        """Return who calls, as gRPC says it."""
+        """Return the caller's address in gRPC's form."""
         ...
 
     async def read(self) -> bytes | None:
-        """Return the next message, None if there are no more."""
+        """Return the next message, or None after the last."""
         ...
 
     def listen(self, receive: Callable[[bytes | None], object]) -> Callable[[], object]:
-        """Give away each message as soon as it is there, and None after the last; return how to stop."""
+        """Pass each message to `receive` as it arrives, and None after the last; return a function that stops this."""
         ...
 
     @property
     def is_free(self) -> bool:
-        """Whether all that was sent is on its way."""
+        """True if the transport has taken all messages."""
         ...
 
     def send(self, message: bytes) -> None:
@@ -70,17 +70,17 @@ class Call(Protocol):
         ...
 
     async def abort(self, code: grpc.StatusCode, text: str) -> NoReturn:
-        """End the call with an error; raises what ends who serves it."""
+        """End the call with an error; raises an exception that ends its handler."""
         ...
 
 
 class Driver(Protocol):
-    """Who puts questions to a seat and hears its answers: the driver of a match, or of questions that are put again.
+    """The source of a seat's questions and the judge of its answers: the driver of a match, or of a replay for a bot.
 
     Attributes:
-        plan: what is fixed.
+        plan: the plan of the match.
         codec: the messages of the game.
-        done: done when nothing more is asked.
+        done: done after the last question.
     """
 
     plan: MatchPlan
@@ -88,15 +88,15 @@ class Driver(Protocol):
     done: asyncio.Future[Result]
 
     def sent(self, seat: Seat, number: int) -> None:
-        """Start the time of a seat: its question is handed to the transport now."""
+        """Start the time of a seat: the transport gets its question now."""
         ...
 
     def answer(self, seat: Seat, number: int, choice: int | Sequence[Action] | str) -> None:
-        """Judge an answer that was read just now."""
+        """Judge an answer that has just been read."""
         ...
 
     def fault(self, seat: Seat, fault: Fault) -> None:
-        """Put a seat out that cannot go on."""
+        """Put a seat out because of a fault."""
         ...
 
     def lost(self, seat: Seat) -> None:
@@ -104,23 +104,23 @@ class Driver(Protocol):
         ...
 
     def back(self, seat: Seat) -> None:
-        """Ask a remote seat again that has come back."""
+        """Ask a remote seat again after it has reconnected."""
         ...
 
     def is_asked(self, seat: Seat) -> bool:
-        """Tell whether a seat has an open decision."""
+        """Return True if a seat has an open decision."""
         ...
 
     def is_open(self, seat: Seat, number: int) -> bool:
-        """Tell whether a seat is asked the decision of this number: answers to others are not even read."""
+        """Return True if the seat's open decision has this number; answers to others are not even parsed."""
         ...
 
     def is_out(self, seat: Seat) -> bool:
-        """Tell whether a seat is out."""
+        """Return True if a seat is out."""
         ...
 
     def void(self, reason: str) -> None:
-        """End everything: the referee has failed."""
+        """End the match without a result: the referee has failed."""
         ...
 
 
@@ -128,14 +128,14 @@ class AgentSeat:
     """The seat of an agent outside of the referee's process: its token, and its stream while it has one.
 
     Attributes:
-        token: what the agent must show.
+        token: the agent's secret for joining.
         joined: done when the agent has joined for the first time.
-        may_come_back: whether the token can be used again, by a remote agent that has lost its connection.
+        may_come_back: True for a remote agent, which can use the token again after it has lost its connection.
         when_lost: called when the stream of an agent that may not come back has ended before the match.
         when_out: called when the seat is out.
-        no_pondering: what stops the agent while it is not asked; None if it may think then.
-        network: what its answers took besides the time that it says it has thought, in milliseconds; None if it does not say so.
-        early_fault: how it has broken the protocol before its match began.
+        no_pondering: stops the agent between its decisions; None if it may think then.
+        network: the milliseconds of its answers besides the thinking time that it reports; None if it reports none.
+        early_fault: its breach of the protocol before its match began, if any.
     """
 
     def __init__(self, seat: Seat, *, may_come_back: bool) -> None:
@@ -154,7 +154,7 @@ class AgentSeat:
         self._allowance = MESSAGES_AT_FIRST
 
     def begin(self, driver: Driver) -> None:
-        """Give the seat its match."""
+        """Begin the match of the seat."""
         self._driver = driver
         if self._stream is None:
             driver.lost(self.seat)  # it has joined, and left before the others were there
@@ -163,14 +163,14 @@ class AgentSeat:
             self._stream.flush()
         self._rest_unless_asked()
 
-    # what the driver says (`referee.live.matches.driver.Connection`)
+    # calls of the driver (`referee.live.matches.driver.Connection`)
 
     def ask(self, decision: Decision) -> None:
         """Send a decision."""
         driver = self._driver
         self._allowance += MESSAGES_PER_DECISION
         if self._stream is None or driver is None:
-            return  # it is asked again when it comes back
+            return  # it gets the decision when it comes back
         if self.no_pondering is not None:
             self.no_pondering.asked()
         now = asyncio.get_running_loop().time() if decision.is_sent else decision.asked_at
@@ -189,7 +189,7 @@ class AgentSeat:
         """Send a withdrawal."""
         self._say(wire.withdrawn(withdraw))
         if self.no_pondering is not None:
-            self.no_pondering.idle()  # or it is asked anew at once
+            self.no_pondering.idle()  # unless the next decision follows at once
 
     def new_deadline(self, decision: Decision) -> None:
         """Send the new deadline of an open decision."""
@@ -210,7 +210,7 @@ class AgentSeat:
         self._end(grpc.StatusCode.ABORTED, f"the match was voided: {reason}")
 
     def flush(self) -> None:
-        """Let what was said go out."""
+        """Send the messages in the outbox."""
         if self._stream is not None:
             self._stream.flush()
 
@@ -231,10 +231,10 @@ class AgentSeat:
         if self._stream is not None:
             self._stream.end(code, text)
 
-    # what the agent says
+    # messages of the agent
 
     async def serve(self, call: Call, join: pb.Join) -> None:
-        """Serve the stream of an agent that has shown the token, to its end."""
+        """Serve the stream of an agent with the right token, to its end."""
         self._end(grpc.StatusCode.ABORTED, "replaced by a newer stream with the same token")
         stream = self._stream = _Stream(call, self._receive, labels=join.labels)
         driver = self._driver
@@ -292,12 +292,12 @@ class AgentSeat:
 
     def _note_network(self, thought_ms: float) -> None:
         took_ms = (asyncio.get_running_loop().time() - self._asked_at) * 1000
-        if 0 <= thought_ms <= took_ms:  # anything can be said
+        if 0 <= thought_ms <= took_ms:  # an agent may report anything
             known = self.network or Series(0, 0.0)
             self.network = Series(known.count + 1, known.total + took_ms - thought_ms)
 
     def break_off(self, detail: str) -> None:
-        """End a connection that does not keep to the protocol."""
+        """End a connection that breaks the protocol."""
         fault = Fault(Outcome.PROTOCOL, detail)
         if self._driver is not None:
             self._driver.fault(self.seat, fault)
@@ -307,7 +307,7 @@ class AgentSeat:
 
 
 class _Stream:
-    """One stream of an agent: its outbox, and how it ends. A question goes out at once, not by a task."""
+    """One stream of an agent, with its outbox and its final status. Questions are sent at once, not by a task."""
 
     def __init__(self, call: Call, receive: Callable[[bytes], None], *, labels: bool) -> None:
         self.labels = labels
@@ -318,7 +318,7 @@ class _Stream:
         self._ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def send(self, data: bytes, at_handover: Callable[[], None] | None = None) -> None:
-        """Put a message into the outbox; call `at_handover` when it is handed to the transport, after `flush`."""
+        """Put a message into the outbox; `flush` calls `at_handover` when the transport gets it."""
         if self._ended.done():
             return
         if len(self._outbox) >= MAX_UNREAD_MESSAGES:
@@ -327,9 +327,9 @@ class _Stream:
         self._outbox.append((data, at_handover))
 
     def flush(self) -> None:
-        """Send what is in the outbox, in the background."""
+        """Pass the messages in the outbox to the transport, as far as it is free."""
         if self._call.is_over:
-            self._outbox.clear()  # the agent is gone; who listens finds out
+            self._outbox.clear()  # the agent is gone; the listener finds out
         while self._outbox and self._call.is_free:
             data, at_handover = self._outbox.popleft()
             if at_handover is not None:
@@ -337,7 +337,7 @@ class _Stream:
             self._call.send(data)
 
     def end(self, code: grpc.StatusCode, text: str) -> None:
-        """End the stream once every message that was sent has gone out."""
+        """End the stream after all messages in the outbox."""
         if not self._ended.done():
             self._status = (code, visible(text, MAX_STATUS_CHARACTERS))
             self._ended.set_result(None)
@@ -351,7 +351,7 @@ class _Stream:
         finally:
             stop_listening()
         self.flush()
-        await self._call.drained()  # if ever: what an agent that does not read sends meanwhile is of no use
+        await self._call.drained()  # perhaps never, if the agent does not read; its own messages are then of no use
         code, text = self._status
         if code is not grpc.StatusCode.OK:
             await self._call.abort(code, text)

@@ -1,4 +1,4 @@
-"""Agents that the referee starts: a process under a supervisor, its output drained and capped."""
+"""Agents that the referee starts: each is a process under a supervisor, with limited output."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from referee.sandbox.box import SUPERVISOR, Box
 from referee.sandbox.system import descendants
 
 LOG_HEAD_BYTES = 64 * 1024
-"""How much of an agent's output is kept from its beginning."""
+"""The size of the beginning of an agent's output that is kept."""
 LOG_TAIL_BYTES = 64 * 1024
-"""How much of it is kept up to its end; what lies between is dropped."""
+"""The size of its end that is kept; the middle is dropped."""
 GRACE_SECONDS = 2.0
-"""How long an agent may take to end by itself after the match."""
+"""The time for an agent to end by itself after the match."""
 _SUPERVISOR_SECONDS = 2.0
-"""How long a supervisor may take to end what is below it; it takes longer only if an agent has stopped it."""
+"""The time for a supervisor to end the processes below it; it takes longer only if an agent has stopped it."""
 _KILLED = 128
-"""What bubblewrap, like a shell, adds to the number of a signal."""
+"""The exit status of bubblewrap, as of a shell, after a signal is this plus the signal's number."""
 
 
 class CannotStart(DoganaError):
@@ -35,11 +35,11 @@ class CannotStart(DoganaError):
 
 
 class AgentLog:
-    """What an agent wrote to its standard output and standard error, capped.
+    """An agent's standard output and standard error, up to a limit.
 
     Attributes:
-        written: how many bytes it wrote in all.
-        telemetry: what it said of its thinking, wherever in its output.
+        written: the number of bytes that it wrote in all.
+        telemetry: its reports on its thinking, from the whole output.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class AgentLog:
         self._dropped = 0
 
     def add(self, data: bytes) -> int:
-        """Add output; what is over the caps is counted and dropped. Return in how many bytes telemetry was looked for."""
+        """Add output, and drop and count the middle beyond the limits. Return the number of bytes parsed as telemetry."""
         self.written += len(data)
         looked_at = self.telemetry.add(data)
         room = LOG_HEAD_BYTES - len(self._head)
@@ -70,12 +70,12 @@ class AgentLog:
         return looked_at
 
     def text(self) -> str:
-        """Return everything that was kept."""
+        """Return the kept output, with a note of the dropped bytes."""
         gap = f"\n... {self._dropped} bytes dropped ...\n".encode() if self._dropped else b""
         return (bytes(self._head) + gap + b"".join(self._tail)).decode(errors="replace")
 
     def last_line(self) -> str:
-        """Return the last line that is not empty, shortened; for one-line messages."""
+        """Return the last line that is not empty, shortened for messages."""
         lines = [line.strip() for line in self.text().splitlines() if line.strip()]
         return lines[-1][-300:] if lines else ""
 
@@ -84,8 +84,8 @@ class AgentProcess:
     """A started agent.
 
     Attributes:
-        log: what it has written so far.
-        box: the box in which it runs; None if it is not confined.
+        log: its output so far.
+        box: its box; None if it is not confined.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class AgentProcess:
 
     @property
     def agent(self) -> int | None:
-        """The id that the agent's own process has on this machine, whatever it is called in its box; None if it has ended."""
+        """The id of the agent's own process on this machine, not the one inside its box; None if it has ended."""
         for pid in descendants(self._process.pid):
             with contextlib.suppress(OSError):  # it may end at any moment
                 if self.box is None or Path(f"/proc/{pid}/comm").read_bytes() != b"bwrap\n":
@@ -120,10 +120,10 @@ class AgentProcess:
         Args:
             argv: the program and its arguments; no shell reads them.
             environment: all environment variables of the agent.
-            folder: where it runs; None for the referee's own folder.
+            folder: its working folder; None for the referee's own.
 
         Raises:
-            CannotStart: if there is no such program, or it cannot be started.
+            CannotStart: if the program does not exist, or cannot be started.
         """
         name = argv[0] if argv else ""
         if "/" in name:
@@ -136,7 +136,7 @@ class AgentProcess:
 
     @staticmethod
     async def start_in(box: Box) -> AgentProcess:
-        """Start the agent of a box. The box belongs to the process from then on, which ends it.
+        """Start the agent of a box. The new object owns the box, and ends it.
 
         Raises:
             CannotStart: if it cannot be started.
@@ -151,8 +151,8 @@ class AgentProcess:
     async def _supervised(
         words: Sequence[str], environment: Mapping[str, str], folder: Path | None, box: Box | None
     ) -> AgentProcess:
-        """Start a supervisor with these words."""
-        # A pipe of our own: asyncio would not let a process end as long as anybody holds its standard output.
+        """Start a supervisor with these arguments."""
+        # A pipe of our own: asyncio would wait for the end of all holders of the process's standard output.
         ours, theirs = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
@@ -178,16 +178,16 @@ class AgentProcess:
         return AgentProcess(process, ours, box)
 
     def read_on(self) -> None:
-        """Read all that the agent has written until now into the log."""
+        """Read all output of the agent up to now into the log."""
         self._output.read_on()
 
     async def ended(self) -> str:
-        """Wait for the end of the agent, and return it in words."""
+        """Wait for the end of the agent, and describe it."""
         status = await self._process.wait()
         ended = f"exited with status {status}"
         if status < 0:
             ended = f"was killed by {signal.Signals(-status).name}"
-        elif self.box is not None and status > _KILLED:  # bubblewrap tells it as shells do
+        elif self.box is not None and status > _KILLED:  # bubblewrap reports signals as shells do
             with contextlib.suppress(ValueError):
                 ended = f"was killed by {signal.Signals(status - _KILLED).name}, or exited with status {status}"
         limit = "" if self.box is None else self.box.why_killed()
@@ -196,9 +196,9 @@ class AgentProcess:
         return f"{ended}, after a process of it was killed: {limit}" if limit else ended
 
     async def stop(self, grace: float = 0.0) -> None:
-        """End the agent and everything it has started; return when nothing of it is left."""
+        """End the agent and all processes that it has started; return when all have ended."""
         if grace:
-            self._output.renew()  # for its last words
+            self._output.renew()  # for its last output
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._process.wait(), grace)
         assert self._process.stdin is not None  # noqa: S101 it is a pipe
@@ -212,4 +212,4 @@ class AgentProcess:
         orphans.kill_adopted()
         await self._output.finish()
         if self.box is not None:
-            await asyncio.to_thread(self.box.end)  # the kernel takes milliseconds, in which others play on
+            await asyncio.to_thread(self.box.end)  # takes the kernel milliseconds, in which other matches go on

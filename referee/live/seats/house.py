@@ -1,4 +1,4 @@
-"""What is said of a house bot that fails: one line, and a file with the position in which it failed."""
+"""The report of a failed house bot: one line, and a file with the position in which it failed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class HouseBotFailed(DoganaError):
     """A house bot raised an exception or gave an illegal answer, so the match is void.
 
     Attributes:
-        hint: how to see the position, for those who can read the referee's files.
+        hint: the command that shows the position, for readers of the referee's files.
     """
 
     def __init__(
@@ -29,11 +29,11 @@ class HouseBotFailed(DoganaError):
 
         Args:
             plan: the match.
-            state: the state that the bot was asked in.
-            seat: where the bot sits.
+            state: the state at the bot's decision.
+            seat: the seat of the bot.
             number: the number of its decision.
-            reason: what went wrong.
-            position_file: where to write, replacing an earlier file; None for a new file in the temporary folder.
+            reason: the reason of the failure.
+            position_file: the file to write or replace; None for a new file in the temporary folder.
         """
         super().__init__(
             f"house bot {plan.bots[seat]} in seat {seat} of match {plan.match_id} failed at its decision {number}: "

@@ -1,4 +1,4 @@
-"""Why a bot that was started here has ended, in one line for its author: from what it wrote last."""
+"""The reason why a local bot has ended, in one line for its author, from its last output."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 MAX_CHARACTERS = 300
-"""How long such a line is at most."""
+"""The maximum length of such a line."""
 _MAX_CODE = 80
 _FRAME = re.compile(r'\s*File "([^"]+)", line (\d+)')
 _RAISED = re.compile(r"(?:[A-Za-z_][\w.]*)?(?:Error|Exception)(?::| in thread|$)")
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _NOT_ITS_OWN = ("/dogana/", "/site-packages/", "/dist-packages/", "/lib/python", "<frozen ")
-"""What the file names of frames have that are not of the bot itself."""
+"""Parts of file names in tracebacks that do not belong to the bot itself."""
 _SYNTAX = ("SyntaxError", "IndentationError", "TabError")
 
 
 def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
-    """Return how a bot ended before it joined, and why, with what to do where that is known.
+    """Describe the end of a bot before it joined, with the reason and a remedy if they are known.
 
     Args:
-        ended: how its process ended, in words.
-        text: what it wrote; empty if the line is for others than its author.
+        ended: the end of its process, in words.
+        text: its output; empty if the line is for others than its author.
         argv: the command that started it.
     """
     what = f"{ended} before it joined"
@@ -33,14 +33,14 @@ def why_it_ended(ended: str, text: str, argv: Sequence[str]) -> str:
 
 
 def known_reason(ended: str, text: str, argv: Sequence[str], *, joined: bool) -> str:
-    """Return why a bot has ended, if what it wrote tells, or if it has ended well without having joined; else nothing."""
+    """Return the reason why a bot has ended: its own error, or a successful end without joining; empty if unknown."""
     if raised := _raised(_lines(text)):
         return raised
     return _never_played(argv) if ended == "exited with status 0" and not joined else ""
 
 
 def last_words(text: str) -> str:
-    """Return the error with which a bot in Python has ended, with its place, or else the last line that it wrote."""
+    """Return the final error of a Python bot with its place, or else the last line of output."""
     lines = _lines(text)
     return _raised(lines) or (lines[-1].strip()[-MAX_CHARACTERS:] if lines else "")
 
@@ -50,7 +50,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _raised(lines: Sequence[str]) -> str:
-    """Return the error of a Python program with its file and line; empty if it wrote none."""
+    """Return the error of a Python program with its file and line; empty if its output has none."""
     at = next((number for number in reversed(range(len(lines))) if _RAISED.match(lines[number])), None)
     if at is None:
         return ""

@@ -1,16 +1,16 @@
-"""How long the referee's threads were held up: the only time that is given back to agents.
+"""The delay of the referee's threads: the only time that the referee credits to agents.
 
-The answer of a started agent is read and judged by the event loop's thread (`referee/live/doors/listener.py`). That of an agent
-elsewhere goes through a second one before: gRPC's poller, which reads it from the socket. Linux counts for each thread how long
-it has run and how long it has waited for a processor (`/proc/<pid>/task/<tid>/schedstat`, see
+The event loop's thread reads and judges the answers of started agents (`referee/live/doors/listener.py`). Answers of remote agents
+pass through another thread first: gRPC's poller, which reads them from the socket. For each thread, Linux counts the time that
+it has run and the time that it has waited for a processor (`/proc/<pid>/task/<tid>/schedstat`, see
 Documentation/scheduler/sched-stats.rst of the kernel). A thread that waits for bytes does neither. So the growth of these
-counters bounds how long an answer can have waited, whatever it was that kept the referee: other work, other answers, or other
-processes on the machine. A referee that is stopped (SIGSTOP) neither runs nor waits for a processor: nothing is given back for
-that, because nobody can know whether an answer came before or after.
+counters bounds the time that an answer can have waited, whatever delayed the referee: other work, other answers, or other
+processes on the machine. A referee that is stopped (SIGSTOP) neither runs nor waits for a processor. Agents get no credit for
+that time, because nobody can know whether an answer came before or after it.
 
-Other systems do not count waits. There, the processor time of the whole process takes the place of what its threads have run, and
-how late the event loop's beats were that of what they have waited; a wait that ends before the next beat is not seen, and time
-in which the referee was stopped is given back.
+Other systems do not count waits. There, the processor time of the whole process replaces the running time of the threads, and the
+delay of the event loop's beats replaces their waiting time. A wait that ends before the next beat is missed, and agents do get
+credit for time in which the referee was stopped.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ from referee.errors import DoganaError
 from referee.sandbox.system import IS_LINUX
 
 _POLLER = "_poll_wrapper"
-"""How gRPC's asyncio API names its poller thread."""
+"""The name of the poller thread of gRPC's asyncio API."""
 BEAT_SECONDS = 0.02
-"""How often the event loop shows that it is on time; also the longest time without a sample."""
+"""The time between two beats, which show that the event loop is on time; also the longest time without a sample."""
 _JITTER_SECONDS = 0.002
-"""A beat that is no later than this is on time."""
+"""The maximum delay of a beat that is on time."""
 _TURNS = 3
-"""How many turns of the event loop it takes at most until a message that is ready has been handed on."""
+"""The maximum number of turns of the event loop until a ready message has been passed on."""
 
 
 class NoStatistics(DoganaError):
-    """This kernel does not count what the referee needs to tell its own time from an agent's."""
+    """This kernel lacks the statistics that the referee needs to tell its own time from an agent's."""
 
 
 class Sample(NamedTuple):
-    """What the threads had used by a moment, in seconds."""
+    """The time that the threads had used at some moment, in seconds."""
 
     at: float
     used: float
 
 
 class Lateness:
-    """Watches how late the referee is; used by one event loop, in its own thread.
+    """Measures the delay of the referee; used by one event loop, in its own thread.
 
     Call `close` when it is no longer needed.
     """
 
     def __init__(self, late: Callable[[float, float], None], *, polls: bool) -> None:
-        """Begin to watch.
+        """Begin to measure.
 
         Args:
-            late: called with the seconds by which the event loop was late, and the time.
-            polls: whether gRPC's poller reads some of the answers.
+            late: called with the delay of the event loop in seconds, and the time.
+            polls: True if gRPC's poller reads some of the answers.
 
         Raises:
             NoStatistics: if the kernel has no scheduler statistics.
@@ -69,7 +69,7 @@ class Lateness:
         self._files: list[int] = []
         self._beat: asyncio.Handle | None = None
         self._was_late = 0.0
-        """How late all beats were together; used where the kernel does not count."""
+        """The sum of the delays of all beats; used where the kernel does not count."""
         try:
             for thread in threads if IS_LINUX else ():
                 self._files.append(os.open(f"/proc/self/task/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC))
@@ -84,7 +84,7 @@ class Lateness:
         self._beat = self._loop.call_at(self._due, self._on_beat)
 
     def sample(self) -> Sample:
-        """Return what the threads have used by now."""
+        """Return the time that the threads have used up to now."""
         if not IS_LINUX:
             now = self._loop.time()
             return Sample(now, time.process_time() + self._was_late + max(0.0, now - self._due))
@@ -95,12 +95,12 @@ class Lateness:
         return Sample(self._loop.time(), used / 1e9)
 
     def waited(self, now: Sample, since: Sample) -> float:
-        """Bound how long a message that is read `now` has waited, in seconds, if it did not arrive before `since`."""
+        """Return the longest time that a message read `now` can have waited, in seconds, if it arrived after `since`."""
         since = max(since, self._idle)
         return max(0.0, min(now.at - since.at, now.used - since.used))
 
     def notice(self, now: float) -> None:
-        """Tell of a beat that is overdue: what has arrived meanwhile may be read before the beat's turn has come."""
+        """Report an overdue beat; the loop may read a message that has arrived since before it runs the beat."""
         late = now - self._due
         if late > _JITTER_SECONDS:
             self._due = now
@@ -108,7 +108,7 @@ class Lateness:
             self._late(late, now)
 
     def close(self) -> None:
-        """Stop watching."""
+        """Stop measuring."""
         if self._beat is not None:
             self._beat.cancel()
         for file in self._files:
@@ -119,7 +119,7 @@ class Lateness:
         now = self._loop.time()
         self.notice(now)
         self._due = now + BEAT_SECONDS
-        # What has arrived meanwhile is still on its way through the loop. The sample is taken when it has been read.
+        # New messages are still on their way through the loop. The sample is taken when they have been read.
         self._beat = self._loop.call_soon(self._on_turn, 1)
 
     def _on_turn(self, turn: int) -> None:

@@ -1,9 +1,9 @@
-"""Reads what an agent writes, no faster than it may cost the referee: the pipe holds an agent that writes more.
+"""Reads the output of an agent at a limited cost for the referee: a full pipe stops an agent that writes faster.
 
-The referee's event loop reads answers, too: whatever it does with the output of one agent, the others wait for. So reading has an
-allowance, which grows with time: each read takes from it, each byte, and each byte in which telemetry is looked for. The output
-of an agent that has used it up is not read for a while. The agent can write on until its pipe is full (64 KiB, unless it has
-made it larger), and then waits in its write.
+The referee's event loop reads answers, too, so all agents wait while it handles the output of one. So reading has an allowance,
+which grows with time. Each read takes from it, and each byte, and each byte parsed as telemetry. When an agent has used up its
+allowance, the referee pauses reading its output. The agent can write until its pipe is full (64 KiB, unless it has made it
+larger), and then waits in its write.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from collections.abc import Callable
 from referee.live.seats.telemetry import BEGINNING
 
 READ_BYTES = 65_536
-"""How much is read at once: what a pipe holds."""
+"""The maximum size of a read: the capacity of a pipe."""
 RATE = 192 * 1024
-"""How much the allowance grows in a second: a flood is read twice a second, at 128 KiB a second."""
+"""The growth of the allowance per second: a flood is read twice a second, at 128 KiB a second."""
 MOST = 1024 * 1024
-"""The largest allowance; also the one at first."""
+"""The largest allowance; also the initial one."""
 READ_COST = 32 * 1024
-"""What a read takes from the allowance besides its bytes, however few they are."""
+"""The cost of a read besides its bytes."""
 TELEMETRY_COST = 64
-"""What a byte takes besides in which telemetry is looked for."""
+"""The additional cost of a byte parsed as telemetry."""
 LAST_COST = 8 * MOST
-"""How much the end may cost: twice a full pipe of telemetry, and more of anything else than a pipe can hold."""
+"""The maximum cost of the end: twice a full pipe of telemetry, and more of other output than a pipe can hold."""
 _PIECE_BYTES = 4096
-"""How much output is looked through at once if it has telemetry in it."""
+"""The maximum output with telemetry to parse at once."""
 _TURN_SECONDS = 0.01
-"""How long others have their turn between pieces with telemetry at the end."""
+"""The pause for other tasks between pieces with telemetry at the end."""
 
 
 class Output:
-    """The end of a pipe at which the output of an agent is read, in the running event loop."""
+    """The reading end of an agent's output pipe, in the running event loop."""
 
     def __init__(self, file: int, take: Callable[[bytes], int]) -> None:
         """Begin to read.
 
         Args:
             file: the pipe; `finish` closes it.
-            take: called with what was read; returns in how many bytes of it telemetry was looked for.
+            take: called with the output; returns the number of its bytes parsed as telemetry.
         """
         self._loop = asyncio.get_running_loop()
         self._file = file
@@ -55,20 +55,20 @@ class Output:
         self._loop.add_reader(file, self._on_output)
 
     def renew(self) -> None:
-        """Give the whole allowance back: nobody else has to wait any more."""
+        """Restore the whole allowance, when nobody else has to wait any more."""
         self._allowance = float(MOST)
         if self._pause is not None:
             self._pause.cancel()
             self._go_on()
 
     def read_on(self) -> None:
-        """Take at once all that was written until now; an agent may write faster than this reads, so there is an end to it."""
+        """Read the output up to now at once, up to a limit: the agent may write faster than this reads."""
         left = LAST_COST
         while left > 0 and (data := self._next()):
             left -= self._cost_of(data)
 
     async def finish(self) -> None:
-        """Take what is left when the agent has ended, in pieces between which others have their turn, and close the pipe."""
+        """Read the rest after the end of the agent, with pauses for other tasks, and close the pipe."""
         self._rest()
         left = LAST_COST
         try:
@@ -81,7 +81,7 @@ class Output:
                 os.close(self._file)
 
     def _on_output(self) -> None:
-        """Take what there is, or a piece of it, and pause if that has cost more than is allowed."""
+        """Read the next output, and pause if it has cost more than the allowance."""
         data = self._next()
         if not data:
             return
@@ -94,11 +94,11 @@ class Output:
             self._pause = self._loop.call_later(max(0.0, -self._allowance / RATE), self._go_on)
 
     def _cost_of(self, data: bytes) -> int:
-        """Take output, and return what it has cost."""
+        """Take output, and return its cost."""
         return READ_COST + len(data) + TELEMETRY_COST * self._take(data)
 
     def _next(self) -> bytes:
-        """Return the next piece of output; nothing if there is none yet, or none any more."""
+        """Return the next piece of output; empty if there is none."""
         data = self._held or self._read()
         self._held = b""
         if len(data) > _PIECE_BYTES and BEGINNING in data:
@@ -118,7 +118,7 @@ class Output:
         return data
 
     def _rest(self) -> None:
-        """Read nothing for now."""
+        """Pause reading."""
         if self._pause is not None:
             self._pause.cancel()
             self._pause = None

@@ -1,4 +1,4 @@
-"""Stop an agent while it is not asked, where the organiser says so (`--no-pondering`)."""
+"""Stop an agent between its decisions, if the organiser wants that (`--no-pondering`)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import asyncio
 from referee.sandbox.box import Box
 
 REST_SECONDS = 0.02
-"""How long an agent runs on when it is not asked any more.
+"""The time that an agent runs on after a decision.
 
-If the next question comes sooner, as in quick play, stopping and waking it is saved. What it has sent and must still hear of,
-such as the acknowledgement of a ping, mostly comes within this time too.
+If the next question comes sooner, as in quick play, the agent need not be stopped and woken. Mostly it also gets the replies that
+it still expects in this time, such as the acknowledgement of a ping.
 """
 
 
 class NoPondering:
-    """Stops all processes of one agent while it has no open decision, and wakes them before it is asked."""
+    """Stops all processes of one agent while it has no open decision, and wakes them before the next."""
 
     def __init__(self, box: Box) -> None:
         self._box = box
@@ -23,7 +23,7 @@ class NoPondering:
         self._stopped = False
 
     def asked(self) -> None:
-        """Let the agent run: a message for it is about to be sent, and its time runs."""
+        """Wake the agent before a decision is sent, and its time runs."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -32,7 +32,7 @@ class NoPondering:
             self._box.freeze(frozen=False)
 
     def idle(self) -> None:
-        """Stop the agent in a moment, unless it is asked before."""
+        """Stop the agent after `REST_SECONDS`, unless the next decision comes before."""
         if self._timer is None and not self._stopped:
             self._timer = asyncio.get_running_loop().call_later(REST_SECONDS, self._stop)
 

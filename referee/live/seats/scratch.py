@@ -1,6 +1,6 @@
-"""A folder on a machine that several processes share while they play for the same cluster, and that goes with the last of them.
+"""A temporary folder that the processes of a cluster share on a machine; the last of them removes it.
 
-Each holds a lock on it. A folder that nobody holds was left by processes that were killed; whoever comes next removes it.
+Each process holds a lock on it. A folder without a lock was left by killed processes; the next process removes it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import platformdirs
 from referee.files import private_folder
 
 _GONE = ".gone-"
-"""How the name of a folder begins that is being removed."""
+"""The beginning of the name of a folder during its removal."""
 
 
 class Scratch:
@@ -28,14 +28,14 @@ class Scratch:
     """
 
     def __init__(self, name: str, place: Path | None = None) -> None:
-        """Make the folder, unless another process has, and sweep those that nobody holds.
+        """Make the folder, unless another process has, and remove folders that no process holds.
 
         Args:
-            name: its name, the same for all who share it.
-            place: the folder it is in; None for this user's cache, which is where XDG_CACHE_HOME says.
+            name: its name, the same for all sharing processes.
+            place: the parent folder; None for one in this user's cache (XDG_CACHE_HOME).
 
         Raises:
-            OSError: if that is not possible.
+            OSError: if the folder cannot be made.
         """
         place = place or Path(platformdirs.user_cache_dir("dogana")) / "cluster"
         place.mkdir(parents=True, exist_ok=True)
@@ -48,16 +48,16 @@ class Scratch:
                 _remove_unheld(other)
 
     def leave(self) -> None:
-        """Give up the share; remove the folder if nobody else has one."""
+        """Give up the share; the last process removes the folder."""
         os.close(self._lock)
         _remove_unheld(self.folder)
 
 
 def _hold(folder: Path) -> int | None:
-    """Make a folder, unless it is there, and lock it; return the lock, or None if another process removed the folder meanwhile."""
+    """Make a folder if it does not exist, and lock it; return the lock, or None if another process has just removed it."""
     try:
         private_folder(folder)
-    except FileExistsError:  # it was there, and is not any more
+    except FileExistsError:  # another process has removed it since
         with suppress(FileNotFoundError):
             if not stat.S_ISDIR(folder.lstat().st_mode):
                 raise
@@ -75,13 +75,13 @@ def _hold(folder: Path) -> int | None:
 
 
 def _remove_unheld(folder: Path) -> None:
-    """Remove a folder with everything in it, unless somebody holds it."""
-    with suppress(OSError):  # somebody else is faster
+    """Remove a folder and its content, unless a process holds it."""
+    with suppress(OSError):  # another process is faster
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             gone = folder.with_name(f"{_GONE}{os.getpid()}-{folder.name.removeprefix(_GONE)}"[:200])
-            folder.rename(gone)  # from now on nobody finds it
+            folder.rename(gone)  # no process finds it from now on
             for inside, _, _ in os.walk(gone):  # the folders of bots cannot be written to
                 Path(inside).chmod(0o700)
             shutil.rmtree(gone, ignore_errors=True)

@@ -1,10 +1,10 @@
-"""Whether an agent that did not start in time could have: how much of a processor it got, and how long it waited for one.
+"""Evidence that an agent could not start in time: its share of a processor, and its waiting time for one.
 
-Linux counts for each thread how long it has run and how long it has waited for a processor (as in `lateness.py`). An agent was
-starved if one of its threads waited for more than a third of the time, while all its processes together had less than a quarter of
-one processor. An agent that keeps the machine busy itself has more than that, and one that sleeps does not wait. One that takes
-care to be starved (on a processor that others use, at the lowest priority) gains nothing: before it has joined it knows nothing of
-its match, and no caller may take this evidence for an excuse without end. Other systems do not count, so nothing is excused there.
+Linux counts each thread's running time and its waiting time for a processor (as in `lateness.py`). An agent was starved if
+one of its threads waited for more than a third of the time, while all its processes together had less than a quarter of one
+processor. An agent that keeps the machine busy itself has more than that, and one that sleeps does not wait. An agent that starves
+on purpose (on a busy processor, at the lowest priority) gains nothing: before it has joined, it knows nothing of its match, and
+callers must accept this excuse only a limited number of times. Other systems do not count, so nothing is excused there.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 from referee.sandbox.system import IS_LINUX, descendants
 
 TICK_SECONDS = 0.2
-"""How often an agent is looked at while it starts."""
+"""The time between two looks at a starting agent."""
 WAITED_SHARE = 1 / 3
 """A starved agent has waited for longer than this share of the time,"""
 RAN_SHARE = 1 / 4
@@ -30,17 +30,17 @@ _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class _Thread(NamedTuple):
-    """A thread when it was last looked at; all in seconds."""
+    """The times of a thread at the last look, in seconds."""
 
     ran: float
     waited: float
     since: float
-    """Since when it has been waiting, at least, without a count."""
+    """The latest possible beginning of its present wait, which the kernel has not counted yet."""
     seen: float
 
     @property
     def waits(self) -> float:
-        """How long its present wait has taken, at least."""
+        """The minimum duration of its present wait."""
         return self.seen - self.since
 
 
@@ -48,12 +48,12 @@ class Watched:
     """The processes of an agent while it starts.
 
     Attributes:
-        ran: for how many seconds of processor time they have run so far, all together.
-        waited: for how many seconds one of their threads has waited for a processor: the one that waited longest.
+        ran: their processor time so far, all together, in seconds.
+        waited: the longest waiting time for a processor of any of their threads, in seconds.
     """
 
     def __init__(self, supervisor: int) -> None:
-        """`supervisor` is the process above all of them."""
+        """`supervisor` is the id of the process above all of them."""
         self.ran = self.waited = 0.0
         self._supervisor = supervisor
         self._began = time.monotonic()
@@ -63,9 +63,9 @@ class Watched:
     async def until_one_is_done(
         self, futures: Iterable[asyncio.Future[None] | asyncio.Future[str]], seconds: float
     ) -> None:
-        """Watch until something is done, or the time is over.
+        """Watch until a future is done, or the time is over.
 
-        Time is counted in ticks that the referee has seen: an agent loses nothing while the referee is stopped.
+        The time is counted in ticks of the referee: an agent loses nothing while the referee is stopped.
         """
         for _ in range(math.ceil(seconds / TICK_SECONDS)):
             done, _ = await asyncio.wait(
@@ -78,12 +78,12 @@ class Watched:
 
     @property
     def starved(self) -> bool:
-        """Whether others have kept the agent from starting."""
+        """True if other processes have kept the agent from starting."""
         passed = time.monotonic() - self._began
         return is_starved(passed, self.ran, self.waited)
 
     def _look(self) -> None:
-        """Add up what the kernel has counted, also for threads that have ended since."""
+        """Add up the kernel's counts, also of ended threads."""
         now = time.monotonic()
         for process in descendants(self._supervisor):
             with contextlib.suppress(OSError):  # it may end at any moment
@@ -97,7 +97,7 @@ class Watched:
 
 
 def _look_at(folder: Path, before: _Thread | None, now: float) -> _Thread:
-    """Return how a thread stands; the kernel counts a wait only when it is over."""
+    """Return the times of a thread; the kernel counts a wait only when it is over."""
     ran, waited, _ = (int(number) / 1e9 for number in (folder / "schedstat").read_text().split())
     since = now
     if before is not None and _fields(folder / "stat")[0] == "R" and (ran, waited) == (before.ran, before.waited):
@@ -106,10 +106,10 @@ def _look_at(folder: Path, before: _Thread | None, now: float) -> _Thread:
 
 
 def _fields(stat: Path) -> list[str]:
-    """Return what the kernel says of a process or thread, from its state on: the name before it may hold any bytes."""
+    """Return the fields of a `stat` file from the state on; the name before it may contain any bytes."""
     return stat.read_bytes().rpartition(b")")[2].decode().split()
 
 
 def is_starved(passed: float, ran: float, waited: float) -> bool:
-    """Tell whether an agent that ran and waited for so many seconds of those that have passed was starved."""
+    """Return True if an agent was starved, by its running and waiting times in the passed time; all in seconds."""
     return waited > WAITED_SHARE * passed and ran < RAN_SHARE * passed

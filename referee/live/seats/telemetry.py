@@ -1,4 +1,4 @@
-"""What bots say of their thinking: lines such as `dogana: nodes=51200 depth=7` in their output, for their authors."""
+"""The reports of bots on their thinking: lines such as `dogana: nodes=51200 depth=7` in their output, for their authors."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 MAX_KEYS = 32
-"""How many keys of a bot are kept in a match; later ones are left out."""
+"""The maximum number of keys of a bot in a match; later ones are left out."""
 MAX_LINE_BYTES = 1000
-"""A longer line is no telemetry."""
+"""The maximum length of a line of telemetry."""
 BEGINNING = b"dogana: "
-"""How a line of telemetry begins."""
+"""The beginning of a line of telemetry."""
 _BEGINNING_OF_LINE = b"\n" + BEGINNING
 _PAIR = re.compile(rb"([a-z][a-z0-9_]{0,31})=([-+0-9.eE]{1,32})")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """What was said under one key in one match."""
+    """The values of one key in one match."""
 
     count: int
     total: float
@@ -31,7 +31,7 @@ class Series:
 
 
 class Telemetry:
-    """Gathers what one bot says. Any bytes may come; what is no telemetry is passed over."""
+    """Collects the telemetry of one bot from its output, which may have any other bytes."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -39,7 +39,7 @@ class Telemetry:
         self._series: dict[str, Series] = {}
 
     def add(self, output: bytes) -> int:
-        """Look through more output; return in how many bytes of it there were pairs to look for."""
+        """Parse more output; return the number of its bytes in lines of telemetry."""
         first = output.find(b"\n")
         self._lengthen(output if first < 0 else output[:first])
         if first < 0:
@@ -56,7 +56,7 @@ class Telemetry:
         return looked_at
 
     def _end_line(self) -> int:
-        """Look at the line that has come piece by piece; return how many bytes were looked through."""
+        """Parse the line that has come in pieces; return its length if it is telemetry, else 0."""
         line = b"" if self._is_too_long else bytes(self._line)
         self._line.clear()
         self._is_too_long = False
@@ -78,12 +78,12 @@ class Telemetry:
                 self._series[key] = Series(known.count + 1, total)
 
     def series(self) -> Mapping[str, Series]:
-        """Return what was said in whole lines, by key."""
+        """Return the values of whole lines, by key."""
         return dict(self._series)
 
 
 def _pairs(text: bytes) -> Iterator[tuple[str, float]]:
-    """Yield the pairs of a line; none if it has anything else in it."""
+    """Yield the pairs of a line; none if the line has anything else."""
     words = text.split()
     matches = [_PAIR.fullmatch(word) for word in words]
     found: list[tuple[str, float]] = []
