@@ -61,7 +61,7 @@ async def run(course: Course, report: Callable[[Verdict], None], wanted: Collect
 async def _hold_beside_each_other(
     groups: Mapping[When, Sequence[Exercise]], course: Course, report: Callable[[Verdict], None]
 ) -> None:
-    """Run exercises side by side, and then those that must be alone; waiting ones run beside all of these."""
+    """Run exercises side by side, and then those that must run alone. Those that mostly wait run the whole time."""
     slots = asyncio.Semaphore(os.cpu_count() or 1)
 
     async def hold_in_a_slot(exercise: Exercise) -> None:

@@ -283,7 +283,7 @@ STEPS = (
               matches.used_processor),
     ),
 )  # fmt: skip
-"""All steps in the order of lists; those with `{game}` in their name are tried for each game."""
+"""All steps, in the order in which they are listed; those with `{game}` in their name are tried for each game."""
 
 TOGETHER = (
     (

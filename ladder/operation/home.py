@@ -67,7 +67,7 @@ class Home:
 
     @property
     def qualifying(self) -> Path:
-        """The folder in it for qualifying matches, so that finding those of a version does not list all logs."""
+        """The folder for logs of qualifying matches: a search for those of a version need not list all logs."""
         return self.all_logs / "qualifying"
 
     @property

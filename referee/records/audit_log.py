@@ -291,7 +291,7 @@ class _Book:
         """The block of each match of `_blocks`."""
         self._last_block = 0
         self._began = self._latest = datetime.min.replace(tzinfo=UTC)
-        """When the log was begun, and the latest time so far."""
+        """The time of the first entry, and the latest time so far."""
         self._carries_over = False
         """True if the ladder had entries before the log began."""
         self._keys: list[tuple[PublicKey, bool]] = []

@@ -107,7 +107,7 @@ class Played:
     logs: Mapping[Seat, str]
     """The output of started agents; empty if an earlier command played the match."""
     is_earlier: bool = False
-    """Whether the match was played by an earlier command."""
+    """True if an earlier command played the match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class SeriesEnd:
     error: str
     """The reason why there is no result."""
     is_earlier: bool = False
-    """Whether the match was played by an earlier command."""
+    """True if an earlier command played the match."""
 
 
 def play_series(series: Series, workers: int) -> Generator[Played, None, None]:

@@ -212,4 +212,4 @@ class AgentProcess:
         orphans.kill_adopted()
         await self._output.finish()
         if self.box is not None:
-            await asyncio.to_thread(self.box.end)  # takes the kernel milliseconds, in which other matches go on
+            await asyncio.to_thread(self.box.end)  # in a thread: the kernel takes milliseconds for this
