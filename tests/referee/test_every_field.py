@@ -96,7 +96,9 @@ class Scene:
         """Play a match; a player is a coroutine function that is given a `Client`, or one of the referee's own kinds."""
         tokens: dict[int, str] = {}
         announced = asyncio.Event()
-        remote = {seat: player for seat, player in enumerate(players) if not isinstance(player, Player)}
+        remote = {
+            seat: player for seat, player in enumerate(players) if not isinstance(player, House | Command | Remote)
+        }
         seats: list[Player] = [Remote(60) if seat in remote else player for seat, player in enumerate(players)]
         awaited = sum(isinstance(player, Remote) for player in seats)
 

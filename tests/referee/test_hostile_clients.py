@@ -360,10 +360,12 @@ def test_calls_that_stay_are_limited_in_number_and_give_their_place_back(method:
 
 
 @pytest.mark.parametrize(
-    ("end", "status"), [(Referee.play, 0), (Referee.interrupt, 130)], ids=["after the match", "by Ctrl-C"]
+    ("end", "status", "printed"),
+    [(Referee.play, 0, ""), (Referee.interrupt, 130, "the match was interrupted: it has no result and no record\n")],
+    ids=["after the match", "by Ctrl-C"],
 )
 def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
-    tmp_path: Path, end: Callable[[Referee], int], status: int
+    tmp_path: Path, end: Callable[[Referee], int], status: int, printed: str
 ) -> None:
     async def scene(referee: Referee) -> None:
         async with channels(referee.address, 1) as [channel]:
@@ -376,7 +378,7 @@ def test_calls_that_are_open_when_the_referee_ends_make_it_print_nothing(
 
     with Referee(tmp_path) as referee:
         run(scene(referee))
-        assert referee.said() == ""
+        assert referee.said() == printed
 
 
 def test_a_server_has_stopped_when_its_calls_have_ended(monkeypatch: pytest.MonkeyPatch) -> None:
