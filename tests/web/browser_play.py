@@ -96,6 +96,15 @@ class Window:
             self.page.wait_for_function("() => !document.querySelector('.choices[data-fresh]')")
         raise AssertionError(f"decision {decision} takes no answer")
 
+    def until_open(self, entry: Any) -> None:
+        """Open an entry, once more if the list took nothing."""
+        for _ in range(TRIES):
+            entry.locator("summary").click()
+            if entry.get_attribute("open") is not None:
+                return
+            self.page.wait_for_selector(".choices:not([data-fresh])")
+        raise AssertionError("the entry does not open")
+
     def press(self, number: int) -> None:
         """Choose one of those that have keys, whichever that is."""
         self.until_answered(self.decision, lambda: self._press(number))
@@ -219,7 +228,7 @@ def test_a_list_that_was_just_drawn_takes_no_click(window: Window) -> None:
     window.sit_down("cargo_noir", 2)
     window.page.evaluate(SECOND_CLICK)
     decision = window.decision
-    window.page.locator(".choices fieldset button").first.click()
+    window.until_answered(decision, window.page.locator(".choices fieldset button").first.click)
     window.until_next(decision)
     second = window.decision
     assert window.page.evaluate("window.clicked") > 1
@@ -270,7 +279,7 @@ def test_what_ends_a_phase_is_asked_before_it_is_played(browser: Any, url: str, 
     decision = window.decision
     yes = sure.locator("button")
     assert not yes.is_visible()
-    sure.locator("summary").click()
+    window.until_open(sure)
     assert yes.is_visible()
     sure.locator("summary").click()
     assert not yes.is_visible()
@@ -318,8 +327,12 @@ def test_single_keys_choose_with_the_focus_in_the_list_alone(window: Window) -> 
             assert not window.page.locator(".choices kbd").first.is_visible()
     decision = window.decision
     assert "POST" not in requests
-    window.page.locator(".choices fieldset button").last.focus()
-    window.page.keyboard.press("1")
+
+    def press() -> None:
+        window.page.locator(".choices fieldset button").last.focus()
+        window.page.keyboard.press("1")
+
+    window.until_answered(decision, press)
     window.until_next(decision)
     assert requests.count("POST") == 1
     assert window.page.evaluate("document.activeElement.closest('.choices, .result') !== null")

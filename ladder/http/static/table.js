@@ -13,6 +13,7 @@
   let leaving = false;
   let sending = null; // an answer that is on its way
   let waiting = new AbortController(); // ends a question for news
+  let drawing = 0;
   let settling = 0;
   const pointing = window.pointing(main, choose, sieve);
   let ends = 0; // when the time for this decision is up, by performance.now()
@@ -59,10 +60,14 @@
     sieve();
   }
 
+  // The time begins with the frame that shows the list: a busy machine may draw it late.
   function settle() {
+    cancelAnimationFrame(drawing);
     clearTimeout(settling);
     list()?.setAttribute("data-fresh", "");
-    settling = setTimeout(() => list()?.removeAttribute("data-fresh"), FRESH);
+    drawing = requestAnimationFrame(() => {
+      settling = setTimeout(() => list()?.removeAttribute("data-fresh"), FRESH);
+    });
   }
 
   // What the person has done with the page that was shown: the same on the next one.
