@@ -169,7 +169,7 @@ def test_a_machine_with_another_version_is_refused(
     cluster: Machines, home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said: list[str] = []
-    monkeypatch.setattr(cluster_pool, "installed_version", lambda _: "9.9")
+    monkeypatch.setattr(cluster_pool, "installed_version", lambda: "9.9")
     with pytest.raises(ClusterError, match="no machine of the cluster can play"), pool_on(cluster, home, said.append):
         pass
     assert len(said) == 2  # each machine once
