@@ -95,6 +95,19 @@ def test_what_an_agent_sends_unread_is_bounded(tmp_path: Path) -> None:
     asyncio.run(floods())
 
 
+def test_the_end_of_a_stream_is_heard_after_more_messages_than_fit(tmp_path: Path) -> None:
+    async def floods() -> None:
+        async with conversation(bot(tmp_path, 2 * MAX_UNREAD, stays=False)) as talk:
+            await talk.hear(patient(60))
+            while not (tmp_path / "sent").exists():
+                await asyncio.sleep(0.02)
+            while await talk.hear(patient(60)) is not None:
+                pass
+            assert talk.has_closed
+
+    asyncio.run(floods())
+
+
 def test_a_program_that_is_not_there_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)

@@ -96,7 +96,7 @@ class Conversation:
             await call.abort(code, text)
 
     def _receive(self, data: bytes | None) -> None:
-        if len(self._inbox) < MAX_UNREAD:
+        if data is None or len(self._inbox) < MAX_UNREAD:
             self._inbox.append(data)
         self._wake()
 
