@@ -26,7 +26,7 @@ from ladder.model.condition import agree
 from ladder.model.match import Match
 from ladder.operation.home import Home
 from ladder.play.pool import Finished, Pool
-from ladder.play.running import RunPlan, run
+from ladder.play.running import RunPlan, only_run, run_locked
 from referee.files import private_folder, write_private
 from referee.live.matches.play import House, play_match
 from referee.match.clock import TimeControl
@@ -67,8 +67,9 @@ def store(matches: int = MATCHES) -> Stored:
             patch.object(Pool, "play", elsewhere.play),
             patch.object(packs, "UNPACKED_BLOCKS", UNPACKED_BLOCKS),
             Store(home.database, create=False) as opened,
+            only_run(home, opened),
         ):
-            for progress in run(home, opened, plan):
+            for progress in run_locked(home, opened, plan):
                 assert progress.remark.level < logging.ERROR, progress.remark.text
         disk = sum(file.lstat().st_blocks * 512 for file in home.folder.rglob("*"))
     counted = elsewhere.matches

@@ -25,7 +25,7 @@ from ladder.model.match import JOIN_SECONDS, Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
 from ladder.play.cluster_pool import ladder_crew
-from ladder.play.running import RunPlan, run_locked
+from ladder.play.running import RunPlan, only_run, run_locked
 from referee.commands.options import (
     DEFAULT_CLOCK,
     ClockOption,
@@ -108,11 +108,10 @@ def run(
 
     with (
         Store(place.database, create=False) as store,
-        place.only_run(),
+        only_run(place, store),
         working(ray, place, workers, limits, wait, say) as (crew, sandbox),
         Progress(console=err, transient=True) as progress,
     ):
-        store.disconnect()  # a server that was killed may have left that bots at home are connected
         for text, is_warning in walls_of(limits, sandbox):
             say(text, is_warning=is_warning)
         bar = progress.add_task(f"{' and '.join(one.game.title for one in chosen)} matches", total=matches)

@@ -42,7 +42,7 @@ from ladder.operation.home import Home
 from ladder.operation.journal import note
 from ladder.operation.room import OPEN_BYTES, RESERVE_BYTES, is_for_want_of_room, lack_of_room, note_room
 from ladder.operation.stopping import heeding_signals
-from ladder.play.running import IDLE_SECONDS, RunPlan, run_locked
+from ladder.play.running import IDLE_SECONDS, RunPlan, only_run, run_locked
 from ladder.service.at_home import AtHome
 from ladder.service.beside import serving
 from ladder.service.metrics import Metrics
@@ -65,7 +65,6 @@ from referee.errors import DoganaError
 from referee.files import in_words
 from referee.live.matches.server import Listen
 from referee.registry import find, games
-from referee.sandbox.box import Sandbox
 from referee.version import installed_version
 
 DEFAULT_ADDRESS = "127.0.0.1:7800"
@@ -160,8 +159,25 @@ def serve(
         raise LadderError("bots at home cannot join matches on other machines; add --at-home none, or leave out --ray")
     control, address = read_clock(clock), Listen(listen, *read_tls(tls_cert, tls_key))
     figures_at = None if metrics is None else Listen(metrics)
+    pages = None
     if web is not None:
-        _check_pages(web, public_url, host_name or [], cors_origin or [])
+        from ladder.http.requests.hosts import (  # no other command needs a web server
+            names_of,
+            origins_of,
+            public_url_of,
+        )
+
+        pages = Pages(
+            Listen(web).address,
+            public_url_of(public_url),
+            tables,
+            tables_per_address,
+            proxy,
+            names_of([web], host_name or []),
+            origins_of(cors_origin or []),
+            tls_cert,
+            tls_key,
+        )
     chosen = [agree(find(name), {}, None) for name in dict.fromkeys(game or games())]
     names = [one.game.name for one in chosen]
     place = Home(home)
@@ -176,10 +192,9 @@ def serve(
         with (
             heeding_signals(),
             Store(place.database, create=True, outwaits=True) as store,
-            place.only_run(),
+            only_run(place, store),
             working(ray, place, workers, limits, wait, _note_machine) as (crew, sandbox),
         ):
-            store.disconnect()  # a server that was killed may have left that bots at home are connected
             called = AtHome(
                 is_open=at_home is not AtHomeMode.NONE,
                 guests=at_home is AtHomeMode.GUESTS,
@@ -210,23 +225,7 @@ def serve(
             for text, is_warning in walls_of(limits, sandbox):
                 note("walls", logging.WARNING if is_warning else logging.INFO, text=text)
             at_tables = confine(place, limits) if ray is not None and web is not None else sandbox
-            pages = (
-                None
-                if web is None
-                else Pages(
-                    web,
-                    public_url,
-                    tables,
-                    tables_per_address,
-                    proxy,
-                    host_name or [],
-                    cors_origin or [],
-                    tls_cert,
-                    tls_key,
-                    at_tables,
-                )
-            )
-            with _listening(place, address, figures_at, called, pages):
+            with _listening(place, address, figures_at, called, pages, Walls(at_tables)):
                 _play(place, store, plan)
     except KeyboardInterrupt as stop:
         _note_stop(began, logging.INFO, str(stop) or "SIGINT")
@@ -234,21 +233,6 @@ def serve(
     except (DoganaError, OSError) as error:
         _note_stop(began, logging.ERROR, in_words(error))
         raise typer.Exit(1) from None
-
-
-def _check_pages(web: str, public_url: str, host_names: list[str], cors_origins: list[str]) -> None:
-    """Check the addresses of the pages before anything listens.
-
-    Raises:
-        PortInUse: if they are to listen at what is no address.
-        LadderError: if a name or an address is written in a way that would match nothing.
-    """
-    from ladder.http.requests.hosts import names_of, origins_of, public_url_of  # no other command needs a web server
-
-    Listen(web)
-    public_url_of(public_url)
-    names_of([web], host_names)
-    origins_of(cors_origins)
 
 
 def _note_machine(text: str) -> None:
@@ -261,51 +245,47 @@ def _note_stop(began: float, level: int, reason: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """Where the pages are."""
+    """The address of the pages, and their settings (`Site`)."""
 
     address: str
     public_url: str
     tables: int
     tables_per_address: int | None
     proxy: str
-    host_names: list[str]
-    cors_origins: list[str]
+    host_names: frozenset[str]
+    cors_origins: frozenset[str]
     certificate: Path | None
     key: Path | None
-    sandbox: Sandbox | None
-    """What confines bots of authors, also at tables."""
 
 
 @contextmanager
-def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
-    """Show the pages meanwhile; yield where they are.
+def _showing(place: Home, pages: Pages, address: str, walls: Walls) -> Iterator[str]:
+    """Show the pages meanwhile; yield their address.
 
     Args:
         place: the ladder.
-        pages: where they are.
-        address: where commands reach the ladder.
+        pages: their address and settings.
+        address: the address of the ladder for commands.
+        walls: the sandbox of authors' bots at tables.
 
     Raises:
         PortInUse: if that is not possible.
-        LadderError: if a name or an address is written in a way that would match nothing.
     """
     from ladder.http.publishing.serving import Certificate, pages_beside
     from ladder.http.requests.asked import Site  # no other command needs a web server
-    from ladder.http.requests.hosts import names_of, origins_of, public_url_of
 
     host, _, port = address.rpartition(":")
-    public = public_url_of(pages.public_url)
     site = Site(
         takes_bots=True,
         has_tables=True,
         tables=pages.tables,
         tables_per_address=pages.tables_per_address,
-        walls=Walls(pages.sandbox),
-        address=f"{urlsplit(public).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
-        public_url=public,
+        walls=walls,
+        address=f"{urlsplit(pages.public_url).hostname or (gethostname() if host in EVERYWHERE else host)}:{port}",
+        public_url=pages.public_url,
         proxy=pages.proxy,
-        host_names=names_of([pages.address], pages.host_names),
-        cors_origins=origins_of(pages.cors_origins),
+        host_names=pages.host_names,
+        cors_origins=pages.cors_origins,
     )
     certificate = None
     if pages.certificate is not None and pages.key is not None:
@@ -316,7 +296,7 @@ def _showing(place: Home, pages: Pages, address: str) -> Iterator[str]:
 
 @contextmanager
 def _listening(
-    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages | None
+    place: Home, listen: Listen, metrics: Listen | None, at_home: AtHome, pages: Pages | None, walls: Walls
 ) -> Iterator[None]:
     """Serve the ladder meanwhile, and its figures and pages if there are addresses for them.
 
@@ -334,7 +314,7 @@ def _listening(
             note("metrics", address=f"http://{metrics.address.rpartition(':')[0]}:{shown}/metrics")
         if listen.key is None and host not in ("127.0.0.1", "localhost", "[::1]"):
             note("unencrypted", logging.WARNING, text="the connections are not encrypted; see --tls-cert")
-        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}") as url:
+        with nullcontext("") if pages is None else _showing(place, pages, f"{host}:{port}", walls) as url:
             if url:
                 note("pages", address=url)
             yield

@@ -13,6 +13,7 @@ import secrets
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -84,20 +85,27 @@ class RunPlan:
     """Where matches are played on other machines; None to play all on this one."""
 
 
-def run(home: Home, store: Store, plan: RunPlan) -> Iterator[Progress]:
-    """Finish what an earlier run under the same conditions has left, then play matches in whole blocks, and rate them.
+@contextmanager
+def only_run(home: Home, store: Store) -> Iterator[None]:
+    """Hold the lock of the ladder's runs, of which there is one at a time.
 
     Raises:
-        LadderError: if another run is going on, too few bots qualify, or matches are void again and again.
-        NoRoom: if the disk is full. What is not over then is taken up by the next run, and no attempt at it counts.
+        LadderError: if another run is going on.
     """
     with home.only_run():
-        store.disconnect()  # a server that was killed may have left that bots at home are connected
-        yield from run_locked(home, store, plan)
+        store.disconnect()  # a killed server may have left connections of bots at home
+        yield
 
 
 def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
-    """Do the same for one who holds the lock of the ladder's runs."""
+    """Finish the matches of an earlier run under the same conditions, then play matches in whole blocks, and rate them.
+
+    The caller holds the lock (`only_run`).
+
+    Raises:
+        LadderError: if too few bots qualify, or matches are void again and again.
+        NoRoom: if the disk is full. The next run takes up the unfinished matches, and no attempt at them counts.
+    """
     check_room(home.folder)
     private_folder(home.records)
     home.sweep_records()

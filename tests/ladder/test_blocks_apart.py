@@ -23,9 +23,10 @@ from ladder.model.match import AT_HOME_PREFIX, Match, Version
 from ladder.operation.home import Home
 from ladder.play import qualifying, running
 from ladder.play.pool import End, Finished, Pool, Void
-from ladder.play.running import MAX_NEWCOMERS, RunPlan, enter_house_bots, run
+from ladder.play.running import MAX_NEWCOMERS, RunPlan, enter_house_bots
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
+from tests.ladder.runs import run
 from tests.ladder.test_pool import PLAIN
 
 CONTROL = TimeControl.parse(CONDITION.clock)
@@ -123,7 +124,7 @@ def test_no_two_matches_of_a_block_are_played_at_a_time_and_all_workers_have_one
 
         def play(matches: int, stop: Callable[[], bool]) -> None:
             plan = RunPlan([agree(GAME, {}, None)], matches, workers, CONTROL)
-            with closing(run(home, store, plan)) as steps:  # type: ignore[type-var]
+            with closing(run(home, store, plan)) as steps:
                 for _ in steps:
                     if stop():
                         break
@@ -247,7 +248,7 @@ def play(
     monkeypatch.setattr(running, "Pool", hall)
     monkeypatch.setattr(running, "time", hall)
     plan = RunPlan([agree(GAME, {}, seats)], matches, 1, CONTROL, invite=(lambda _: None) if matches is None else None)
-    with closing(run(Home(home), store, plan)) as steps:  # type: ignore[type-var]
+    with closing(run(Home(home), store, plan)) as steps:
         for _ in steps:
             if stop():
                 break

@@ -21,12 +21,13 @@ from ladder.operation.home import Home
 from ladder.play.cluster_pool import ClusterPool
 from ladder.play.cluster_slot import LadderSlot, Order, Reply, pack
 from ladder.play.pool import End, Finished, Pool, Void
-from ladder.play.running import RunPlan, run
+from ladder.play.running import RunPlan
 from referee.bots import files
 from referee.live.matches import cluster
 from referee.live.matches.cluster import Crew, Done, Job, Machine, Unfit
 from referee.match.clock import TimeControl
 from referee.registry import find
+from tests.ladder.runs import run
 from tests.ladder.test_pool import HOUSE_BOT, PLAIN, entered, match
 
 ONE = match(HOUSE_BOT, HOUSE_BOT)

@@ -30,13 +30,14 @@ from ladder.operation.home import Home
 from ladder.play import running
 from ladder.play.blocks import Blocks
 from ladder.play.pool import Invitation
-from ladder.play.running import RunPlan, enter_house_bots, run
+from ladder.play.running import RunPlan, enter_house_bots
 from ladder.service.client import RemoteDesk
 from ladder.service.login import Login
 from referee.match.clock import TimeControl
 from referee.match.result import Outcome
 from referee.registry import find
 from tests.commands.conftest import ROOT, Dogana, dogana
+from tests.ladder.runs import run
 from tests.ladder.test_serving import RANDOM, SECONDS, rated, served, token, wait_until
 
 pytestmark = pytest.mark.ladders

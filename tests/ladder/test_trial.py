@@ -18,10 +18,11 @@ from ladder.model.condition import Condition, agree
 from ladder.model.match import HOUSE, Match, Version
 from ladder.model.trial import MAX_DEATHS, TRIAL_MATCHES, Trial
 from ladder.operation.home import Home
-from ladder.play.running import RunPlan, run
+from ladder.play.running import RunPlan
 from referee.match import result
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME
+from tests.ladder.runs import run
 from tests.ladder.test_pool import PLAIN, WORKER
 from tests.referee.test_processes import STARVED, neighbours
 

@@ -17,9 +17,10 @@ from ladder.model.match import AT_HOME_PREFIX, Match, Version
 from ladder.operation.home import Home
 from ladder.play import running
 from ladder.play.pool import End, Finished, Void
-from ladder.play.running import AWAY_SECONDS, RunPlan, enter_house_bots, run
+from ladder.play.running import AWAY_SECONDS, RunPlan, enter_house_bots
 from referee.match.clock import TimeControl
 from tests.ladder.made import CONDITION, GAME, result_of
+from tests.ladder.runs import run
 
 
 class Hours:

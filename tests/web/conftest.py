@@ -14,9 +14,10 @@ from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.model.condition import agree
 from ladder.operation.home import Home
-from ladder.play.running import RunPlan, run
+from ladder.play.running import RunPlan
 from referee.match.clock import TimeControl
 from referee.registry import find
+from tests.ladder.runs import run
 from tests.patience import patient
 from tests.web.served import serving_pages
 

@@ -1,0 +1,16 @@
+"""A whole run in the process of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from ladder.facts.store import Store
+from ladder.operation.home import Home
+from ladder.operation.progress import Progress
+from ladder.play.running import RunPlan, only_run, run_locked
+
+
+def run(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
+    """Play as `dogana ladder run` does, with the lock of the ladder's runs."""
+    with only_run(home, store):
+        yield from run_locked(home, store, plan)
