@@ -371,7 +371,7 @@ def _problem(match: Match, record: Verified) -> Problem | None:
         return _contradiction(
             match, "does not begin as the matches of a ladder do: it has another board, or a position"
         )
-    if count.record_hash not in (record.result_hash, record.last_hash):  # older versions kept the last one
+    if count.record_hash != record.result_hash:
         return _contradiction(match, "is not the one that was counted")
     seats = [
         (seat.rank, seat.score, seat.outcome, seat.detail, seat.decisions, milliseconds(seat.think_seconds))

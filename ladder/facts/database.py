@@ -25,8 +25,7 @@ from urllib.parse import quote
 from sqlite_utils import Database
 
 from ladder.facts.entries import begin, disagreement, lines, note, now
-from ladder.facts.schema import NOT_OF_TALLIES, migrations
-from ladder.facts.tallies import DERIVED, derive
+from ladder.facts.schema import APPLICATION_ID, LAYOUT, create_tables
 from ladder.operation.errors import BadHome, Busy, NoRoom
 from ladder.operation.room import lack_of_room
 
@@ -47,7 +46,7 @@ class LadderFile:
     """The SQLite file of a ladder. Use it as a context manager, or close it."""
 
     def __init__(self, path: Path, *, create: bool, outwaits: bool = False) -> None:
-        """Open the file, and bring it to the current layout.
+        """Open the file.
 
         Args:
             path: `ladder.db` in the folder of the ladder.
@@ -55,7 +54,7 @@ class LadderFile:
             outwaits: whether transactions that write wait for others as long as these take, and say so in the log.
 
         Raises:
-            BadHome: if it is not a ladder, one of a newer version, or cannot be read.
+            BadHome: if it is not a ladder, one of another layout, or cannot be read.
         """
         self._path = path
         self._outwaits = outwaits
@@ -73,7 +72,7 @@ class LadderFile:
                 self._db.execute("pragma foreign_keys = on").close()
                 # Some builds of SQLite wait for the disk less often. A block must be there before its first match begins.
                 self._db.execute("pragma synchronous = full").close()
-                self._migrate()
+                self._make_new()
             except BaseException:
                 self._db.close()
                 raise
@@ -96,35 +95,34 @@ class LadderFile:
     def _look_at(self, *, create: bool) -> None:
         """Refuse a file that is not a ladder, without changing it."""
         with contextlib.closing(self._connect_reading()) as file:
-            db = Database(file)
-            tables = db.table_names()  # asked for once: another process may be making the ladder at this moment
-            known = {migration.name for migration in migrations.applied(db)} if tables else set()
-            if known - {migration.name for migration in migrations.pending(Database(memory=True))}:
+            tables = Database(
+                file
+            ).table_names()  # first: another process may be making the ladder, with all of these at once
+            application, layout = _pragma(file, "application_id"), _pragma(file, "user_version")
+        if application == APPLICATION_ID:
+            if layout > LAYOUT:
                 raise BadHome(f"{self._path} was made by a newer version of Dogana; update this one")
-            if not known and (tables or not create):
-                raise BadHome(f"{self._path} is an SQLite file, but not a ladder")
-
-    def _migrate(self) -> None:
-        if not migrations.pending(self._db):
-            return
-        if not self._may_write():
+        elif _OF_OLD_LAYOUTS in tables:
             raise BadHome(
-                f"{self._path} was made by an older version of Dogana and cannot be updated here, because it cannot be"
-                " written; open it once as its owner"
+                f"{self._path} was made by a version of Dogana from before the first release, whose ladders this one cannot"
+                " read; go on with that version, or begin a new ladder in another folder"
             )
+        elif tables or not create:
+            raise BadHome(f"{self._path} is an SQLite file, but not a ladder")
+
+    def _make_new(self) -> None:
+        """Make the tables of a new ladder, unless they are there."""
+        if _pragma(self._db.conn, "application_id") == APPLICATION_ID:
+            return
         self._make_private()
         self._write_ahead()
         with self.writing():
-            pending = {migration.name for migration in migrations.pending(self._db)}
-            if pending:  # whoever comes second finds nothing left to do
-                migrations.apply(self._db)
-                for table in DERIVED if pending - NOT_OF_TALLIES else ():
-                    derive(self._db, table)
-                if not self._rows("select 1 from audit_log limit 1"):
-                    begin(self._db)
+            if _pragma(self._db.conn, "application_id") != APPLICATION_ID:  # nobody else was faster
+                create_tables(self._db)
+                begin(self._db)
 
     def _make_private(self) -> None:
-        """Let only this user see a ladder that is new, or was made by an older version, which left that to the umask."""
+        """Let only this user see a new ladder."""
         for path in (self._path.parent, *self._path.parent.glob(f"{self._path.name}*")):
             with contextlib.suppress(OSError):  # it belongs to somebody else, who then decides
                 path.chmod(path.stat().st_mode & 0o700)
@@ -333,6 +331,8 @@ def among_ids(ids: Collection[int] | None, sql: str) -> tuple[str, list[str]]:
     return ("true", []) if ids is None else (sql.format("(select value from json_each(?))"), [json.dumps(list(ids))])
 
 
+_OF_OLD_LAYOUTS = "_sqlite_migrations"
+"""A table that ladders had before the first release."""
 _RESTORE = "restore a backup (docs/running_a_ladder.md)"
 _HINTS = {
     sqlite3.SQLITE_FULL: "the disk is full; nothing was changed; make room and try again",
@@ -351,6 +351,11 @@ _NOT_NOW = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqli
 def _code(error: sqlite3.Error) -> int:
     """Return SQLite's primary result code; 0 if the error is not SQLite's."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def _pragma(file: sqlite3.Connection, name: str) -> int:
+    [number] = file.execute(f"pragma {name}").fetchone()
+    return int(number)
 
 
 def _uri(path: Path) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from ladder.operation.errors import CannotPlay, LadderError, NoRoom
 from ladder.operation.home import Home
 from ladder.operation.room import check_room
 from referee.bots.errors import DiskFull
-from referee.bots.files import Artefact, check_path, hash_of, make_read_only, take_in
+from referee.bots.files import Artefact, check_path, hash_of, take_in
 from referee.registry import house_bots
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}", re.ASCII)
@@ -209,10 +208,3 @@ def _fingerprint(folder: Path) -> _Fingerprint:
 
 def _noted(path: str, status: os.stat_result) -> tuple[str, int, int, int, int, int]:
     return path, status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-def open_to_boxes(versions: Path) -> None:
-    """Let bots that are other users read their files, which earlier releases kept for the ladder's user alone."""
-    for folder in versions.glob("[0-9a-f]*"):
-        if stat.S_IMODE(folder.stat().st_mode) == 0o500:
-            make_read_only(folder)

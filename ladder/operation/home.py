@@ -168,12 +168,9 @@ class Home:
         return self.records / match_id[:2] / f"{match_id}.jsonl.zst"
 
     def find_record(self, match_id: str) -> Path:
-        """Return where the record of a match is now: sealed, as it was written, or where older versions kept it.
-
-        If there is no record, return where it would be written.
-        """
-        places = (self.sealed_record(match_id), self.record(match_id), self.records / f"{match_id}.jsonl")
-        return next((path for path in places if path.exists()), self.record(match_id))
+        """Return where the record of a match is now, sealed or not; if there is none, where it would be written."""
+        sealed = self.sealed_record(match_id)
+        return sealed if sealed.exists() else self.record(match_id)
 
     @property
     def packs(self) -> Path:
@@ -227,8 +224,7 @@ class Home:
 
     def qualifications(self, version: int) -> list[str]:
         """Return the ids of the matches that were to qualify a version, as far as they have logs, the oldest first."""
-        folder = self.qualifying if self.qualifying.is_dir() else self.all_logs  # where older versions kept them
-        found = folder.glob(f"{QUALIFY}{version}-*")
+        found = self.qualifying.glob(f"{QUALIFY}{version}-*")
         return [path.name for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))]
 
     def sweep_records(self, match_id: str = "") -> None:
@@ -241,19 +237,7 @@ class Home:
 
     def logs(self, match_id: str) -> Path:
         """Return the folder for what the bots of a match wrote."""
-        older = self.all_logs / match_id
-        return self.qualifying / match_id if match_id.startswith(QUALIFY) and not older.exists() else older
-
-    def gather_qualifications(self) -> None:
-        """Move the logs of matches that were to qualify versions from where older versions kept them, among all others."""
-        if self.all_logs.is_dir() and not self.qualifying.is_dir():
-            with os.scandir(self.all_logs) as found:
-                names = [entry.name for entry in found if entry.name.startswith(QUALIFY)]
-            part = self.all_logs / f"{self.qualifying.name}.part"  # one that was left is taken up
-            private_folder(part)
-            for name in names:
-                (self.all_logs / name).rename(part / name)
-            part.rename(self.qualifying)
+        return (self.qualifying if match_id.startswith(QUALIFY) else self.all_logs) / match_id
 
     def logged(self) -> Iterator[str]:
         """Yield the ids of the matches that have logs of their own, not in a pack, except of those that were to qualify versions."""

@@ -23,7 +23,7 @@ from ladder.facts.register import Connection
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import KILLS_WORKERS, scheduled, to_qualify
 from ladder.facts.store import Store
-from ladder.intake.submission import Inspector, open_to_boxes
+from ladder.intake.submission import Inspector
 from ladder.model.condition import Agreed, Condition
 from ladder.model.match import HOUSE, HOUSE_PREFIX, JOIN_SECONDS, Match, Version
 from ladder.model.rating import rate
@@ -101,11 +101,8 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     check_room(home.folder)
     private_folder(home.records)
     home.sweep_records()
-    home.gather_qualifications()
     ladder_key(home, store)
     sweep(home)
-    if plan.sandbox is not None:
-        open_to_boxes(home.versions)
     for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
         yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
     chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}

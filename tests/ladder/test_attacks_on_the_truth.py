@@ -269,8 +269,8 @@ def forget_the_last_block(the: Attacked) -> None:
         repair(the.home, store)
 
 
-def begin_later(the: Attacked) -> None:
-    """The log is begun anew as that of an older ladder, about whose matches it says nothing."""
+def begin_anew(the: Attacked) -> None:
+    """The log is begun anew, and says nothing of what came before."""
     the.sql("delete from audit_log")
     with Store(the.home.database, create=False) as store, store.writing():
         log_entries.begin(store._db)
@@ -311,7 +311,7 @@ ATTACKS: dict[Callable[[Attacked], None], tuple[str, str, str]] = {
     other_times: ("is not the one that was counted", "", "holds"),
     swap_the_key: ("", "is signed by ladder", "is signed by ladder"),
     forget_the_last_block: ("", "entries were taken back", "holds"),
-    begin_later: ("", "the past was changed", "was never scheduled by the log"),
+    begin_anew: ("of the ladder is not in it", "the past was changed", "was never scheduled by the log"),
     guests_after_the_fact: ("", "the past was changed", "holds"),
     other_content: ("does not follow from what the ladder knows", "", "holds"),
     count_in_another_order: ("does not follow from what the ladder knows", "", "holds"),

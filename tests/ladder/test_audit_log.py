@@ -41,7 +41,6 @@ from tests.cases import mostly_long
 from tests.commands.conftest import Dogana, dogana
 from tests.growth import grows_in_proportion
 from tests.ladder.made import ladder, next_matches, play
-from tests.ladder.test_store import make_old
 from tests.ladder.told import play_really
 
 __all__ = ["dogana"]
@@ -127,7 +126,7 @@ def test_all_that_a_ladder_has_done_stands_in_its_log_and_holds_without_the_ladd
             match.count.record_hash for match in counted if match.count
         ]
     assert (found.entries, found.results, found.voids, found.given_up) == (len(entries), len(counted), 3, 1)
-    assert (found.seeds, found.before) == (2, 0)
+    assert found.seeds == 2
     [unfinished] = found.unfinished
     assert unfinished.startswith("block 3, scheduled at 20")
 
@@ -291,7 +290,7 @@ CHEATS: dict[str, tuple[Callable[[Entries], object], str]] = {
         "does not have what belongs to seed",
     ),
     "true for a number": (lambda entries: first(entries, "version").update(number=True), "what belongs to version"),
-    "a newer format": (lambda entries: first(entries, "begin").update(format=3), "is in format 3, written by Dogana .*; update this one"),
+    "a newer format": (lambda entries: first(entries, "begin").update(format=4), "is in format 4, written by Dogana .*; update this one"),
     "the format from before the first release": (
         lambda entries: first(entries, "begin").update(format=1),
         "is in format 1, written by Dogana .*; from before its first release, which no release reads",
@@ -462,7 +461,7 @@ def test_a_folder_or_a_device_is_no_log(tmp_path: Path) -> None:
 def long_log(path: Path, blocks: int, key: LadderKey) -> None:
     """A log of four entries for each block, two of which are results."""
     entries: Entries = [
-        {"type": "begin", "at": AT, "format": 2, "dogana": "", "before": {"versions": 0, "blocks": 0, "results": 0, "voids": 0, "hash": ""}},
+        {"type": "begin", "at": AT, "format": 3, "dogana": ""},
         {"type": "key", "at": AT, "key": key.public.text, "signature": ""},
         {"type": "version", "at": AT, "bot": "a", "number": 1, "author": "a", "content": "", "run": "", "games": []},
     ]  # fmt: skip
@@ -599,30 +598,6 @@ def test_processes_that_write_at_once_have_one_key_and_one_log(tmp_path: Path) -
     assert check(log, key_of(home).public).entries == 1 + 1 + 40
     with Store(home.database, create=False) as store:
         assert store.log_disagreement() == ""
-
-
-def test_the_log_of_an_older_ladder_begins_with_a_hash_of_what_was_before(tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    with ladder(tmp_path / "new") as store:
-        play_block(store, 1)
-        matches = next_matches(store, 2)
-        play(store, matches[0], random.Random(1))
-        store.void(matches[1], "x")
-    home = Home(tmp_path / "home")
-    home.make()
-    make_old(home.database, tmp_path / "new" / "ladder.db")
-    with Store(home.database, create=False) as store:
-        before = len(list(store.counted()))
-        play(store, matches[1], random.Random(1))
-        assert compare(home, store).log == ""
-        log = tmp_path / "log.jsonl"
-        write(home, store, log)
-        found = check(log, None)
-        assert (found.before, found.voids, found.earlier) == (before, 1, [])  # what came before is carried over
-        assert any(line.startswith("block 2,") for line in found.unfinished)
-        with sqlite3.connect(home.database) as database:
-            database.execute("update results set record_hash = 'x' where number = 1")
-        assert "entry 1 (begin) does not follow" in compare(home, store).log
 
 
 # --- the file ---------------------------------------------------------------------------------------------------

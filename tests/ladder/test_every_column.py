@@ -31,8 +31,8 @@ from tests.ladder.made import CONDITION, GAME, OTHER, ladder, next_matches
 from tests.ladder.told import play_really
 
 DOCS = Path(__file__).parents[2] / "docs" / "audit_log.md"
-OF_NO_LADDER = {"connections", "_sqlite_migrations"}
-"""Tables that know nothing of what has happened: who is connected at this moment, and which layout this is."""
+OF_NO_LADDER = {"connections"}
+"""Tables that know nothing of what has happened: who is connected at this moment."""
 TALLIES = {
     "appearances", "block_ratings", "days", "dues", "meetings", "open_matches", "ratings", "scores", "table_sizes", "tallies",
 }  # fmt: skip

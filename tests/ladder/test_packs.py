@@ -248,26 +248,9 @@ def test_a_file_that_does_not_hold_one_record_is_not_packed(home: Home, chronicl
 # --- logs -----------------------------------------------------------------------------------------------------
 
 
-def test_logs_of_qualifications_are_found_where_older_versions_kept_them_and_gathered(home: Home) -> None:
-    for name in ("qualify-1-a", "qualify-11-b", "0123456789abcdef"):
-        (home.all_logs / name).mkdir(parents=True)
-    (home.all_logs / "qualifying.part").mkdir()  # somebody was killed
-    assert home.qualifications(1) == ["qualify-1-a"]
-    assert home.logs("qualify-1-a") == home.all_logs / "qualify-1-a"
-    home.gather_qualifications()
-    home.gather_qualifications()
-    assert home.qualifications(1) == ["qualify-1-a"]
-    assert home.logs("qualify-11-b") == home.qualifying / "qualify-11-b"
-    assert home.logs("qualify-11-b").is_dir()
-    assert home.logs("0123456789abcdef").is_dir()
-    assert not list(home.all_logs.glob("qualify-*"))
-    assert not list(home.all_logs.glob("*.part"))
-
-
 def test_a_bot_that_has_not_qualified_has_its_log_without_a_look_at_all_others(
     home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    home.gather_qualifications()
     version = chronicle.find_versions("bot1")[0]
     chronicle.qualify(version.id, CONDITION, passed=False, reason="it crashed")
     log = home.log(f"qualify-{version.id}-0", 0)

@@ -6,6 +6,7 @@ import contextlib
 import multiprocessing
 import os
 import random
+import re
 import sqlite3
 import stat
 import subprocess
@@ -22,12 +23,11 @@ from sqlite_utils import Database
 from ladder.archive.recompute import compare, repair
 from ladder.facts import database
 from ladder.facts.chronicle import Chronicle
-from ladder.facts.schema import MAX_VOIDS, migrations
 from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
 from ladder.facts.store import Store, Tally
 from ladder.facts.tallies import DERIVED
 from ladder.model.condition import Condition
-from ladder.operation.errors import LadderError
+from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
 from referee.match.result import Outcome
@@ -378,107 +378,41 @@ def known(store: Store, condition: Condition) -> tuple[object, ...]:
     )
 
 
-def make_old(path: Path, new: Path) -> None:
-    """Write what a ladder knows in the first layout, which had one standing for each game."""
-    old = Database(sqlite3.connect(path))
-    migrations.apply(old, stop_before="kept_tallies")
-    old.conn.execute("attach ? as new", [str(new)])
-    taken = {
-        "blocks": "blocks.*, game, options, clock from new.blocks as blocks join new.conditions on blocks.condition",
-        "qualifications": "distinct game, qualifications.* from new.qualifications join new.conditions on condition",
-        "ratings": "game, ratings.*, 1 as matches from new.ratings join new.conditions on condition",
-    }
-    for table in "bots versions blocks matches seats results seat_results voids qualifications ratings".split():  # noqa: SIM905
-        columns = ", ".join(f'"{row[1]}"' for row in old.conn.execute(f"pragma main.table_info({table})"))
-        source = taken.get(table, f"* from new.{table}").replace("on condition", "on conditions.id = condition")
-        source = source.replace("on blocks.condition", "on conditions.id = blocks.condition")
-        old.conn.execute(f"insert or ignore into main.{table} ({columns}) select {columns} from (select {source})")  # noqa: S608
-    old.conn.commit()
-    old.close()
-
-
-@pytest.mark.parametrize("conditions", [[CONDITION], [CONDITION, OTHER]], ids=["one clock", "mixed"])
-def test_an_old_ladder_is_migrated_to_a_standing_for_each_condition_it_was_played_under(
-    tmp_path: Path, conditions: list[Condition]
-) -> None:
-    """What the old layout rated together is rated apart, and all tallies follow from the facts."""
-    (tmp_path / "new").mkdir()
-    chance = random.Random(3)
-    with ladder(tmp_path / "new", bots=2) as store:
-        for _ in range(4):
-            for condition in conditions:
-                for match in next_matches(store, condition=condition)[:-1]:
-                    ranks = list(range(1, len(match.seats) + 1))
-                    digest = "the same" if len(conditions) > 1 else None  # the first layout rated all matches
-                    assert count(store, match, result_of(match, ranks, digest=digest), "hash")
-        [left, *_] = store.unfinished(CONDITION)
-        for _ in range(MAX_VOIDS):
-            store.void(left, "x")
-        expected = [known(store, condition) for condition in conditions]
-        counted = list(store.counted())
-    make_old(tmp_path / "ladder.db", tmp_path / "new" / "ladder.db")
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        assert list(store.conditions().values()) == conditions
-        assert [known(store, condition) for condition in conditions] == expected
-        assert list(store.counted()) == counted
-        assert compare(Home(tmp_path), store).differences.told == []
-        play(store, store.unfinished(CONDITION)[0], chance)
-        assert list(store.differences()) == []
-
-
-def test_a_ladder_is_private_when_it_is_made_and_when_it_is_updated(tmp_path: Path) -> None:
-    def modes(folder: Path) -> set[int]:
-        return {stat.S_IMODE(path.stat().st_mode) for path in folder.glob("ladder.db*")}
-
-    new, old = tmp_path / "new", tmp_path / "old"
+def test_a_ladder_is_private_when_it_is_made_and_stays_as_its_owner_has_it(tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    new.mkdir()
     umask = os.umask(0o022)
     try:
-        for folder in (new, old):
-            folder.mkdir()
         with ladder(new):
-            assert modes(new) == {0o600}
-        make_old(old / "ladder.db", new / "ladder.db")
-        assert (stat.S_IMODE(old.stat().st_mode), modes(old)) == (0o755, {0o644})
-        with Store(old / "ladder.db", create=False):
-            assert len(list(old.glob("ladder.db*"))) > 1  # the files that SQLite puts beside it, too
-            assert modes(old) == {0o600}
+            assert len(list(new.glob("ladder.db*"))) > 1  # the files that SQLite puts beside it, too
+            assert {stat.S_IMODE(path.stat().st_mode) for path in new.glob("ladder.db*")} == {0o600}
     finally:
         os.umask(umask)
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (new, old)] == [0o700, 0o700]
+    assert stat.S_IMODE(new.stat().st_mode) == 0o700
     new.chmod(0o750)
     with Store(new / "ladder.db", create=False):
         pass
     assert stat.S_IMODE(new.stat().st_mode) == 0o750  # who opens it to others later has chosen that
 
 
-def test_an_old_ladder_in_which_bots_qualified_and_nothing_was_played_keeps_that(tmp_path: Path) -> None:
-    (tmp_path / "new").mkdir()
-    with ladder(tmp_path / "new") as store:
-        expected = store.qualifications(CONDITION)
-    make_old(tmp_path / "ladder.db", tmp_path / "new" / "ladder.db")
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        [condition] = store.conditions().values()
-        assert condition == Condition(1, GAME.name, {}, "10+1/10")  # under which all qualified then
-        assert store.qualifications(condition) == expected
-
-
-def test_a_layout_that_changes_no_fact_leaves_the_tallies_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """To derive all tallies takes minutes on a large ladder, in which nobody else can write."""
-    with ladder(tmp_path) as store:
-        for match in next_matches(store):
-            play(store, match, random.Random(1))
-        store.note_sealed(1)
-    with sqlite3.connect(tmp_path / "ladder.db") as old:
-        for column in ("kept_bots", "one_block_of"):
-            old.execute(f"alter table prunings drop column {column}")
-        old.execute("delete from _sqlite_migrations where name = 'kept_records'")
-        old.execute("insert into prunings (at, records_before, logs_before) values ('9998', '9999', null)")
-    monkeypatch.setattr(database, "derive", None)
-    with Store(tmp_path / "ladder.db", create=False) as store:
-        assert list(store.differences()) == []
-        assert {store.record_pruned_at(match.match_id) for match in store.counted()} == {"9998"}
+def test_a_ladder_of_another_layout_is_refused_in_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
+    ladder(tmp_path).close()
+    for change, told in (
+        ("pragma user_version = 2", "was made by a newer version of Dogana; update this one"),
+        (
+            "pragma application_id = 0; create table _sqlite_migrations (name text)",
+            "was made by a version of Dogana from before the first release, whose ladders this one cannot read; go on with"
+            " that version, or begin a new ladder in another folder",
+        ),
+        ("drop table _sqlite_migrations", "is an SQLite file, but not a ladder"),
+    ):
+        with contextlib.closing(sqlite3.connect(tmp_path / "ladder.db")) as file:
+            file.executescript(change)
+        before = (tmp_path / "ladder.db").read_bytes()
+        for create in (True, False):
+            with pytest.raises(BadHome, match=re.escape(f"{tmp_path / 'ladder.db'} {told}") + "$"):
+                Store(tmp_path / "ladder.db", create=create)
+        assert (tmp_path / "ladder.db").read_bytes() == before
 
 
 def test_a_ladder_with_damaged_pages_says_that_it_is_damaged_in_one_line(tmp_path: Path) -> None:
@@ -503,7 +437,7 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
     with ladder(tmp_path) as store:
         next_matches(store)
     program = (
-        "import resource, sys\nfrom pathlib import Path\nfrom ladder.operation.errors import LadderError\n"
+        "import resource, sys\nfrom pathlib import Path\nfrom ladder.operation.errors import BadHome, LadderError\n"
         "from ladder.facts.store import Store\nfrom tests.ladder.made import next_matches\n"
         "with Store(Path(sys.argv[1]), create=False) as store:\n"
         "    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)\n"
@@ -549,14 +483,3 @@ def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, mon
             assert len(list(looking.counted())) == 1
             with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
                 looking.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-
-
-def test_an_older_ladder_that_cannot_be_written_says_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    old = Database(sqlite3.connect(tmp_path / "ladder.db"))
-    migrations.apply(old, stop_before="kept_tallies")
-    old.close()
-    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
-    with pytest.raises(LadderError, match=r"made by an older version of Dogana .* open it once as its owner"):
-        Store(tmp_path / "ladder.db", create=False)
