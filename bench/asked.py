@@ -27,6 +27,7 @@ from bench import agent
 from bench.clocks import MARGINS_MS, Decided, compare
 from bench.report import Report
 from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.archive import find_logs, find_record
 from ladder.facts.chronicle import Chronicle
 from ladder.facts.standings import requalify
 from ladder.intake.submission import submit
@@ -177,11 +178,12 @@ def _play(home: Home, what: str, *, clients: int) -> Phase:
             output.seek(0)
             phase.answer_ms += map(float, output.read().split())
     for match in _played(home) - known:
-        lines = [line.data for line in read_lines(home.find_record(match))]
+        lines = [line.data for line in read_lines(home.archive, find_record(home, match).data)]
         result = next(line for line in lines if line["type"] == "result")
         phase.wall_seconds += sum(seat["wall_ms"] for seat in result["seats"]) / 1000
         phase.lag_seconds += sum(seat["lag_ms"] for seat in result["seats"]) / 1000
-        logs = {int(path.stem.removeprefix("seat")): path.read_text() for path in home.logs(match).glob("seat*.log")}
+        found = find_logs(home, match).items()
+        logs = {int(name[len("seat") : -len(".log")]): text.decode() for name, text in found if name.startswith("seat")}
         phase.decided += compare(logs, lines)
     return phase
 

@@ -108,20 +108,19 @@ def _result(match: Match, chance: random.Random) -> Result:
 
 
 class _Nothing:
-    """Stands where records are looked at, sealed and packed: there are none."""
+    """Stands where records are put into the archive, looked at and sealed: there are none."""
 
     def __call__(self, *_: object) -> tuple[()]:
         return ()
-
-    def add(self, block: int) -> None:
-        """Pack nothing."""
 
 
 def run_one(bots: int, seed: int) -> dict[str, float]:
     """Run a ladder; return matches for a unit of time while more was to be scheduled, and to the end, and processor time."""
     hall, nothing = Hall(seed), _Nothing()
-    replaced: dict[str, Any] = {"Pool": hall, "time": hall, "seal_block": nothing, "seal_blocks": nothing}
-    for name, stand_in in {**replaced, "Packer": lambda *_: nothing}.items():
+    replaced: dict[str, Any] = {"Pool": hall, "time": hall}
+    for name in ("archive_match", "seal_block", "seal_blocks"):
+        replaced[name] = nothing
+    for name, stand_in in replaced.items():
         setattr(running, name, stand_in)
     Inspector.check = lambda *_: None  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "ladder.db", create=True) as store:

@@ -66,7 +66,11 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     while made < matches or block % len(game.seat_counts):  # both ladders are about to play as many seats
         block, seats = block + 1, next(sizes)
         connection.execute(
-            "insert into blocks (id, condition, seats, seed, created_at, sealed_at) values (?, 1, ?, 1, '', '')",
+            """
+            insert into blocks
+                (id, condition, seats, seed, guests, round, schedule_seed, after_number, created_at, sealed_at)
+            values (?, 1, ?, 1, 0, 0, 0, 0, '', '')
+            """,
             [block, seats],
         )
         for rotation, table in enumerate(rotations(chance.sample(range(1, versions + 1), seats))):

@@ -25,7 +25,6 @@ from rich.console import Console
 from bench.ladder import CLOCK
 from bench.report import Report
 from bench.running import Way, has_walls, measure, middle
-from ladder.archive import packs
 from ladder.facts.store import Store
 from ladder.intake.submission import submit
 from ladder.model.condition import agree
@@ -43,8 +42,6 @@ from referee.registry import find, games, shipped_board
 NODES = (1, 10, 100, 1_000)
 MATCHES = 160
 AUTHORS = 8
-UNPACKED_BLOCKS = 1
-"""Fewer than on a real ladder, so that almost all of a short run is packed, as almost all of a long one is."""
 LOG_BYTES = 200
 """What a bot prints in a match."""
 STORED_AIM_BYTES = 30_000
@@ -120,7 +117,6 @@ def store(matches: int = MATCHES) -> Stored:
         elsewhere = _Elsewhere(home, Path(name) / "record.jsonl")
         with (
             patch.object(Pool, "play", elsewhere.play),
-            patch.object(packs, "UNPACKED_BLOCKS", UNPACKED_BLOCKS),
             Store(home.database, create=False) as opened,
         ):
             for progress in run(home, opened, plan):
@@ -174,7 +170,8 @@ class _Elsewhere:
         with self._timed("write", time.perf_counter, is_counted=is_counted):
             written = self._write(match, record)
         self.sent += written if is_counted else 0
-        return Finished(report.result, report.record_hash)
+        logs = {f"seat{seat}.log": b"." * LOG_BYTES for seat in range(len(match.seats))}
+        return Finished(report.result, report.record_hash, logs=logs)
 
     @contextmanager
     def _timed(self, what: str, clock: Callable[[], float], *, is_counted: bool) -> Iterator[None]:
@@ -183,15 +180,11 @@ class _Elsewhere:
         self.seconds[what] += clock() - begin if is_counted else 0
 
     def _write(self, match: Match, record: bytes) -> int:
-        """Write what came of a match, as a worker writes it; return how many bytes it were."""
-        path, logs = self._home.record(match.match_id), self._home.logs(match.match_id)
-        for folder in (path.parent, self._home.all_logs, logs.parent, logs):
-            private_folder(folder)
-        files = {self._home.log(match.match_id, seat): b"." * LOG_BYTES for seat in range(len(match.seats))}
-        files |= {path: record, self._home.usage(match.match_id): b"{}"}
-        for file, data in files.items():
-            write_private(file, data)
-        return sum(map(len, files.values()))
+        """Write the record of a match as a worker writes it; return how many bytes it were."""
+        path = self._home.record(match.match_id)
+        private_folder(path.parent)
+        write_private(path, record)
+        return len(record)
 
 
 def add_rows(report: Report, node: float | None = None, cores: int | None = None) -> None:
@@ -211,10 +204,10 @@ def add_rows(report: Report, node: float | None = None, cores: int | None = None
     report.figure("a match: on the node that plays it", f"{costs.node * 1e3:.0f} ms of processor time")
     report.figure("a match: sent to the ladder", f"{costs.sent / 1e3:.1f} kB")
     report.figure("a match: its record verified", f"{costs.verify * 1e3:.1f} ms of processor time")
-    report.figure("a match: its files written, each synced", f"{costs.write * 1e3:.1f} ms")
-    report.figure("a match: scheduled, rated, counted, sealed, packed", f"{costs.counting * 1e3:.1f} ms")
+    report.figure("a match: its record written, and synced", f"{costs.write * 1e3:.1f} ms")
+    report.figure("a match: archived, scheduled, rated, counted, sealed", f"{costs.counting * 1e3:.1f} ms")
     kept = f"{stored.kept / 1e3:.1f} kB"
-    report.ratio("a match: kept, almost all packed", kept, "30 kB", stored.kept / STORED_AIM_BYTES, most=1)
+    report.ratio("a match: kept", kept, "30 kB", stored.kept / STORED_AIM_BYTES, most=1)
     both = costs.write + costs.counting
     report.figure("the one process that counts: it verifies, too", f"{1 / (both + costs.verify):.0f} results/s")
     report.figure("the same: others verify", f"{1 / both:.0f} results/s")

@@ -23,6 +23,7 @@ from rich.table import Table
 from bench.ladder import AIM, CLOCK, SIZES, make, name_of
 from bench.report import Report
 from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.archive import Archive
 from ladder.archive.key import ladder_key
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
@@ -120,10 +121,6 @@ def make_home(folder: Path, matches: int) -> tuple[Home, Match]:
     with make(folder, matches, BOTS) as store:
         home = Home(folder / str(matches))
         ladder_key(home, store)
-        for number in range(1, matches + 1):
-            record = home.sealed_record(name_of(number))
-            record.parent.mkdir(parents=True, exist_ok=True)
-            record.touch()
         condition = store.conditions()[1]
         played = Blocks(store, condition, list(find(condition.game).seat_counts)).add(1)
         for number, match in enumerate(played):
@@ -140,10 +137,9 @@ def _play(home: Home, store: Store, match: Match) -> None:
     record = home.record(match.match_id)
     record.parent.mkdir(parents=True, exist_ok=True)
     report = asyncio.run(play_match(plan, [House(RandomBot)] * len(match.seats), record=record))
-    for seat in range(len(match.seats)):
-        log = home.log(match.match_id, seat)
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.write_text("a line\n" * 100)
+    logs = {f"seat{seat}.log": b"a line\n" * 100 for seat in range(len(match.seats))}
+    with Archive(home.archive, create=True) as archive:
+        archive.add(match.match_id, record.read_bytes(), logs)
     count(store, match, report.result, report.record_hash)
 
 

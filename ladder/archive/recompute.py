@@ -23,8 +23,8 @@ from itertools import chain, count, islice
 from math import ceil
 from pathlib import Path
 
+from ladder.archive.archive import Archive, NoRecord
 from ladder.archive.checked import Notes, fingerprint, noted, noting
-from ladder.archive.packs import NoRecord, find_record
 from ladder.facts.store import Store
 from ladder.model.condition import not_defaults
 from ladder.model.match import Match
@@ -334,24 +334,22 @@ def check(home: Home, matches: Sequence[Match], known: Path | None = None) -> Ch
     found = Checked()
     numbers = [match.count.number for match in matches if match.count is not None]
     before = noted(known, numbers[0], numbers[-1]) if known is not None and numbers else {}
-    for number, match in zip(numbers, matches, strict=True):
-        try:
-            found_record = find_record(home, match.match_id, match.block)
-            mark = fingerprint(match, found_record.data)
-            if before.get(number) == mark:
-                found.before += 1
-                continue
-            record = verify(found_record.path, find, match.seed, found_record.data)
-        except RecordError as error:
-            found.problems.append(
-                Problem(match.match_id, str(error), False, isinstance(error, NoRecord), isinstance(error, OtherFormat))
-            )
-            continue
-        problem = _problem(match, record)
-        if problem is None:
-            found.fingerprints[number] = mark
-        else:
-            found.problems.append(problem)
+    with Archive(home.archive, create=False) as archive:
+        for number, match in zip(numbers, matches, strict=True):
+            try:
+                record = archive.record(match.match_id)
+                mark = fingerprint(match, record.data)
+                if before.get(number) == mark:
+                    found.before += 1
+                    continue
+                problem = _problem(match, verify(record.path, find, match.seed, record.data))
+            except RecordError as error:
+                is_missing, is_unread = isinstance(error, NoRecord), isinstance(error, OtherFormat)
+                problem = Problem(match.match_id, str(error), False, is_missing, is_unread)
+            if problem is None:
+                found.fingerprints[number] = mark
+            else:
+                found.problems.append(problem)
     return found
 
 

@@ -36,12 +36,12 @@ class Budgets(LadderFile):
 
     def quotas(self) -> dict[str, int | None]:
         """Return how many bytes the files of authors may have, for whom that was said; None for no limit."""
-        rows = self._rows("select author, bytes, max(id) from quotas group by author order by author")
+        rows = self.rows("select author, bytes, max(id) from quotas group by author order by author")
         return {row["author"]: row["bytes"] for row in rows}
 
     def budgets(self) -> dict[str, Budget]:
         """Return the budgets of today, by author."""
-        rows = self._rows(
+        rows = self.rows(
             # SQLite takes the other columns from the row that has the greatest id.
             """
             select latest.author, latest.matches, coalesce(days.matches, 0) as today

@@ -14,12 +14,12 @@ from typing import Any
 
 from typing_extensions import override
 
-from ladder.facts.database import among_ids
 from ladder.facts.store import Store
 from ladder.model.condition import Condition
 from ladder.model.match import Version
 from ladder.model.rating import Rating
 from ladder.operation.errors import LadderError, NotFound
+from ladder.operation.sqlite_file import among_ids
 from referee.match.result import Outcome
 
 LAST_MATCHES = 200
@@ -159,7 +159,7 @@ class Chronicle(Store):
     def versions_called(self, bot: str) -> list[Version]:
         """Return the versions of a bot by their number, or the one that is named as in `mybot v2`; empty if there is none."""
         name, _, number = bot.rpartition(" v")
-        rows = self._rows(
+        rows = self.rows(
             """
             select versions.id from bots join versions on versions.bot = bots.id where name = ?
             union select versions.id from bots join versions on versions.bot = bots.id where name = ? and number = ?
@@ -185,7 +185,7 @@ class Chronicle(Store):
 
     def matches_beginning(self, beginning: str, limit: int) -> list[str]:
         """Return the ids of matches that were scheduled and whose ids begin like this, in their order."""
-        rows = self._rows(
+        rows = self.rows(
             "select id from matches where id between ? and ? order by id limit ?",
             [beginning, f"{beginning}\U0010ffff", limit],
         )
@@ -240,7 +240,7 @@ class Chronicle(Store):
         found = {
             row["number"]
             for key, values in keys
-            for row in self._rows(
+            for row in self.rows(
                 f"""
                 select distinct number from appearances{index}
                 where {key} and number > ? and number < ?{flags} order by number {order} limit ?
@@ -251,7 +251,7 @@ class Chronicle(Store):
         return sorted(nearest(limit, found), reverse=True)
 
     def _number_of(self, match_id: str) -> int:
-        rows = self._rows("select number from results where match = ?", [match_id])
+        rows = self.rows("select number from results where match = ?", [match_id])
         if not rows:
             raise LadderError(f"match {match_id} does not count, so it has no place among the others")
         return int(rows[0]["number"])
@@ -259,7 +259,7 @@ class Chronicle(Store):
     def numbered(self, numbers: Sequence[int]) -> list[PlayedMatch]:
         """Return the matches of these numbers, in the same order."""
         which, ids = "where results.number in (select value from json_each(?))", [json.dumps(list(numbers))]
-        [among] = self._rows(
+        [among] = self.rows(
             f"select json_group_array(distinct version) as versions from results join seats using (match) {which}",  # noqa: S608
             ids,
         )
@@ -272,7 +272,7 @@ class Chronicle(Store):
 
     def _played(self, where: str, parameters: Sequence[Any], versions: Mapping[int, Version]) -> Iterator[PlayedMatch]:
         conditions = self.conditions()
-        rows = self._each(
+        rows = self.each(
             f"""
             select results.*, matches.block, matches.rotation, blocks.condition, seats.version,
                 seat_results.seat, seat_results.rank, seat_results.score, seat_results.outcome, seat_results.detail,
@@ -315,12 +315,12 @@ class Chronicle(Store):
 
     def played(self, match_id: str) -> PlayedMatch | None:
         """Return a match that counts; None if it does not count."""
-        rows = self._rows("select number from results where match = ?", [match_id])
+        rows = self.rows("select number from results where match = ?", [match_id])
         return next(iter(self.numbered([row["number"] for row in rows])), None)
 
     def played_with(self, match: PlayedMatch) -> list[PlayedMatch]:
         """Return the matches of a block that count, by rotation; the one that is given is among them."""
-        rows = self._rows(
+        rows = self.rows(
             "select number from matches join results on results.match = matches.id where block = ? order by rotation",
             [match.block],
         )
@@ -329,14 +329,14 @@ class Chronicle(Store):
     def voids(self, match_id: str) -> list[str]:
         """Return the reason of each attempt at a match that came to no result."""
         return [
-            row["reason"] for row in self._rows("select reason from voids where match = ? order by rowid", [match_id])
+            row["reason"] for row in self.rows("select reason from voids where match = ? order by rowid", [match_id])
         ]
 
     # bots
 
     def faults(self, version: Version, condition: Condition) -> dict[Outcome, int]:
         """Return how often a version was out, by the kind of its fault."""
-        rows = self._rows(
+        rows = self.rows(
             """
             select seat_results.outcome, count(*) as matches
             from appearances indexed by appearances_out
@@ -359,7 +359,7 @@ class Chronicle(Store):
             condition: what was played.
             limit: the greatest number of blocks for each version.
         """
-        rows = self._rows(
+        rows = self.rows(
             """
             select ratings.version, ratings.block, ratings.mu, ratings.sigma
             from json_each(?) as chosen
@@ -384,7 +384,7 @@ class Chronicle(Store):
         changes = {}
         keys = {(seat.version.id, match.condition.id, match.block) for match in matches for seat in match.seats}
         for version, condition, block in keys:
-            rows = self._rows(
+            rows = self.rows(
                 """
                 select block, mu from block_ratings
                 where version = ? and condition = ? and block <= ? order by block desc limit 2
@@ -397,7 +397,7 @@ class Chronicle(Store):
 
     def seat_tallies(self, version: Version, condition: Condition) -> list[SeatTally]:
         """Return how a version has fared in its last matches in each seat, the smaller tables first."""
-        rows = self._rows(
+        rows = self.rows(
             f"""
             select blocks.seats, last.seat, count(*) as matches, sum(rank = 1) as wins, sum(outcome <> 'played') as out,
                 avg(rank) as mean_rank
@@ -414,7 +414,7 @@ class Chronicle(Store):
 
     def thinking(self, version: Version, condition: Condition) -> Thinking | None:
         """Return what a version was charged in its last matches; None if it decided nothing."""
-        [row] = self._rows(
+        [row] = self.rows(
             # SQLite takes the match from the row that has the greatest time.
             f"""
             select count(*) as matches, sum(seat_results.decisions) as decisions,
@@ -429,7 +429,7 @@ class Chronicle(Store):
 
     def last_seats(self, version: Version, condition: Condition, limit: int) -> list[tuple[str, int]]:
         """Return match id and seat of the last matches of a version, newest first."""
-        rows = self._rows(
+        rows = self.rows(
             f"select match, last.seat from ({_LAST}) as last join results on results.number = last.number",  # noqa: S608
             [version.id, condition.id, limit],
         )
@@ -438,7 +438,7 @@ class Chronicle(Store):
     def scores(self, condition: Condition, among: Collection[int]) -> dict[tuple[int, int], Score]:
         """Return how some versions have fared against each other in all their matches, by their ids, both ways round."""
         ids = json.dumps(list(among))
-        rows = self._rows(
+        rows = self.rows(
             """
             select one, other, matches, ahead, tied from scores
             where condition = ? and one in (select value from json_each(?)) and other in (select value from json_each(?))
@@ -455,7 +455,7 @@ class Chronicle(Store):
 
     def together(self, one: Version, other: Version, condition: Condition, limit: int) -> list[PlayedMatch]:
         """Return the last matches in which both of two versions sat, newest first, as far as they are among the last of one."""
-        rows = self._rows(
+        rows = self.rows(
             f"""
             select last.number from ({_LAST}) as last
             where exists (select 1 from appearances where version = ? and condition = ? and number = last.number)
@@ -467,7 +467,7 @@ class Chronicle(Store):
 
     def telemetry(self, version: Version, condition: Condition) -> dict[str, Said]:
         """Return what a version said of its thinking in its last matches, by key."""
-        rows = self._rows(
+        rows = self.rows(
             f"""
             select key, count(*) as matches, sum(telemetry.count) as count, sum(total) as total
             from ({_LAST}) as last
@@ -481,9 +481,7 @@ class Chronicle(Store):
 
     def telemetry_of(self, match_id: str) -> dict[int, dict[str, Said]]:
         """Return what bots said of their thinking in a match that counts, by seat and key."""
-        rows = self._rows(
-            "select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id]
-        )
+        rows = self.rows("select seat, key, count, total from telemetry where match = ? order by seat, key", [match_id])
         return {
             seat: {row["key"]: Said(1, row["count"], row["total"] / row["count"]) for row in said}
             for seat, said in groupby(rows, key=itemgetter("seat"))
@@ -492,12 +490,12 @@ class Chronicle(Store):
     def submitted_at(self, among: Collection[int]) -> dict[int, str]:
         """Return when versions were submitted, in ISO 8601, UTC, by their ids."""
         which, ids = among_ids(among, "id in {}")
-        rows = self._rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
+        rows = self.rows(f"select id, submitted_at from versions where {which}", ids)  # noqa: S608
         return {row["id"]: row["submitted_at"] for row in rows}
 
     def met(self, version: Version, condition: Condition) -> dict[Version, Score]:
         """Return how a version has fared in its last matches against each that it has met, the most frequent first."""
-        rows = self._rows(
+        rows = self.rows(
             f"""
             select seats.version, count(*) as matches, sum(own.rank < others.rank) as ahead,
                 sum(own.rank = others.rank) as tied, sum(own.rank > others.rank) as behind

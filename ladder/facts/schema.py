@@ -27,16 +27,11 @@ home that are connected.
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-
+from ladder.operation.sqlite_file import Layout
 from referee.records.audit_log import MAX_ATTEMPTS
 
 MAX_VOIDS = MAX_ATTEMPTS
 """A match that was void this often is given up: it is not played again, and does not count."""
-APPLICATION_ID = int.from_bytes(b"dogn")
-"""What SQLite has in the header of a file whose tables are those of a ladder."""
-LAYOUT = 1
-"""Which tables these are; a change of `_TABLES` counts on."""
 _TABLES = """
 create table bots (
     id integer primary key,
@@ -301,12 +296,4 @@ create table days (
     primary key (day, author)
 ) strict, without rowid;
 """
-
-
-def create_tables(db: Database) -> None:
-    """Make the tables of a new ladder, in the transaction that is open."""
-    for statement in _TABLES.split(";\n"):  # `executescript` would commit
-        if statement.strip():
-            db.execute(statement).close()
-    db.execute(f"pragma application_id = {APPLICATION_ID}").close()
-    db.execute(f"pragma user_version = {LAYOUT}").close()
+LAYOUT = Layout("a ladder", int.from_bytes(b"dogn"), 1, _TABLES)

@@ -14,7 +14,6 @@ from itertools import groupby, permutations
 from operator import itemgetter
 from typing import Any
 
-from ladder.facts.database import among_ids
 from ladder.facts.entries import note, now
 from ladder.facts.evidence import Evidence
 from ladder.facts.schema import MAX_VOIDS
@@ -22,6 +21,7 @@ from ladder.facts.tallies import DERIVED, REPEATED, begin_again, derive, differe
 from ladder.model.condition import Condition
 from ladder.model.match import HOUSE, Count, Match, Version, seed_of
 from ladder.model.rating import History, Rating
+from ladder.operation.sqlite_file import among_ids
 from referee.live.seats.telemetry import Series
 from referee.match.result import Outcome, Result, milliseconds
 
@@ -75,48 +75,48 @@ class Store(Evidence):
         """
         first = next(iter(tables.values()))
         with self.writing():
-            self._write(
+            self.write(
                 """
                 insert into blocks (condition, seats, seed, created_at, schedule_seed, round, guests, after_number)
                 values (?, ?, ?, ?, ?, ?, ?, (select coalesce(max(number), 0) from results))
                 """,
                 [condition.id, len(first), seed, now(), schedule_seed, lowest, guests],
             )
-            [row] = self._rows("select max(id) as id from blocks")
+            [row] = self.rows("select max(id) as id from blocks")
             block = row["id"]
             for rotation, (match_id, versions) in enumerate(tables.items()):
-                self._write("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
-                self._write("insert into open_matches (match, condition) values (?, ?)", [match_id, condition.id])
-                self._write_each(
+                self.write("insert into matches (id, block, rotation) values (?, ?, ?)", [match_id, block, rotation])
+                self.write("insert into open_matches (match, condition) values (?, ?)", [match_id, condition.id])
+                self.write_each(
                     "insert into seats (match, seat, version) values (?, ?, ?)",
                     ([match_id, seat, version] for seat, version in enumerate(versions)),
                 )
-            self._write_each(
+            self.write_each(
                 """
                 insert into tallies (condition, version, last_block, blocks) values (?, ?, ?, 1)
                 on conflict do update set last_block = excluded.last_block, blocks = blocks + 1
                 """,
                 ([condition.id, version, block] for version in first),
             )
-            self._write_each(
+            self.write_each(
                 "insert into turns (block, version, due) values (?, ?, ?)",
                 ([block, version, moment] for version, moment in due.items()),
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into dues (condition, version, due) values (?, ?, ?)
                 on conflict do update set due = excluded.due
                 """,
                 ([condition.id, version, moment] for version, moment in due.items()),
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into meetings (condition, one, other, blocks) values (?, ?, ?, 1)
                 on conflict do update set blocks = blocks + 1
                 """,
                 ([condition.id, one, other] for one, other in permutations(first, 2) if one < other),
             )
-            self._write(
+            self.write(
                 """
                 insert into table_sizes (condition, seats, blocks) values (?, ?, 1)
                 on conflict do update set blocks = blocks + 1
@@ -124,7 +124,7 @@ class Store(Evidence):
                 [condition.id, len(first)],
             )
             which, ids = among_ids(first, "versions.id in {}")
-            self._write(
+            self.write(
                 f"""
                 insert into days (day, author, matches)
                 select distinct substr(blocks.created_at, 1, 10), bots.author, blocks.seats
@@ -139,7 +139,7 @@ class Store(Evidence):
     def unfinished(self, condition: Condition) -> list[Match]:
         """Return the matches under a condition that were scheduled, do not count yet and are not given up, in their order."""
         # "cross" keeps SQLite from walking through all matches in their order, which would save it the sorting.
-        rows = self._rows(
+        rows = self.rows(
             f"""
             select {_MATCH}, seats.version, (select count(*) from voids where voids.match = matches.id) as voids
             from open_matches
@@ -156,7 +156,7 @@ class Store(Evidence):
 
     def playing(self, condition: Condition) -> set[int]:
         """Return the versions in matches under a condition that are still to be played."""
-        rows = self._rows(
+        rows = self.rows(
             "select version from open_matches cross join seats using (match) where condition = ?", [condition.id]
         )
         return {row["version"] for row in rows}
@@ -165,7 +165,7 @@ class Store(Evidence):
         """Return how many blocks there were under a condition after one of them; all of them for 0."""
         if not block:
             return sum(self.blocks_by_seats(condition).values())
-        [row] = self._rows(
+        [row] = self.rows(
             # "+" keeps SQLite from walking through all blocks of the condition
             "select count(*) as blocks from blocks where +condition = ? and id > ?",
             [condition.id, block],
@@ -174,7 +174,7 @@ class Store(Evidence):
 
     def newcomers_since_the_last_block(self) -> int:
         """Return how often a version that somebody has submitted got through its qualification, or not, since a block was scheduled."""
-        [row] = self._rows(
+        [row] = self.rows(
             """
             select count(*) as newcomers from qualifications
             join versions on versions.id = qualifications.version join bots on bots.id = versions.bot
@@ -187,18 +187,18 @@ class Store(Evidence):
 
     def last_round(self, condition: Condition) -> int:
         """Return the round of the last block under a condition; 0 if there was none."""
-        [row] = self._rows("select max(round) as round from blocks where condition = ?", [condition.id])
+        [row] = self.rows("select max(round) as round from blocks where condition = ?", [condition.id])
         return row["round"] or 0
 
     def dues(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, int]:
         """Return when versions are due, for those that ever were in the queue."""
         which, ids = among_ids(among, "version in {}")
-        rows = self._rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
+        rows = self.rows(f"select version, due from dues where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {row["version"]: row["due"] for row in rows}
 
     def match(self, match_id: str) -> Match | None:
         """Return a match that was scheduled, without its count; None if it was not."""
-        rows = self._rows(
+        rows = self.rows(
             f"""
             select {_MATCH}, seats.version
             from matches join blocks on blocks.id = matches.block join seats on seats.match = matches.id
@@ -211,14 +211,14 @@ class Store(Evidence):
     def open_matches(self) -> dict[Condition, int]:
         """Return how many matches are unfinished, for each condition that has any."""
         conditions = self.conditions()
-        rows = self._rows(
+        rows = self.rows(
             "select condition, count(*) as matches from open_matches group by condition order by condition"
         )
         return {conditions[row["condition"]]: row["matches"] for row in rows}
 
     def meetings(self, condition: Condition, some: Collection[int], others: Collection[int]) -> dict[int, int]:
         """Return how often each of some versions has met any of some others in a block, for those that have."""
-        rows = self._rows(
+        rows = self.rows(
             """
             select some.value as version, sum(blocks) as blocks
             from json_each(?) as some cross join json_each(?) as others cross join meetings
@@ -231,7 +231,7 @@ class Store(Evidence):
 
     def blocks_by_seats(self, condition: Condition) -> dict[int, int]:
         """Return how many blocks were scheduled, by number of seats."""
-        rows = self._rows("select seats, blocks from table_sizes where condition = ?", [condition.id])
+        rows = self.rows("select seats, blocks from table_sizes where condition = ?", [condition.id])
         return {row["seats"]: row["blocks"] for row in rows}
 
     # what came out
@@ -239,7 +239,7 @@ class Store(Evidence):
     def note_telemetry(self, match: Match, telemetry: Mapping[int, Mapping[str, Series]]) -> None:
         """Keep what bots said of their thinking in a match that counts, by seat and key."""
         with self.writing():
-            self._write_each(
+            self.write_each(
                 "insert into telemetry (match, seat, key, count, total) values (?, ?, ?, ?, ?)",
                 (
                     [match.match_id, seat, key, series.count, series.total]
@@ -250,21 +250,21 @@ class Store(Evidence):
 
     def count_of_matches(self) -> int:
         """Return how many matches count."""
-        [row] = self._rows("select coalesce(max(number), 0) as count from results")
+        [row] = self.rows("select coalesce(max(number), 0) as count from results")
         return int(row["count"])
 
     def count_of_voids(self) -> int:
         """Return how many attempts at matches came to no result."""
-        [row] = self._rows("select count(*) as count from voids")
+        [row] = self.rows("select count(*) as count from voids")
         return int(row["count"])
 
     def is_counted(self, match: Match) -> bool:
         """Return whether a match counts already."""
-        return bool(self._rows("select 1 from results where match = ?", [match.match_id]))
+        return bool(self.rows("select 1 from results where match = ?", [match.match_id]))
 
     def was_played(self, match: Match, digest: str) -> bool:
         """Return whether the same was played before: digest, condition, and the version in each seat."""
-        rows = self._rows(
+        rows = self.rows(
             """
             select results.match, seats.version
             from results
@@ -290,14 +290,14 @@ class Store(Evidence):
         """
         rated = ratings is not None
         with self.writing():
-            self._write(
+            self.write(
                 """
                 insert into results (match, digest, record_hash, decisions, finished_at, rated)
                 values (?, ?, ?, ?, ?, ?)
                 """,
                 [match.match_id, result.digest, record_hash, result.decisions, now(), rated],
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into seat_results (match, seat, rank, score, outcome, decisions, think_ms, detail)
                 values (?, ?, ?, ?, ?, ?, ?, ?)
@@ -316,7 +316,7 @@ class Store(Evidence):
                     for seat in result.seats
                 ),
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into appearances (version, condition, number, seat, lost, out)
                 values (?, ?, (select number from results where match = ?), ?, ?, ?)
@@ -333,8 +333,8 @@ class Store(Evidence):
                     for version, seat in zip(match.versions, result.seats, strict=True)
                 ),
             )
-            self._write("delete from open_matches where match = ?", [match.match_id])
-            self._write_each(
+            self.write("delete from open_matches where match = ?", [match.match_id])
+            self.write_each(
                 """
                 update tallies set matches = matches + 1, different = different + ?1, wins = wins + ?2,
                     faults = faults + ?3, faults_in_a_row = (faults_in_a_row + 1) * ?3
@@ -345,14 +345,14 @@ class Store(Evidence):
                     for version, seat in zip(match.versions, result.seats, strict=True)
                 ),
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)
                 on conflict do update set mu = excluded.mu, sigma = excluded.sigma
                 """,
                 ([match.condition.id, version, rating.mu, rating.sigma] for version, rating in (ratings or {}).items()),
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
                 on conflict do update set mu = excluded.mu, sigma = excluded.sigma
@@ -362,7 +362,7 @@ class Store(Evidence):
                     for version, rating in (ratings or {}).items()
                 ),
             )
-            self._write_each(
+            self.write_each(
                 """
                 insert into scores (condition, one, other, matches, ahead, tied) values (?, ?, ?, 1, ?, ?)
                 on conflict do update set matches = matches + 1, ahead = ahead + excluded.ahead, tied = tied + excluded.tied
@@ -373,17 +373,17 @@ class Store(Evidence):
                     if one < other
                 ),
             )
-            [row] = self._rows("select number from results where match = ?", [match.match_id])
+            [row] = self.rows("select number from results where match = ?", [match.match_id])
             note(self._db, "result", row["number"])
 
     def void(self, match: Match, reason: str) -> int:
         """Note that an attempt at a match was void; return how often by now."""
         with self.writing():
-            self._write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, now()])
-            [row] = self._rows("select count(*) as n, max(rowid) as id from voids where match = ?", [match.match_id])
+            self.write("insert into voids (match, reason, at) values (?, ?, ?)", [match.match_id, reason, now()])
+            [row] = self.rows("select count(*) as n, max(rowid) as id from voids where match = ?", [match.match_id])
             note(self._db, "void", row["id"])
             if row["n"] >= MAX_VOIDS:
-                self._write("delete from open_matches where match = ?", [match.match_id])
+                self.write("delete from open_matches where match = ?", [match.match_id])
             return int(row["n"])
 
     def give_up(self, match: Match, reason: str) -> None:
@@ -397,20 +397,20 @@ class Store(Evidence):
     def note_trial(self, cause: str, version: int, *, guilty: bool) -> None:
         """Note that a version was tried because the workers of a match had died."""
         with self.writing():
-            self._write(
+            self.write(
                 "insert into trials (cause, version, guilty, at) values (?, ?, ?, ?)", [cause, version, guilty, now()]
             )
 
     def guilty(self) -> set[int]:
         """Return the versions that killed their workers in their last trial, and were not pardoned since."""
         # SQLite takes the other columns from the row that has the greatest id.
-        rows = self._rows("select version, guilty, max(id) from trials group by version")
+        rows = self.rows("select version, guilty, max(id) from trials group by version")
         return {row["version"] for row in rows if row["guilty"]}
 
     def pardon(self, version: int) -> None:
         """Lift the suspension of a version that was found guilty: note its last trial again, with the other end."""
         with self.writing():
-            self._write(
+            self.write(
                 """
                 insert into trials (cause, version, guilty, at)
                 select cause, version, 0, ? from trials where version = ? order by id desc limit 1
@@ -421,7 +421,7 @@ class Store(Evidence):
     def counted(self) -> Iterator[Match]:
         """Read all matches that count, in the order in which they do; inside of `reading`, all of one moment."""
         conditions, versions = self.conditions(), self.versions()
-        rows = self._each(
+        rows = self.each(
             f"""
             select {_MATCH}, seats.version, results.number, results.digest, results.record_hash, results.rated,
                 results.decisions as decisions_in_all, seat_results.*
@@ -441,7 +441,7 @@ class Store(Evidence):
     def tallies(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Tally]:
         """Return what is kept of every version that was ever scheduled."""
         which, ids = among_ids(among, "version in {}")
-        rows = self._rows(f"select * from tallies where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
+        rows = self.rows(f"select * from tallies where condition = ? and {which}", [condition.id, *ids])  # noqa: S608
         return {
             row["version"]: Tally(**{key: row[key] for key in row.keys() - {"condition", "version"}}) for row in rows
         }
@@ -449,7 +449,7 @@ class Store(Evidence):
     def ratings(self, condition: Condition, among: Collection[int] | None = None) -> dict[int, Rating]:
         """Return the rating of every version that has a match that counts."""
         which, ids = among_ids(among, "version in {}")
-        rows = self._rows(
+        rows = self.rows(
             f"select version, mu, sigma from ratings where condition = ? and {which}",  # noqa: S608
             [condition.id, *ids],
         )
@@ -467,11 +467,11 @@ class Store(Evidence):
 
     def repeated(self) -> Iterator[int]:
         """Return the numbers of the results at which the same had been played before, ascending: they are not rated."""
-        return (row["number"] for row in self._each(REPEATED))
+        return (row["number"] for row in self.each(REPEATED))
 
     def note_again(self, match: Match, ratings: Mapping[int, Rating]) -> None:
         """Note what ratings follow from a match, for the versions that it rates, in the order in which matches count."""
-        self._write_each(
+        self.write_each(
             """
             insert into temp.again (version, condition, block, mu, sigma) values (?, ?, ?, ?, ?)
             on conflict do update set mu = excluded.mu, sigma = excluded.sigma
@@ -489,11 +489,11 @@ class Store(Evidence):
 
     def note_broken(self, match_id: str) -> None:
         """Note that a match counts whose record is missing or does not hold."""
-        self._write("insert into temp.broken (match) values (?)", [match_id])
+        self.write("insert into temp.broken (match) values (?)", [match_id])
 
     def broken(self) -> Iterator[str]:
         """Return the matches of which that was noted, in the order in which it was."""
-        return (row["match"] for row in self._each("select match from temp.broken order by rowid"))
+        return (row["match"] for row in self.each("select match from temp.broken order by rowid"))
 
     def differences(self) -> Iterator[str]:
         """Compare every tally but the ratings with the facts; yield what does not agree, a line each."""
@@ -508,10 +508,10 @@ class Store(Evidence):
             history: the ratings that follow from all matches; those after blocks were noted.
         """
         with self.writing():
-            self._write("update results set rated = 1 where rated = 0")
-            self._write(f"update results set rated = 0 where number in ({REPEATED})")  # noqa: S608
-            self._write("delete from ratings")
-            self._write_each(
+            self.write("update results set rated = 1 where rated = 0")
+            self.write(f"update results set rated = 0 where number in ({REPEATED})")  # noqa: S608
+            self.write("delete from ratings")
+            self.write_each(
                 "insert into ratings (condition, version, mu, sigma) values (?, ?, ?, ?)",
                 (
                     [condition, version, rating.mu, rating.sigma]
@@ -519,8 +519,8 @@ class Store(Evidence):
                     for version, rating in under_it.items()
                 ),
             )
-            self._write("delete from block_ratings")
-            self._write(
+            self.write("delete from block_ratings")
+            self.write(
                 "insert into block_ratings (version, condition, block, mu, sigma)"
                 " select version, condition, block, mu, sigma from temp.again"
             )

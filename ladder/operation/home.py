@@ -1,10 +1,10 @@
 """Where a ladder keeps its things.
 
 ladder.db        what is known (`store.py`)
+archive.db       the records of matches, and what their bots wrote (`archive.py`)
 versions/        the files of each version, by content
-records/         a record for each match, in a folder for each beginning of an id; packs/ has those of older blocks, and their
-                 logs (`packs.py`, `logs.py`)
-logs/            for each match what its bots wrote, a file for each seat; what they used; the position in which a house bot failed
+records/         the records that workers are writing, until their matches are over
+positions/       the positions in which house bots failed
 runtimes/        what bots may use besides the usual programs: folders, or links to them; the organiser makes it
 key.pem          what signs records and the audit log; only this user can read it (`key.py`)
 key.pub          the public key that belongs to it
@@ -20,23 +20,18 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from ladder.operation.errors import LadderError
-from referee.files import private_folder, sync_folder
+from referee.files import private_folder
 
 _log = logging.getLogger(__name__)
 
 QUALIFY = "qualify-"
 """How the id of a match begins that is to qualify a version; the id of the version follows."""
-_SEALED = ".jsonl.zst"
-_NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII)
-_BEGINNING = re.compile(r"[A-Za-z0-9-]{2,}", re.ASCII)
-"""What the id of a match can begin with; it leads nowhere else, and no character of it is a pattern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +51,19 @@ class Home:
         return self.folder.absolute() / "versions"
 
     @property
+    def archive(self) -> Path:
+        """The SQLite file with the records and the logs of matches."""
+        return self.folder.absolute() / "archive.db"
+
+    @property
     def records(self) -> Path:
-        """The folder with all records."""
+        """The folder with the records that workers are writing."""
         return self.folder.absolute() / "records"
 
     @property
-    def all_logs(self) -> Path:
-        """The folder with a folder of logs for each match."""
-        return self.folder.absolute() / "logs"
-
-    @property
-    def qualifying(self) -> Path:
-        """The folder in it for matches that were to qualify versions: to find those of a version, not all logs are listed."""
-        return self.all_logs / "qualifying"
+    def positions(self) -> Path:
+        """The folder with the positions in which house bots failed, by match."""
+        return self.folder.absolute() / "positions"
 
     @property
     def key(self) -> Path:
@@ -160,93 +155,14 @@ class Home:
             os.close(folder)
 
     def record(self, match_id: str) -> Path:
-        """Return where the record of a match is written, in a folder that many matches share."""
-        return self.records / match_id[:2] / f"{match_id}.jsonl"
+        """Return where the record of a match is until it is in the archive."""
+        return self.records / f"{match_id}.jsonl"
 
-    def sealed_record(self, match_id: str) -> Path:
-        """Return where the record of a match is when its seed is revealed."""
-        return self.records / match_id[:2] / f"{match_id}.jsonl.zst"
-
-    def find_record(self, match_id: str) -> Path:
-        """Return where the record of a match is now, sealed or not; if there is none, where it would be written."""
-        sealed = self.sealed_record(match_id)
-        return sealed if sealed.exists() else self.record(match_id)
-
-    @property
-    def packs(self) -> Path:
-        """The folder with the packs of records; each thousand blocks have a folder in it."""
-        return self.records / "packs"
-
-    def pack(self, block: int) -> Path:
-        """Return where the records of a block are together, once they are packed."""
-        return self.packs / f"{block // 1000:06}" / f"{block}.zst"
-
-    def log_pack(self, block: int) -> Path:
-        """Return where the logs of a block are together, once they are packed."""
-        return self.pack(block).with_suffix(".logs.zst")
-
-    def packed_blocks(self, suffix: str) -> Iterator[int]:
-        """Yield the blocks that have a pack with this suffix: `.zst` for records, `.logs.zst` for logs."""
-        for folder in self.packs.glob("*/"):
-            with os.scandir(folder) as files:
-                for file in files:
-                    number, dot, rest = file.name.partition(".")
-                    if dot + rest == suffix and _NUMBER.fullmatch(number):
-                        yield int(number)
-
-    @contextmanager
-    def packs_alone(self) -> Iterator[None]:
-        """Let nobody else change packs meanwhile: a run and a pruning go on beside each other."""
-        if not self.packs.exists():
-            private_folder(self.packs)
-            sync_folder(self.packs.parent)
-        folder = os.open(self.packs, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(folder)
-
-    def recorded(self, beginning: str) -> list[str]:
-        """Return the ids of the matches that have a record and begin like this, with two characters at least."""
-        if not _BEGINNING.fullmatch(beginning):
-            return []
-        found = self.records.glob(f"{beginning[:2]}/{beginning}*.jsonl*")
-        return sorted({path.name.partition(".")[0] for path in found if path.suffix != ".part"})
-
-    def log(self, match_id: str, seat: int) -> Path:
-        """Return where it is kept what the bot in a seat wrote."""
-        return self.logs(match_id) / f"seat{seat}.log"
-
-    def usage(self, match_id: str) -> Path:
-        """Return where it is kept what the bots of a match used, as JSON by seat."""
-        return self.logs(match_id) / "usage.json"
-
-    def qualifications(self, version: int) -> list[str]:
-        """Return the ids of the matches that were to qualify a version, as far as they have logs, the oldest first."""
-        found = self.qualifying.glob(f"{QUALIFY}{version}-*")
-        return [path.name for path in sorted(found, key=lambda path: (path.stat().st_mtime_ns, path.name))]
+    def position(self, match_id: str) -> Path:
+        """Return where the position is written in which a house bot fails in a match."""
+        return self.positions / f"{match_id}.json"
 
     def sweep_records(self, match_id: str = "") -> None:
         """Remove what workers that were killed have left of records: of one match, or of all."""
-        for folder in self.records.glob(f"{match_id[:2]}*/"):
-            with os.scandir(folder) as files:  # `glob` takes ten times as long, 1 s for a hundred thousand records
-                left = [file.path for file in files if file.name.endswith(".part") and match_id in file.name]
-            for path in left:
-                Path(path).unlink(missing_ok=True)
-
-    def logs(self, match_id: str) -> Path:
-        """Return the folder for what the bots of a match wrote."""
-        return (self.qualifying if match_id.startswith(QUALIFY) else self.all_logs) / match_id
-
-    def logged(self) -> Iterator[str]:
-        """Yield the ids of the matches that have logs of their own, not in a pack, except of those that were to qualify versions."""
-        if self.all_logs.is_dir():
-            with os.scandir(self.all_logs) as folders:
-                yield from (folder.name for folder in folders if folder.name != self.qualifying.name)
-
-    def sealed_records(self) -> Iterator[str]:
-        """Yield the ids of the matches that have a sealed record of their own, not in a pack."""
-        for folder in self.records.glob("??/"):
-            with os.scandir(folder) as files:
-                yield from (name[: -len(_SEALED)] for file in files if (name := file.name).endswith(_SEALED))
+        for left in self.records.glob(f"{match_id}*"):
+            left.unlink(missing_ok=True)

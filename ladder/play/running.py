@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from ladder.archive.archive import Archive
 from ladder.archive.key import ladder_key
-from ladder.archive.packs import Packer
 from ladder.archive.sealing import seal_block, seal_blocks, seal_match
 from ladder.facts.register import Connection
 from ladder.facts.schema import MAX_VOIDS
@@ -37,7 +37,15 @@ from ladder.play.blocks import Blocks
 from ladder.play.cluster_pool import ClusterPool
 from ladder.play.playing import sweep
 from ladder.play.pool import End, Finished, Invitation, Pool, Void
-from ladder.play.qualifying import not_this_time, partner_of, qualify_alone, qualifying, settle_qualification, why_not
+from ladder.play.qualifying import (
+    archive_match,
+    not_this_time,
+    partner_of,
+    qualify_alone,
+    qualifying,
+    settle_qualification,
+    why_not,
+)
 from referee.files import private_folder
 from referee.live.matches.cluster import Crew
 from referee.match.clock import TimeControl
@@ -103,14 +111,17 @@ def run_locked(home: Home, store: Store, plan: RunPlan) -> Generator[Progress]:
     home.sweep_records()
     ladder_key(home, store)
     sweep(home)
-    for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
-        yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
     chosen = {store.condition(one.game.name, one.options, str(plan.clock)): one.seat_counts for one in plan.games}
     for other, count in store.open_matches().items():
         if other not in chosen:
             text = f"{count} matches of another run are left; they need {other.arguments}"
             yield Progress(Remark(text, level=logging.WARNING), 0, 0)
-    with _pool(home, plan) as pool:
+    with (
+        Archive(home.archive, create=True),
+        _pool(home, plan) as pool,
+    ):  # while one has it open, SQLite need not tidy it up
+        for problem in seal_blocks(home, store):  # that were over when an earlier run was killed
+            yield Progress(Remark(problem, level=logging.ERROR), 0, 0)
         for condition in chosen:
             enter_house_bots(store, condition)
         yield from _Play(home, store, pool, chosen, plan).play()
@@ -151,7 +162,6 @@ class _Play:
         self._chosen = chosen
         self._plan = plan
         self._inspector = Inspector(home.versions)
-        self._packer = Packer(home, store)
         self._blocks = {
             condition: Blocks(store, condition, seat_counts, same_author=plan.same_author, guests=plan.guests)
             for condition, seat_counts in chosen.items()
@@ -419,6 +429,7 @@ class _Play:
 
     def _settle(self, match: Match, end: End) -> None:
         """Count a match, or note that it was void."""
+        archive_match(self._home, match, end)
         del self._playing[match.match_id]
         seconds = time.monotonic() - self._began.pop(match.match_id)
         if match.block is None:
@@ -489,8 +500,6 @@ class _Play:
         self._blocks[match.condition].touch(match.versions)
         if match.block is not None and self._store.is_over(match.block):
             problems = seal_block(self._home, self._store, match.block)
-            if not problems:
-                self._packer.add(match.block)
             self._remarks += [Remark(problem, level=logging.ERROR) for problem in problems]
 
     def _give_up(self, text: str) -> None:
@@ -527,6 +536,7 @@ class _Play:
     def _hold(self, trial: Trial) -> Iterator[Progress]:
         for match in trial.matches():
             end = self._pool.play_alone(match)
+            archive_match(self._home, match, end)
             if isinstance(end, Finished):
                 try:
                     seal_match(self._home, match.match_id, match.seed, end.record_hash)

@@ -137,11 +137,7 @@ def _block_ratings(histories: Mapping[Version, Mapping[int, Rating]]) -> Iterato
 def used(home: Home, chronicle: Chronicle, version: Version, condition: Condition) -> pb.Used | None:
     """Return what a version used in its last matches; None if nobody knows."""
     seats = chronicle.last_seats(version, condition, LAST_USED)
-    known = {
-        match_id: usage
-        for match_id, seat in seats
-        if (usage := usages_of(home, match_id, chronicle.block_of(match_id)).get(seat)) is not None
-    }
+    known = {match_id: usage for match_id, seat in seats if (usage := usages_of(home, match_id).get(seat)) is not None}
     if not known:
         return None
     peaks = {match_id: usage.memory_peak for match_id, usage in known.items() if usage.memory_peak is not None}

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive import traces
+from ladder.archive.archive import NoRecord, find_record
 from ladder.archive.audit_log import write
 from ladder.archive.key import ladder_key
-from ladder.archive.packs import NoRecord, find_record
 from ladder.archive.retention import KEPT, by_retention
 from ladder.facts.chronicle import Chronicle, Said
 from ladder.facts.standings import places, requalify, retire, standings
@@ -36,6 +36,7 @@ from ladder.questions.choosing import check_hosted, conditions_asked_for, is_cal
 from ladder.questions.comparing import compare, crosstable
 from ladder.questions.news import Newspaper
 from ladder.questions.waiting import waiting
+from referee.records.record import zipped
 from referee.records.signature import PublicKey
 from referee.registry import find, games
 from referee.version import installed_version
@@ -368,8 +369,7 @@ class Desk:
             ],
             voids=found.voids,
             is_recorded=found.is_recorded,
-            record=self._place(found.record),
-            logs=[pb.SeatLog(seat=log.seat, path=self._place(log.path)) for log in logs],
+            logs=[pb.SeatLog(seat=log.seat) for log in logs],
             pruned_at=found.pruned_at,
             problem=found.problem if self._asker.is_organiser or not found.problem else "its record does not hold",
         )
@@ -381,10 +381,6 @@ class Desk:
                 answer.lead.CopyFrom(pb.Lead(**asdict(account.lead)))
         return answer
 
-    def _place(self, path: Path | None) -> str:
-        """Return where something is, for those who can look there."""
-        return str(path) if path is not None and self._asker.is_organiser else ""
-
     def record(self, request: pb.RecordRequest) -> Generator[pb.FilePiece]:
         """Yield the record of a match, in pieces.
 
@@ -395,18 +391,16 @@ class Desk:
         with self._chronicle() as chronicle:
             match_id = self._find_match(chronicle, request.match)
             self._check_over(chronicle, match_id)
-            match = chronicle.match(match_id)
         try:
             with without_path(f"the record of match {match_id} is", self._asker):
-                record = find_record(self._home, match_id, None if match is None else match.block)
+                record = find_record(self._home, match_id)
         except NoRecord:
             with self._chronicle() as chronicle:
                 pruned_at = chronicle.record_pruned_at(match_id)
             if pruned_at:
                 raise LadderError(f"{by_retention(f'the record of match {match_id} was', pruned_at)}; {KEPT}") from None
             raise LadderError(f"match {match_id} has no record") from None
-        name = self._home.sealed_record(match_id).name if record.is_packed else record.path.name
-        yield from answers.file_pieces(BytesIO(record.sealed), name)
+        yield from answers.file_pieces(BytesIO(zipped(record.data)), f"{match_id}.jsonl.zst")
 
     def log(self, request: pb.LogRequest) -> pb.LogAnswer:
         """Return what bots wrote.
@@ -414,8 +408,7 @@ class Desk:
         Raises:
             LadderError: if there is no such bot or match, or no log of it.
             Forbidden: if there is one, but the bot is another author's.
-            OSError: if a log cannot be read.
-            RecordError: if its pack is damaged; others than the organiser are told no path.
+            RecordError: if it is damaged; others than the organiser are told no path.
         """
         seat = request.seat if request.HasField("seat") else None
         with self._chronicle() as chronicle:
@@ -425,9 +418,9 @@ class Desk:
                     logs = [traces.last_log(self._home, chronicle, versions)]
             else:
                 match_id = self._find_match(chronicle, request.what)
-                bots, block = traces.bots_in(self._home, chronicle, match_id), chronicle.block_of(match_id)
+                bots = traces.bots_in(self._home, chronicle, match_id)
                 with without_path(f"the logs of match {match_id} are", self._asker):
-                    logs = traces.logs_of_match(self._home, match_id, block, bots)
+                    logs = traces.logs_of_match(self._home, match_id, bots)
                 logs = [log for log in logs if seat in (None, log.seat) and self._may_read(chronicle, log)]
                 if not logs:
                     if pruned_at := chronicle.logs_pruned_at(match_id):
@@ -446,7 +439,6 @@ class Desk:
             match=log.match_id,
             seat=log.seat,
             bot=log.bot,
-            path=self._place(log.path),
             lines=shown,
             lines_left_out=len(lines) - len(shown),
         )

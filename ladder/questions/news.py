@@ -51,12 +51,12 @@ class Newspaper(Chronicle):
     def _sent(self, versions: Sequence[Version]) -> Iterator[pb.News]:
         newest = {one.id: one for one in nlargest(MAX_NEWS, versions, key=lambda one: one.id) if not one.is_house}
         marks = ", ".join("?" * len(newest))
-        for row in self._rows(f"select id, submitted_at from versions where id in ({marks})", [*newest]):  # noqa: S608
+        for row in self.rows(f"select id, submitted_at from versions where id in ({marks})", [*newest]):  # noqa: S608
             yield _news(row["submitted_at"], f"version/{row['id']}", "sent", newest[row["id"]])
 
     def _tried(self, versions: Sequence[Version]) -> Iterator[pb.News]:
         by_id, conditions = {one.id: one for one in versions if not one.is_house}, self.conditions()
-        rows = self._rows(
+        rows = self.rows(
             "select * from qualifications where passed is not null and version in (select value from json_each(?))"
             " order by id desc limit ?",
             [f"[{', '.join(map(str, by_id))}]", MAX_NEWS],
@@ -69,7 +69,7 @@ class Newspaper(Chronicle):
 
     def _led(self, condition: Condition) -> Iterator[pb.News]:
         """Yield who has taken the lead in the last blocks, newest first: what these have changed is undone, one by one."""
-        rows = self._rows(
+        rows = self.rows(
             """
             with last as (select id from blocks not indexed where condition = ?1 order by id desc limit ?2)
             select rated.block, rated.version, (
@@ -99,7 +99,7 @@ class Newspaper(Chronicle):
                     low[row["version"]] = row["low"]
             before = _best(low)
             if leader is not None and leader != before:
-                [ended] = self._rows(
+                [ended] = self.rows(
                     "select max(finished_at) as at from results join matches on matches.id = results.match where block = ?",
                     [block],
                 )

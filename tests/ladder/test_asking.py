@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from ladder.archive.archive import LOGS
 from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
@@ -34,6 +35,7 @@ from tests.cases import mostly_long
 from tests.commands.conftest import ROOT, Dogana
 from tests.commands.conftest import dogana as dogana_process
 from tests.commands.test_hostile_text import check
+from tests.ladder.archived import change_record, damage, put_logs, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import CONDITION, GAME, next_matches, result_of
 from tests.ladder.told import FAULTY, LONG, LOUD, play_really, told_ladder
@@ -167,7 +169,7 @@ def test_two_commands_lead_from_out_in_the_standings_to_the_lost_decision_and_to
     assert "first line" not in log  # only the end of it
 
 
-def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana) -> None:
+def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana, told: Home, tmp_path: Path) -> None:
     match_id = ask("matches", FAULTY, "--out", "--limit", 1)["matches"][0]["match"]
     found = ask("match", match_id)
     [lost] = found["lost_decisions"]
@@ -178,7 +180,8 @@ def test_the_lost_decision_is_the_one_that_replay_shows(ask: Ask, dogana: Dogana
         (True, "crash"),
     ]
     assert found["moment"] == f"{match_id}.html#s={lost['at']}"  # the page has no seats' views while the seed is sealed
-    replayed = dogana("replay", found["record"], "--at", lost["at"], "--as", lost["seat"]).stdout
+    record = record_file(told, found["match"], tmp_path)
+    replayed = dogana("replay", record, "--at", lost["at"], "--as", lost["seat"]).stdout
     for line in lost["observation"]:
         assert f"  {line}\n" in replayed
     assert f"seat {lost['seat']} is to act: {', '.join(lost['legal'])}\n" in replayed
@@ -212,7 +215,7 @@ def test_a_match_of_the_ladder_is_replayed_by_the_beginning_of_its_id(
     dogana: Dogana, ask: Ask, told: Home, tmp_path: Path
 ) -> None:
     match_id = ask("matches", "--limit", 1)["matches"][0]["match"]
-    record = ask("match", match_id)["record"]
+    record = record_file(told, match_id, tmp_path)
     short = ("ladder", "replay", match_id[:10], "--home", told.folder)
     for options in ((), ("--as", 1), ("--at", 3), ("--json",)):
         shown = dogana(*short, *options).stdout
@@ -233,7 +236,7 @@ def test_both_ways_to_replay_have_the_same_options() -> None:
 
 
 def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:
-    account = read_account(told.find_record(all_matches(told)[0].match_id))
+    account = read_account(told.archive, record_of(told, all_matches(told)[0].match_id))
     lines = [line for line in _lines(told) if "ms" in line]
     for seat, longest in account.longest.items():
         charged = [line["ms"] for line in lines if line["seat"] == seat]
@@ -241,19 +244,19 @@ def test_times_of_a_match_are_those_of_its_record(told: Home) -> None:
 
 
 def _lines(home: Home) -> list[dict[str, Any]]:
-    path = home.find_record(all_matches(home)[0].match_id)
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return [json.loads(line) for line in record_of(home, all_matches(home)[0].match_id).splitlines()]
 
 
 def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
-    record = home.find_record(match.match_id)
-    record.write_text(record.read_text().replace('"score":', '"score": 1', 1))
+    change_record(home, match.match_id, lambda lines: lines[-1].update(digest="another"))
     told = shown("match", match.match_id, home=home, status=1)
-    assert "does not fit" in told
+    assert "digest" in told
     assert match.seats[0].version.label in told
-    record.unlink()
-    assert "No such file" in shown("match", match.match_id, home=home, status=1)
+    damage(home, match.match_id)
+    assert "is damaged" in shown("match", match.match_id, home=home, status=1)
+    remove_record(home, match.match_id)
+    assert "there is no such record" in shown("match", match.match_id, home=home, status=1)
 
 
 def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, shown: Callable[..., str]) -> None:
@@ -305,20 +308,16 @@ def test_the_logs_of_a_match_are_shown_for_every_seat(ask: Ask, told: Home) -> N
 
 def test_a_log_line_without_end_is_cut_unless_all_is_asked_for(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
-    home.log(match.match_id, 0).write_text("x" * 100_000)
+    put_logs(home, match.match_id, {"seat0.log": b"x" * 100_000})
     assert len(shown("log", match.match_id, 0, home=home)) < 1_000
     assert len(shown("log", match.match_id, 0, "--all", home=home)) > 100_000
 
 
-def test_a_log_that_is_no_file_or_far_too_long_is_refused(home: Home, shown: Callable[..., str]) -> None:
+def test_a_log_that_is_damaged_is_told_and_one_that_is_missing(home: Home, shown: Callable[..., str]) -> None:
     match = all_matches(home)[0]
-    log = home.log(match.match_id, 0)
-    log.write_bytes(b"x" * (1 << 21))
-    assert "has more than 1048576 bytes" in shown("log", match.match_id, 0, home=home, status=1)
-    log.unlink()
-    os.mkfifo(log)
-    assert "is not a regular file" in shown("log", match.match_id, 0, home=home, status=1)
-    log.unlink()
+    damage(home, match.match_id, LOGS)
+    assert "is damaged" in shown("log", match.match_id, 0, home=home, status=1)
+    put_logs(home, match.match_id, {"seat1.log": b"x"})
     assert "has no log in seat 0: house bots write none" in shown("log", match.match_id, 0, home=home, status=1)
 
 
@@ -527,8 +526,8 @@ COMMANDS = [
 @pytest.mark.parametrize("words", mostly_long(COMMANDS, 3), ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
     with Chronicle(home.database, create=False) as chronicle:
-        chronicle._write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
-        chronicle._write(
+        chronicle.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        chronicle.write(
             "update conditions set options = ?", [json.dumps({"last_turn": 9, "option" * 9: f"{LOUD}words" * 9})]
         )
         failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])

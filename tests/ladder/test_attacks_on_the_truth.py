@@ -35,12 +35,12 @@ from referee.kit.chance import commitment
 from referee.records.audit_log import AuditError, check
 from referee.records.audit_log import compare as compare_logs
 from referee.records.chain import FIRST_HASH, link
-from referee.records.record import read_lines, zipped
 from referee.records.signature import read_key
 from referee.records.verify import verify
 from referee.registry import find, shipped_board
 from tests.commands.conftest import Dogana
 from tests.ladder import told
+from tests.ladder.archived import lines_of, put_record, record_file, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.made import GAME, ladder, next_matches
 from tests.ladder.test_audit_log import Entries, entries_of, first, forge
@@ -87,8 +87,7 @@ class Attacked:
 
     def record(self, match_id: str, change: Callable[[list[dict[str, Any]]], object]) -> str:
         """Write a record anew, chained and signed with the ladder's key; return the hash of its result."""
-        path = self.home.sealed_record(match_id)
-        lines = [dict(line.data) for line in read_lines(path)][:-1]
+        lines = [dict(line.data) for line in lines_of(self.home, match_id)][:-1]
         change(lines)
         previous, written, hashes = FIRST_HASH, [], []
         for data in lines:
@@ -96,7 +95,7 @@ class Attacked:
             written.append(line)
             hashes.append(previous)
         written.append(link(previous, read_private_key(self.home).sign_record(previous))[0])
-        path.write_bytes(zipped(b"".join(line + b"\n" for line in written)))
+        put_record(self.home, match_id, b"".join(line + b"\n" for line in written))
         return hashes[-2]
 
     # who finds it
@@ -150,7 +149,7 @@ def _play(folder: Path) -> Attacked:
             assert seal_block(home, store, matches[0].block) == []
         write(home, store, folder / "kept.jsonl")
         ids = [match.match_id for match in store.counted()]
-    record = Path(shutil.copy(home.sealed_record(ids[0]), folder / "kept.jsonl.zst"))
+    record = record_file(home, ids[0], folder)
     key = Path(shutil.copy(home.public_key, folder / "kept.pub"))
     return Attacked(home, folder / "kept.jsonl", record, key, ids)
 
@@ -189,16 +188,16 @@ def reverse_ranks(the: Attacked) -> None:
 def reverse_ranks_and_lose_the_record(the: Attacked) -> None:
     """The same, and the record is noted as lost, so that nothing contradicts it."""
     reverse_ranks(the)
-    the.home.sealed_record(the.ids[0]).unlink()
+    remove_record(the.home, the.ids[0])
     the.sql("insert into lost_records (match, at) values (:one, '2026-01-01T00:00:00.000+00:00')")
 
 
 def swap_records(the: Attacked) -> None:
     """Two records of a block change their names."""
-    one, other = (the.home.sealed_record(match_id) for match_id in the.ids[:2])
-    one_data, other_data = one.read_bytes(), other.read_bytes()
-    one.write_bytes(other_data)
-    other.write_bytes(one_data)
+    one, other = the.ids[:2]
+    one_data, other_data = record_of(the.home, one), record_of(the.home, other)
+    put_record(the.home, one, other_data)
+    put_record(the.home, other, one_data)
 
 
 def copy_a_result(the: Attacked) -> None:
@@ -212,7 +211,7 @@ def copy_a_result(the: Attacked) -> None:
             where match = :other""",
     )
     one, other = the.ids[:2]
-    shutil.copy(the.home.sealed_record(one), the.home.sealed_record(other))
+    put_record(the.home, other, record_of(the.home, one))
 
 
 def rename_a_seat(the: Attacked) -> None:
@@ -354,7 +353,7 @@ def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(
         matches = next_matches(store)
         for match in matches:
             play_really(home, store, match)
-        verify(home.record(matches[0].match_id), find, matches[0].seed)
+        verify(home.archive, find, matches[0].seed, record_of(home, matches[0].match_id))
         found = compare(home, store)
         assert found.contradicting.count == len(matches)
         assert "has another board, or a position" in found.problems[0]

@@ -40,6 +40,7 @@ from referee.records.signature import PublicKey
 from tests.cases import mostly_long
 from tests.commands.conftest import Dogana, dogana
 from tests.growth import grows_in_proportion
+from tests.ladder.archived import record_file
 from tests.ladder.made import ladder, next_matches, play
 from tests.ladder.told import play_really
 
@@ -804,7 +805,7 @@ def test_a_record_is_checked_against_the_key_and_the_log_of_its_ladder(
         assert store.log_disagreement() == ""
     later = written(home, tmp_path / "later.jsonl")
     number = next(place for place, entry in enumerate(entries_of(later), 1) if one.match_id == entry.get("match"))
-    record, wrong = home.sealed_record(one.match_id), home.sealed_record(other.match_id)
+    record, wrong = (record_file(home, match.match_id, tmp_path) for match in (one, other))
     said = dogana("verify", record, wrong, "--key", public.text, "--audit-log", "later.jsonl").stdout
     assert f"signed by ladder {public.fingerprint}; its result is entry {number} of later.jsonl" in said
     for told, reason in {"log.jsonl": "was never scheduled by the log", "forged.jsonl": "has another record"}.items():
@@ -845,7 +846,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Entries, L
         [one, *_] = proved(home, store, 5)
     entries = entries_of(written(home, home.folder / "log.jsonl"))
     end = next(place for place, entry in enumerate(entries) if entry.get("match") == one.match_id)
-    return home.sealed_record(one.match_id), entries[: end + 1], key
+    return record_file(home, one.match_id, home.folder), entries[: end + 1], key
 
 
 @pytest.mark.parametrize("field", sorted(COMMON))

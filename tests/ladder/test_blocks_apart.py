@@ -209,20 +209,15 @@ def enter(store: Store, name: str, *, qualified: bool, at_home: bool = False) ->
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setattr(Inspector, "check", lambda *_: None)
+    for module in (running, qualifying):
+        monkeypatch.setattr(module, "archive_match", lambda *_: None)
     monkeypatch.setattr(running, "seal_block", lambda *_: ())
     monkeypatch.setattr(running, "seal_blocks", lambda *_: ())
     monkeypatch.setattr(qualifying, "seal_match", lambda *_: None)
-    monkeypatch.setattr(running, "Packer", lambda *_: Unpacked())
     with Store(tmp_path / "ladder.db", create=True) as made:
         made.condition(CONDITION.game, CONDITION.options, CONDITION.clock)
         enter_house_bots(made, CONDITION)
         yield made
-
-
-class Unpacked:
-    """No records are there to be packed."""
-
-    def add(self, block: int) -> None: ...
 
 
 def play(

@@ -10,6 +10,7 @@ from statistics import fmean
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.archive import USAGE
 from ladder.facts.chronicle import Chronicle, PlayedMatch, PlayedSeat
 from ladder.model.condition import Condition
 from ladder.model.rating import APART, Rating, better
@@ -20,6 +21,7 @@ from ladder.questions import answers
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.comparing import CROSSED, likely_share
 from ladder.questions.desk import Desk
+from tests.ladder.archived import put_logs
 from tests.ladder.made import CONDITION, GAME, ladder, next_matches, result_of
 from tests.ladder.told import FAULTY, told_ladder
 
@@ -191,8 +193,8 @@ def test_a_bot_is_shown_with_what_it_used_as_far_as_that_is_known(tmp_path: Path
         seats = chronicle.last_seats(chronicle.find_versions("best")[0], CONDITION, 10)
     for number, (match_id, seat) in enumerate(seats[:3]):
         usage = {"memory_peak": 1000 + number, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": float(number)}
-        home.usage(match_id).write_text(json.dumps({str(seat): usage}))
-    home.usage(seats[-1][0]).write_text('{"0": 3, "x": [')  # somebody has changed it
+        put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
+    put_logs(home, seats[-1][0], {USAGE: b'{"0": 3, "x": ['})  # somebody has changed it
     assert used() == pb.Used(matches=3, memory_peak=1002, memory_in=seats[2][0], cpu_seconds=1.0)
 
 

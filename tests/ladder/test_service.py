@@ -9,7 +9,6 @@ import os
 import random
 import re
 import resource
-import shutil
 import socket
 import stat
 import threading
@@ -44,10 +43,11 @@ from ladder.service.login import Login, login_of, logins_file, remember
 from ladder.service.metrics import Metrics
 from referee.bots.errors import BadBot
 from referee.bots.files import MAX_BYTES, TAKING_IN
-from referee.files import private_folder
 from referee.live.matches.server import Listen, PortInUse
 from referee.live.seats.telemetry import Series
+from referee.records.record import unpacked
 from tests.commands.conftest import Dogana
+from tests.ladder.archived import damage, put_logs, put_record, record_of, remove_record
 from tests.ladder.in_process import dogana
 from tests.ladder.noted import Noted, noted
 from tests.ladder.told import FAULTY, told_ladder
@@ -174,9 +174,8 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
     match = a_match_that_is_over(home, FAULTY)
     here = json.loads(dogana("ladder", "match", match, "--home", home.folder, "--json").stdout)
     there = json.loads(dogana("ladder", "match", match, "--server", address, "--json").stdout)
-    assert here["record"]
     assert here["logs"]
-    assert there == {**here, "record": "", "logs": []}
+    assert there == {**here, "logs": []}
     shown = dogana("ladder", "match", match, "--server", address).stdout
     assert str(home.folder) not in shown
     assert f"dogana ladder record {match}" in shown
@@ -184,9 +183,9 @@ def test_a_match_is_told_without_what_is_on_the_machine_of_the_ladder(dogana: Do
 
 def test_a_record_comes_whole_and_holds(dogana: Dogana, home: Home, address: str, tmp_path: Path) -> None:
     match = a_match_that_is_over(home, FAULTY)
-    name = home.find_record(match).name
+    name = f"{match}.jsonl.zst"
     dogana("ladder", "record", match, "--to", name, "--server", address)
-    assert (tmp_path / name).read_bytes() == home.find_record(match).read_bytes()
+    assert unpacked(tmp_path / name, (tmp_path / name).read_bytes()) == record_of(home, match)
     assert "there already" in dogana("ladder", "record", match, "--to", name, "--server", address, status=1).stderr
 
 
@@ -384,13 +383,8 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
     with Chronicle(home.database, create=False) as chronicle:
         [version] = [one for one in chronicle.versions().values() if one.label == "best v1"]
     match_id = f"qualify-{version.id}-0123456789abcdef"
-    record = home.record(match_id)
-    private_folder(record.parent)
-    shutil.copy(home.find_record(a_match_that_is_over(home, "best")), record.with_suffix(".jsonl.zst"))
-    private_folder(home.all_logs)
-    home.logs(match_id).mkdir()
-    for seat in range(5):
-        home.log(match_id, seat).write_text("told")
+    put_record(home, match_id, record_of(home, a_match_that_is_over(home, "best")))
+    put_logs(home, match_id, {f"seat{seat}.log": b"told" for seat in range(5)})
 
     def ask(desk: RemoteDesk | Desk, beginning: str) -> object:
         if what == "log":
@@ -409,8 +403,7 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
                 else:
                     assert refused(partial(ask, desk, beginning)) is grpc.StatusCode.NOT_FOUND
     assert ask(Desk(home), match_id)
-    record.with_suffix(".jsonl.zst").unlink()
-    shutil.rmtree(home.logs(match_id))
+    remove_record(home, match_id)
 
 
 # --- tokens -------------------------------------------------------------------------------------------------
@@ -722,7 +715,7 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
     (tmp_path / "bot.py").write_text(BOT)
     with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
         desk.submit(tmp_path / "bot.py", "first", "")
-        home.find_record(match.match_id).write_text("{")
+        damage(home, match.match_id)
         assert desk.match(pb.MatchRequest(match=match.match_id)).problem == "its record does not hold"
         home.key.unlink()
         (tmp_path / "bot.py").write_text(BOT * 2)

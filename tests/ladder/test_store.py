@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder.archive.recompute import compare, repair
-from ladder.facts import database
 from ladder.facts.chronicle import Chronicle
 from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
 from ladder.facts.store import Store, Tally
 from ladder.facts.tallies import DERIVED
 from ladder.model.condition import Condition
+from ladder.operation import sqlite_file
 from ladder.operation.errors import BadHome, LadderError
 from ladder.operation.home import Home
 from ladder.play.running import count
@@ -42,7 +42,7 @@ def test_what_a_transaction_has_read_still_holds_when_it_writes(
 ) -> None:
     """A begins and reads, B wants to commit, A inserts. B waits; it is not A that fails."""
     with ladder(tmp_path) as first:
-        monkeypatch.setattr(database, "_PATIENCE", 0.0)
+        monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
         with Store(tmp_path / "ladder.db", create=False) as second:
             with first.writing():
                 assert len(first.versions()) == 5
@@ -241,7 +241,7 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
 
 
 def block_ratings(store: Store) -> dict[tuple[int, int], tuple[float, float]]:
-    rows = store._rows("select version, block, mu, sigma from block_ratings")
+    rows = store.rows("select version, block, mu, sigma from block_ratings")
     return {(row["version"], row["block"]): (row["mu"], row["sigma"]) for row in rows}
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ladder.archive.archive import Archive
 from ladder.facts.chronicle import Chronicle
 from ladder.model.match import Match
 from ladder.operation.home import Home
@@ -36,7 +37,7 @@ def told_ladder(folder: Path, matches: int) -> Home:
         for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
             version, _ = chronicle.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
             chronicle.qualify(version.id, CONDITION, passed=True, reason="")
-            write_log(home, f"qualify-{version.id}-0", 0)
+            write_log(home, f"qualify-{version.id}-0")
         waiting: list[Match] = []
         for number in range(matches):
             waiting = waiting or next_matches(chronicle, number)
@@ -69,16 +70,26 @@ def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[
     writer = RecordWriter(path)
     writer.append(header(plan), *table.lines)
     record_hash = writer.finish()
-    for seat in range(len(match.seats)):
-        write_log(home, match.match_id, seat)
+    with Archive(home.archive, create=True) as archive:
+        archive.add(match.match_id, path.read_bytes(), logs_of(match))
+    path.unlink()
     if match.block is not None:
         count(chronicle, match, table.match.result, record_hash)
 
 
-def write_log(home: Home, match_id: str, seat: int) -> None:
-    log = home.log(match_id, seat)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    log.write_text(f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n")
+def logs_of(match: Match) -> dict[str, bytes]:
+    """What each seat of a match wrote."""
+    return {f"seat{seat}.log": _log(seat) for seat in range(len(match.seats))}
+
+
+def write_log(home: Home, match_id: str) -> None:
+    """Let the first seat of a match have written something."""
+    with Archive(home.archive, create=True) as archive:
+        archive.put_logs(match_id, {"seat0.log": _log(0)})
+
+
+def _log(seat: int) -> bytes:
+    return (f"first line of seat {seat}\n" + "thinking\n" * 60 + f"last {LOUD} line of seat {seat}\n").encode()
 
 
 def plan_of(match: Match) -> MatchPlan:

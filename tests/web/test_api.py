@@ -28,7 +28,9 @@ from ladder.operation.meter import Allowance
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.desk import Desk
 from ladder.questions.document import document
+from referee.records.record import unpacked
 from tests.cases import mostly_long
+from tests.ladder.archived import record_of
 from tests.ladder.told import FAULTY, LONG, told_ladder
 from tests.web.conftest import Browse, browsing
 
@@ -145,9 +147,8 @@ def test_matches_are_read_page_by_page_without_one_twice_or_missing(client: http
 def test_a_record_is_the_file_that_was_written(client: httpx.Client, home: Home) -> None:
     [match, *_] = matches(home)
     answer = client.get(f"{PREFIX}/matches/{match}/record")
-    file = home.find_record(match)
-    assert answer.content == file.read_bytes()
-    assert answer.headers["content-disposition"] == f'attachment; filename="{file.name}"'
+    assert unpacked(home.archive, answer.content) == record_of(home, match)
+    assert answer.headers["content-disposition"] == f'attachment; filename="{match}.jsonl.zst"'
     assert answer.headers["content-type"] == "application/octet-stream"
 
 

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
+from ladder.archive.archive import USAGE
 from ladder.facts.chronicle import Chronicle
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
@@ -18,6 +19,7 @@ from ladder.operation.home import Home
 from ladder.questions.asker import ANYBODY, Asker
 from ladder.questions.desk import Desk
 from referee.live.seats.telemetry import Series
+from tests.ladder.archived import put_logs
 from tests.ladder.made import GAME
 from tests.ladder.told import FAULTY
 from tests.patience import patient
@@ -81,7 +83,7 @@ def test_its_curve_says_in_words_what_it_shows_and_marks_each_version(tmp_path: 
         condition = next(iter(chronicle.conditions().values()))
         newer = chronicle.find_versions("best")[-1]
         with chronicle.writing():
-            chronicle._write(
+            chronicle.write(
                 "insert into block_ratings (version, condition, block, mu, sigma) values (?, ?, 9, 20, 3)",
                 [newer.id, condition.id],
             )
@@ -201,8 +203,7 @@ def test_what_it_used_is_told(tmp_path: Path) -> None:
         condition = next(iter(chronicle.conditions().values()))
         [(match_id, seat)] = chronicle.last_seats(chronicle.find_versions("good")[0], condition, 1)
     usage = {"memory_peak": 48 * 1024**2, "memory_kills": 0, "tasks_peak": 1, "cpu_seconds": 2.5}
-    home.usage(match_id).parent.mkdir(parents=True, exist_ok=True)
-    home.usage(match_id).write_text(json.dumps({str(seat): usage}))
+    put_logs(home, match_id, {USAGE: json.dumps({str(seat): usage}).encode()})
     facts = page(home, BOT, bot="good").select_one("dl.facts")
     assert facts is not None
     assert f"at most 48 MiB, in match {match_id[:8]}" in text_of(facts)

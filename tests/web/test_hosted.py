@@ -139,7 +139,7 @@ def test_a_person_plays_against_a_bot_and_nothing_of_what_it_writes_is_kept(
     assert {file.name for file in kept} == {"record.jsonl", "replay.html", "view.json"}
     assert not any(b"my secret plan" in file.read_bytes() for file in kept)
     assert "my secret plan" not in table.text
-    assert not home.all_logs.exists()
+    assert not home.archive.exists()
 
 
 def test_a_bot_that_crashes_at_a_table_is_out_there_and_nowhere_else(

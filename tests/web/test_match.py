@@ -31,6 +31,7 @@ from ladder.questions.desk import Desk
 from referee.pages.match import make_page
 from referee.records.verify import verify
 from referee.registry import find
+from tests.ladder.archived import change_record, damage, record_file
 from tests.ladder.told import FAULTY, LOUD, told_ladder
 from tests.patience import patient
 from tests.web.conftest import Browse, browsing, soup
@@ -238,7 +239,7 @@ def test_a_viewer_is_drawn_beside_the_requests_and_is_the_one_that_the_command_w
     first = client.get(f"/matches/{match}/replay.html")
     assert first.status_code in (200, 202), "200 if another test has asked for it"
     answer = replay_of(client, match)
-    assert answer.text == make_page(told.find_record(match), find, lambda done, of: None).html
+    assert answer.text == make_page(record_file(told, match, tmp_path), find, lambda done, of: None).html
     frame = soup(client.get(f"/matches/{match}")).select_one("iframe")
     assert frame is not None
     assert str(frame["src"]).startswith(f"../matches/{match}/replay.html#embed&s=")
@@ -377,9 +378,7 @@ def test_a_beginning_that_several_matches_share_names_them(home: Home, browse: B
 
 def test_a_record_that_does_not_hold_is_told_in_red_and_not_shown_as_true(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
-    path = home.find_record(match.match)
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join([*lines[:5], lines[5].replace(b'"seat":', b'"saet":'), *lines[6:]]))
+    change_record(home, match.match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     asking = browse(home)
     page = soup(asking.get(f"/matches/{match.match}"))
     notice = page.select_one(".notice.broken[role=alert]")
@@ -400,19 +399,18 @@ def test_a_record_that_does_not_hold_any_more_is_told_though_the_ladder_has_not_
     asking = browse(home)
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" not in asking.get(address).text
-    path = home.find_record(match)
-    path.write_bytes(path.read_bytes().replace(b'"seat":', b'"saet":', 1))
+    change_record(home, match, lambda lines: lines[5].update(saet=lines[5].pop("seat")))
     for address in (f"/matches/{match}", f"/matches/{match[:12]}", f"/api/v1/matches/{match}"):
         assert "does not hold" in asking.get(address).text
 
 
 def test_a_record_that_is_no_record_at_all_is_told(home: Home, browse: Browse) -> None:
     match = matches_of(home)[0]
-    home.find_record(match.match).write_bytes(b"\x28\xb5\x2f\xfd damaged")
+    damage(home, match.match)
     asking = browse(home)
     assert soup(asking.get(f"/matches/{match.match}")).select_one(".notice.broken") is not None
     replay = replay_of(asking, match.match)
-    assert replay.status_code == 409
+    assert replay.status_code == 404
     record = asking.get(f"/matches/{match.match}/record.jsonl")
     for answer in (replay, record):
         assert answer.status_code >= 400
@@ -436,7 +434,7 @@ def test_a_record_that_was_pruned_is_missed_in_words(played: Home, tmp_path: Pat
 
 def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
     with Store(home.database, create=False) as store:
-        ids = [str(row["match"]) for row in store._rows("select match from open_matches")]
+        ids = [str(row["match"]) for row in store.rows("select match from open_matches")]
         for match_id in ids:
             match = store.match(match_id)
             assert match is not None

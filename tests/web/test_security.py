@@ -50,8 +50,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """A ladder with a bot and an author whose names no door would let in."""
     home = told_ladder(tmp_path_factory.mktemp("told") / "home", 6)
     with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle._write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
-        chronicle._write("update seat_results set detail = detail || ?", [EVIL])
+        chronicle.write("update bots set name = ?, author = ? where name = 'good'", [f"{EVIL}{LOUD}", EVIL])
+        chronicle.write("update seat_results set detail = detail || ?", [EVIL])
     return home
 
 

@@ -284,7 +284,7 @@ def test_a_page_of_a_hundred_with_the_longest_names_is_no_longer_than_it_may_be(
     home = Home(tmp_path / "1000")
     make(tmp_path, 1000, 150).close()
     with Chronicle(home.database, create=False) as chronicle, chronicle.writing():
-        chronicle._write("update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)")
+        chronicle.write("update bots set name = substr(name || '-bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb', 1, 40)")
     html = str(page(home, STANDINGS, game=GAME.name))
     assert html.count("<tr") == 101
     assert len(html.encode()) < 100_000
