@@ -28,8 +28,8 @@ from bench.clocks import MARGINS_MS, Decided, compare
 from bench.report import Report
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.archive import find_logs, find_record
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.standings import requalify
+from ladder.facts.store import Store
 from ladder.intake.submission import submit
 from ladder.operation.errors import Forbidden, LadderError, NotFound
 from ladder.operation.home import Home
@@ -158,8 +158,8 @@ def _play(home: Home, what: str, *, clients: int) -> Phase:
     """Let matches be played, with so many clients asking meanwhile, or looking at pages if that is what they do."""
     began = time.monotonic()
     known = _played(home)
-    with Chronicle(home.database, create=False) as chronicle:
-        for version in chronicle.versions().values():
+    with Store(home.database, create=False) as chronicle:
+        for version in chronicle.roster.versions().values():
             if version.author != "house":
                 try:
                     requalify(chronicle, [version])
@@ -189,8 +189,8 @@ def _play(home: Home, what: str, *, clients: int) -> Phase:
 
 
 def _played(home: Home) -> set[str]:
-    with Chronicle(home.database, create=False) as chronicle:
-        return {match.match_id for match in chronicle.all_played()}
+    with Store(home.database, create=False) as chronicle:
+        return {match.match_id for match in chronicle.history.all_played()}
 
 
 def measure(what: str, rounds: int = ROUNDS) -> tuple[Phase, Phase]:

@@ -124,10 +124,10 @@ def run_one(bots: int, seed: int) -> dict[str, float]:
         setattr(running, name, stand_in)
     Inspector.check = lambda *_: None  # type: ignore[method-assign]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "ladder.db", create=True) as store:
-        condition = store.condition(GAME, {}, CLOCK)
+        condition = store.roster.condition(GAME, {}, CLOCK)
         for number in range(bots):
-            version, _ = store.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [GAME])
-            store.qualify(version.id, condition, passed=True, reason="")
+            version, _ = store.roster.add_version(f"bot{number}", f"author{number}", f"hash{number}", ["./bot"], [GAME])
+            store.admission.qualify(version.id, condition, passed=True, reason="")
         plan = running.RunPlan([agree(find(GAME), {}, None)], MATCHES, WORKERS, TimeControl.parse(CLOCK))
         start = process_time()
         for _ in running.run(Home(Path(folder)), store, plan):

@@ -55,8 +55,10 @@ def make(folder: Path, matches: int, versions: int = VERSIONS) -> Store:
     path.parent.mkdir()
     with Store(path, create=True) as store:
         for number in range(versions):
-            version, _ = store.add_version(f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name])
-            store.qualify(version.id, store.condition(game.name, {}, CLOCK), passed=True, reason="")
+            version, _ = store.roster.add_version(
+                f"bot{number}", f"author{number}", f"{number}", ["./bot"], [game.name]
+            )
+            store.admission.qualify(version.id, store.roster.condition(game.name, {}, CLOCK), passed=True, reason="")
     connection = sqlite3.connect(path)
     connection.execute("pragma synchronous = off")
     connection.execute("pragma cache_size = -1000000")  # else a million matches take hours
@@ -160,7 +162,7 @@ def _result(match: Match) -> Result:
 
 def measure(store: Store) -> Iterator[dict[str, float]]:
     """Yield the seconds of CPU that each step takes, a round at a time; each round schedules a block and plays it."""
-    condition = store.conditions()[1]
+    condition = store.roster.conditions()[1]
     blocks = Blocks(store, condition, list(find(condition.game).seat_counts))
     matches: list[Match] = []
 

@@ -69,7 +69,7 @@ class Served:
         self._bot = played.seats[0].bot
         self._sent = 0
         with Store(home.database, create=False) as store:
-            self.entries = sum(1 for _ in store.log_lines())
+            self.entries = sum(1 for _ in store.log.lines())
 
     def calls(self) -> dict[str, Callable[[], object]]:
         """Return what is measured."""
@@ -121,7 +121,7 @@ def make_home(folder: Path, matches: int) -> tuple[Home, Match]:
     with make(folder, matches, BOTS) as store:
         home = Home(folder / str(matches))
         ladder_key(home, store)
-        condition = store.conditions()[1]
+        condition = store.roster.conditions()[1]
         played = Blocks(store, condition, list(find(condition.game).seat_counts)).add(1)
         for number, match in enumerate(played):
             _play(home, store, replace(match, seed=number))  # the same on both ladders

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from bench.ladder import AIM, make, name_of
 from bench.serving import BOTS, ROUNDS
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.app import PAGES
 from ladder.http.rendering.render import rendered
 from ladder.http.requests.asked import Asked, Site
@@ -47,7 +47,7 @@ ASKED: dict[str, tuple[str, Mapping[str, str], Mapping[str, str]]] = {
 
 def page(home: Home, address: str, names: Mapping[str, str], query: Mapping[str, str]) -> str:
     """Return the HTML of a page."""
-    with Chronicle(home.database, create=False) as chronicle, chronicle.reading():  # as `ladder.http.app` does it
+    with Store(home.database, create=False) as chronicle, chronicle.reading():  # as `ladder.http.app` does it
         desk = Desk(home, ANYBODY, chronicle)
         asked = Asked(desk, ANYBODY, Site(), address.format(**names).removeprefix("/"), names, query)
         return rendered(PAGES[address](asked), asked)

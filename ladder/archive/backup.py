@@ -35,7 +35,7 @@ def backup(home: Home, store: Store, file: Path, *, replaces: bool = False) -> i
             os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as target,
         ):
             copies = [Path(scratch) / home.database.name]
-            store.copy_to(copies[0])
+            store.file.copy_to(copies[0])
             if home.archive.exists():
                 copies.append(Path(scratch) / home.archive.name)
                 with Archive(home.archive, create=False) as archive:

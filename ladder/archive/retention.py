@@ -81,8 +81,8 @@ def _prune(
         for path in positions:
             path.unlink(missing_ok=True)
         with store.writing():
-            store.note_pruning(records_before, logs_before, kept)
-            store.note_act(ORGANISER_NAME, "prune", _about(pruned, records_before, logs_before, kept))
+            store.evidence.note_pruning(records_before, logs_before, kept)
+            store.log.note_act(ORGANISER_NAME, "prune", _about(pruned, records_before, logs_before, kept))
         archive.remove(RECORDS, records)
     return pruned
 
@@ -106,14 +106,14 @@ def prune_versions(home: Home, store: Store, before: str, *, dry_run: bool = Fal
         return 0, 0
     with home.files_stay(but_mine=True), home.versions_alone():
         with store.reading():
-            resting, since, versions = at_rest(store), store.idle_since(), store.versions().values()
+            resting, since, versions = at_rest(store), store.roster.idle_since(), store.roster.versions().values()
         spared = {one.content_hash for one in versions if one.id not in resting or since[one.id] >= before}
         gone = {one.content_hash for one in versions if not (one.is_house or one.is_at_home)} - spared
         gone = {content for content in gone if (home.versions / content).is_dir()}
         count = sum(one.content_hash in gone for one in versions)
         size = sum(bytes_of(home.versions / content) for content in gone)
         if gone and not dry_run:
-            store.note_act(
+            store.log.note_act(
                 ORGANISER_NAME, "prune", f"files of {count} versions that played no more before {before[:10]}"
             )
             for content in sorted(gone):
@@ -142,7 +142,7 @@ def _old(
     if before is None:
         return
     named, sized = tee(sizes)
-    matches = store.ended((match_id for match_id, _, _ in named), kept or NONE_KEPT)
+    matches = store.evidence.ended((match_id for match_id, _, _ in named), kept or NONE_KEPT)
     for (match_id, at, size), (_, finished_at, stays) in zip(sized, matches, strict=True):
         if (finished_at or at) < before and not (stays and kept is not None):
             yield match_id, size

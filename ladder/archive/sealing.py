@@ -17,7 +17,7 @@ def seal_blocks(home: Home, store: Store) -> Iterator[str]:
 
     A block with a record that is not the one that was counted stays as it is: the next run looks at it again.
     """
-    for block in store.blocks_to_seal():
+    for block in store.evidence.blocks_to_seal():
         yield from seal_block(home, store, block)
 
 
@@ -25,14 +25,14 @@ def seal_block(home: Home, store: Store, block: int) -> list[str]:
     """Seal the records of a block that is over; return what is wrong with them."""
     problems, records = [], {}
     with Archive(home.archive, create=True) as archive:
-        for match_id, seed, record_hash in store.records_of(block):
+        for match_id, seed, record_hash in store.evidence.records_of(block):
             try:
                 records[match_id] = _sealed(home, archive, match_id, seed, record_hash)
             except SealBroken as error:
                 problems.append(str(error))
         archive.put_records(records)
     if not problems:
-        store.note_sealed(block)
+        store.evidence.note_sealed(block)
     return problems
 
 

@@ -10,9 +10,11 @@ from itertools import chain, islice
 
 from ladder.archive.archive import LOGS, RECORDS, USAGE, Archive, NoRecord, find_logs, find_record
 from ladder.archive.faults import Account, LongestDecision, read_account
-from ladder.facts.chronicle import LAST_MATCHES, MAX_NAMED, Chronicle, PlayedMatch
+from ladder.facts.history import LAST_MATCHES, PlayedMatch
+from ladder.facts.roster import MAX_NAMED
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.standings import Status, standings
+from ladder.facts.store import Store
 from ladder.model.condition import Condition, not_defaults
 from ladder.model.match import Version
 from ladder.operation.errors import LadderError, NotFound
@@ -93,7 +95,7 @@ class MatchTraces:
 
 
 def find_match(
-    home: Home, chronicle: Chronicle, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
+    home: Home, chronicle: Store, beginning: str, may_know: Callable[[str], bool] = lambda match_id: True
 ) -> str:
     """Return the id of a match that was scheduled, or has left a record: it qualified a version, or was part of a trial.
 
@@ -106,12 +108,12 @@ def find_match(
     Raises:
         LadderError: if there is no match whose id begins like this, or more than one.
     """
-    scheduled = chronicle.matches_beginning(beginning, MAX_NAMED + 1)
+    scheduled = chronicle.schedule.matches_beginning(beginning, MAX_NAMED + 1)
     if beginning in scheduled:
         return beginning
     with Archive(home.archive, create=False) as archive:
         recorded = archive.matches_with(RECORDS, beginning) if len(beginning) >= _LEAST_OF_AN_ID else []
-    others = [one for one in recorded if chronicle.match(one) is None and may_know(one)]
+    others = [one for one in recorded if chronicle.schedule.match(one) is None and may_know(one)]
     found = sorted({*scheduled, *others})
     if not found:
         raise NotFound(
@@ -131,11 +133,15 @@ def qualified_in(match_id: str) -> int | None:
     return None if found is None else int(found[1])
 
 
-def traces_of(home: Home, chronicle: Chronicle, match_id: str) -> MatchTraces:
+def traces_of(home: Home, chronicle: Store, match_id: str) -> MatchTraces:
     """Gather what is left of a match, and play its record again."""
-    match, played, voids = chronicle.match(match_id), chronicle.played(match_id), chronicle.voids(match_id)
+    match, played, voids = (
+        chronicle.schedule.match(match_id),
+        chronicle.history.played(match_id),
+        chronicle.history.voids(match_id),
+    )
     is_recorded, account, problem = _account(home, match_id)
-    pruned_at = "" if is_recorded else chronicle.record_pruned_at(match_id)
+    pruned_at = "" if is_recorded else chronicle.evidence.record_pruned_at(match_id)
     if match is not None:
         condition, bots = match.condition, match.labels
     elif account is not None:
@@ -242,9 +248,9 @@ def _logs_that_hold(home: Home, match_id: str, bots: Sequence[str]) -> list[Log]
         return []
 
 
-def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
+def bots_in(home: Home, chronicle: Store, match_id: str) -> list[str]:
     """Return what each seat of a match is called; empty if nobody knows any more."""
-    match = chronicle.match(match_id)
+    match = chronicle.schedule.match(match_id)
     if match is not None:
         return match.labels
     try:
@@ -255,7 +261,7 @@ def bots_in(home: Home, chronicle: Chronicle, match_id: str) -> list[str]:
     return [str(bot) for bot in bots] if isinstance(bots, list) else []
 
 
-def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> Log:
+def last_log(home: Home, chronicle: Store, versions: Sequence[Version]) -> Log:
     """Return the log of a bot in its last match that has one: one of the last that count, or one that was to qualify it.
 
     The match in which it failed to qualify comes first, if the newest version has not qualified; not one that it got through
@@ -273,7 +279,7 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
     newest = versions[-1]
     failed = [
         (condition.game, dict(condition.options), condition.clock)
-        for condition in chronicle.conditions().values()
+        for condition in chronicle.roster.conditions().values()
         for one in standings(chronicle, condition, [newest.id])
         if one.version == newest and one.status is Status.FAILED
     ]
@@ -288,7 +294,7 @@ def last_log(home: Home, chronicle: Chronicle, versions: Sequence[Version]) -> L
         data = find_logs(home, match_id).get(f"seat{seat}.log")
         if data is not None:
             return Log(match_id, seat, version.label, data)
-    before = chronicle.logs_pruned_before()
+    before = chronicle.evidence.logs_pruned_before()
     pruned = f"; those from before {before[:10]} were pruned by the organiser's retention" if before else ""
     raise LadderError(f"{newest.bot} has no log: it has played no match yet, or the logs were removed{pruned}")
 
@@ -310,10 +316,10 @@ def _played_under(home: Home, match_id: str) -> tuple[str, dict[str, OptionValue
         return None
 
 
-def _played(chronicle: Chronicle, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
+def _played(chronicle: Store, versions: Sequence[Version]) -> Iterator[tuple[str, Seat, Version]]:
     """Yield the matches of some versions that count, newest first, with their seats."""
     before = ""
-    while found := chronicle.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
+    while found := chronicle.history.matches(_MATCHES_AT_A_TIME, versions=versions, before=before):
         for match in found:
             before = match.match_id
             yield from ((before, seat.seat, seat.version) for seat in match.seats if seat.version in versions)

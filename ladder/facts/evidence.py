@@ -10,8 +10,9 @@ from operator import itemgetter
 from typing import TypeVar
 
 from ladder.facts.entries import note, now
-from ladder.facts.register import Register
+from ladder.facts.schedule import Schedule
 from ladder.model.match import seed_of
+from ladder.operation.sqlite_file import SqliteFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,26 +36,21 @@ _KEPT = """(
 """Whether a pruning keeps the record of a row of `matches`."""
 
 
-class Evidence(Register):
-    """What can be asked of the file about records and logs, and written to it."""
+class Evidence:
+    """Which records there are: sealed, lost, and pruned."""
 
-    # sealing
+    def __init__(self, file: SqliteFile, schedule: Schedule) -> None:
+        self._file = file
+        self._schedule = schedule
 
     def blocks_to_seal(self) -> list[int]:
         """Return the blocks that are over and whose seeds are not revealed yet."""
-        rows = self.rows("select id from blocks where sealed_at is null order by id")
-        return [row["id"] for row in rows if self.is_over(row["id"])]
-
-    def is_over(self, block: int) -> bool:
-        """Tell whether every match of a block counts or is given up."""
-        return not self.rows(
-            "select 1 from matches join open_matches on open_matches.match = matches.id where block = ? limit 1",
-            [block],
-        )
+        rows = self._file.rows("select id from blocks where sealed_at is null order by id")
+        return [row["id"] for row in rows if self._schedule.is_over(row["id"])]
 
     def records_of(self, block: int) -> list[tuple[str, int, str]]:
         """Return match id, seed and record hash of each match of a block that counts and has its record."""
-        rows = self.rows(
+        rows = self._file.rows(
             """
             select results.match, blocks.seed, matches.rotation, results.record_hash, versions.content_hash
             from blocks join matches on matches.block = blocks.id join results on results.match = matches.id
@@ -72,37 +68,33 @@ class Evidence(Register):
 
     def note_sealed(self, block: int) -> None:
         """Note that the seed of a block has been revealed."""
-        with self.writing():
-            self.write("update blocks set sealed_at = ? where id = ?", [now(), block])
-            note(self._db, "seed", block)
-
-    # lost records
+        with self._file.writing():
+            self._file.write("update blocks set sealed_at = ? where id = ?", [now(), block])
+            note(self._file.db, "seed", block)
 
     def note_lost(self, match_ids: Iterable[str]) -> None:
         """Note matches whose records are lost for good."""
-        with self.writing():
-            self.write_each(
+        with self._file.writing():
+            self._file.write_each(
                 "insert into lost_records (match, at) values (?, ?)", ([match_id, now()] for match_id in match_ids)
             )
 
     def lost_at(self, match_id: str) -> str:
         """Return when it was noted that the record of a match is lost, in ISO 8601, UTC; empty if it never was."""
-        rows = self.rows("select at from lost_records where match = ?", [match_id])
+        rows = self._file.rows("select at from lost_records where match = ?", [match_id])
         return rows[0]["at"] if rows else ""
-
-    # pruned records and logs
 
     def note_pruning(self, records_before: str | None, logs_before: str | None, kept: KeptRecords = NONE_KEPT) -> None:
         """Note that records and logs of matches that were over before a time are removed; None if they are kept."""
-        with self.writing():
-            self.write(
+        with self._file.writing():
+            self._file.write(
                 "insert into prunings (at, records_before, logs_before, kept_bots, one_block_of) values (?, ?, ?, ?, ?)",
                 [now(), records_before, logs_before, json.dumps(list(kept.bots)), kept.one_block_of],
             )
 
     def record_pruned_at(self, match_id: str) -> str:
         """Return when the record of a match was pruned, in ISO 8601, UTC; empty if it never was."""
-        rows = self.rows(
+        rows = self._file.rows(
             f"""
             select min(prunings.at) as at
             from results
@@ -117,7 +109,7 @@ class Evidence(Register):
 
     def logs_pruned_at(self, match_id: str) -> str:
         """Return when the logs of a match were pruned, in ISO 8601, UTC; empty if they never were."""
-        rows = self.rows(
+        rows = self._file.rows(
             """
             select min(prunings.at) as at
             from results join prunings on results.finished_at < prunings.logs_before where results.match = ?
@@ -128,7 +120,7 @@ class Evidence(Register):
 
     def logs_pruned_before(self) -> str:
         """Return from before which time logs were pruned, in ISO 8601, UTC; empty if they never were."""
-        [row] = self.rows("select max(logs_before) as before from prunings")
+        [row] = self._file.rows("select max(logs_before) as before from prunings")
         return row["before"] or ""
 
     def ended(self, match_ids: Iterable[str], kept: KeptRecords = NONE_KEPT) -> Iterator[tuple[str, str | None, bool]]:
@@ -139,7 +131,7 @@ class Evidence(Register):
             seed of its block is not revealed yet, or it is kept.
         """
         for some in _batches(match_ids):
-            rows = self.rows(
+            rows = self._file.rows(
                 f"""
                 select named.value as match, finished_at, matches.id is not null and (
                     sealed_at is null or {_KEPT.format(bots=":bots", one_block_of=":one_block_of")}

@@ -69,7 +69,7 @@ def _take_in_and_enter(
             stays = artefact.was_there
             try:
                 with Store(home.database, create=True) as store:
-                    is_known = store.has_content(artefact.content_hash)
+                    is_known = store.roster.has_content(artefact.content_hash)
                     stays = is_known and (artefact.was_there or _may_play(store, artefact.content_hash))
                     ladder_key(home, store)
                     if not (artefact.was_there and is_known):
@@ -97,7 +97,7 @@ def take_in_for(versions: Path, path: Path, runtimes: Sequence[Path]) -> Artefac
 def _may_play(store: Store, content_hash: str) -> bool:
     """Tell whether a version with these files may play: then no pruning would remove them."""
     resting = at_rest(store)
-    return any(one.content_hash == content_hash and one.id not in resting for one in store.versions().values())
+    return any(one.content_hash == content_hash and one.id not in resting for one in store.roster.versions().values())
 
 
 def _enter(
@@ -105,11 +105,11 @@ def _enter(
 ) -> tuple[Version, bool]:
     """Note a version whose files were taken in."""
     with store.writing():
-        version, is_new = store.add_version(
+        version, is_new = store.roster.add_version(
             name, author, artefact.content_hash, artefact.run, artefact.games, artefact.language
         )
         if is_new:
-            store.note_act(who, "submit", version.label)
+            store.log.note_act(who, "submit", version.label)
         if at_tables:
             allow_at_tables(store, name, who, allowed=True)
     return version, is_new
@@ -118,9 +118,9 @@ def _enter(
 def allow_at_tables(store: Store, bot: str, who: str, *, allowed: bool) -> None:
     """Note whether people may play against a bot at tables, and who says so, unless it is so already."""
     with store.writing():
-        if (bot in store.at_tables()) != allowed:
-            store.consent(bot, given=allowed)
-            store.note_act(who, "at-tables", f"{bot}: {'yes' if allowed else 'no'}")
+        if (bot in store.roster.at_tables()) != allowed:
+            store.roster.consent(bot, given=allowed)
+            store.log.note_act(who, "at-tables", f"{bot}: {'yes' if allowed else 'no'}")
 
 
 def check_names(bot: str, author: str) -> None:

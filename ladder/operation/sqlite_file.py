@@ -14,7 +14,7 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -59,7 +59,15 @@ class Layout:
 class SqliteFile:
     """An SQLite file. Use it as a context manager, or close it."""
 
-    def __init__(self, path: Path, layout: Layout, *, create: bool, outwaits: bool = False) -> None:
+    def __init__(
+        self,
+        path: Path,
+        layout: Layout,
+        *,
+        create: bool,
+        outwaits: bool = False,
+        begin: Callable[[Database], None] = lambda _: None,
+    ) -> None:
         """Open the file.
 
         Args:
@@ -67,6 +75,7 @@ class SqliteFile:
             layout: what it must be.
             create: whether to make one if there is no such file.
             outwaits: whether transactions that write wait for others as long as these take, and say so in the log.
+            begin: writes what a new file begins with, in the transaction that makes its tables.
 
         Raises:
             BadHome: if it is something else, or of another layout, or cannot be read.
@@ -74,7 +83,8 @@ class SqliteFile:
         self._path = path
         self._layout = layout
         self._outwaits = outwaits
-        with self._explained():
+        self._begin = begin
+        with self.explained():
             if path.exists():
                 self._look_at(create=create)
             else:
@@ -137,10 +147,7 @@ class SqliteFile:
                         self._db.execute(statement).close()
                 self._db.execute(f"pragma application_id = {self._layout.application_id}").close()
                 self._db.execute(f"pragma user_version = {self._layout.version}").close()
-                self._begin()
-
-    def _begin(self) -> None:
-        """Write what a new file begins with, in the transaction that makes its tables."""
+                self._begin(self._db)
 
     def _is_made(self) -> bool:
         return _pragma(self._db.conn, "application_id") == self._layout.application_id
@@ -186,7 +193,7 @@ class SqliteFile:
         if self._db.conn.in_transaction:
             yield
             return
-        with self._explained():
+        with self.explained():
             self._begin_writing()
             with self._transaction():
                 yield
@@ -215,7 +222,7 @@ class SqliteFile:
 
     def write_if_free(self, sql: str, parameters: Sequence[Any]) -> None:
         """Write something that can as well be left out, unless others are writing at this moment, or nothing can be written."""
-        with self._explained():
+        with self.explained():
             self._wait_for_others(0)
             try:
                 self._db.conn.execute(sql, parameters)
@@ -237,7 +244,7 @@ class SqliteFile:
         if self._db.conn.in_transaction:
             yield
             return
-        with self._explained():
+        with self.explained():
             self._db.conn.execute("begin deferred")
             with self._transaction():
                 yield
@@ -254,7 +261,7 @@ class SqliteFile:
             raise
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
+    def explained(self) -> Iterator[None]:
         """Say in one line what SQLite could not do, and what can be done about it."""
         try:
             yield
@@ -269,6 +276,16 @@ class SqliteFile:
                 kind, hint = NoRoom, _HINTS[sqlite3.SQLITE_FULL]
             raise kind(f"{self._path}: {hint or error}") from error
 
+    @property
+    def db(self) -> Database:
+        """The file as sqlite-utils has it."""
+        return self._db
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._db.conn.in_transaction
+
     def changes_of_others(self) -> int:
         """Return a number that is another one whenever others have written meanwhile, in this process or another."""
         [row] = self.rows("pragma data_version")
@@ -280,7 +297,7 @@ class SqliteFile:
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[dict[str, Any]]:
         """Yield the rows of a query as they are read."""
-        with self._explained():
+        with self.explained():
             cursor = self._db.conn.execute(sql, parameters)
             names = [column[0] for column in cursor.description]
             for row in cursor:
@@ -288,17 +305,17 @@ class SqliteFile:
 
     def write(self, sql: str, parameters: Sequence[Any] = ()) -> None:
         """Run a statement, inside of `writing`."""
-        with self._explained():
+        with self.explained():
             self._db.conn.execute(sql, parameters)
 
     def write_each(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Run a statement for each of some rows, inside of `writing`."""
-        with self._explained():
+        with self.explained():
             self._db.conn.executemany(sql, rows)
 
     def give_back_room(self) -> None:
         """Give the room of what was removed back to the disk, in a file that was made for that (`auto_vacuum`)."""
-        with self._explained():
+        with self.explained():
             self._db.conn.executescript("pragma incremental_vacuum")  # `execute` would give back a single page
             self._db.conn.execute("pragma wal_checkpoint(truncate)").fetchall()
 
@@ -311,7 +328,7 @@ class SqliteFile:
             BadHome: if the file is damaged or locked.
             OSError: if the copy cannot be written.
         """
-        with self._explained():
+        with self.explained():
             try:
                 with contextlib.closing(sqlite3.connect(path)) as target:
                     self._db.conn.backup(target)

@@ -82,7 +82,7 @@ def settle_qualification(home: Home, store: Store, match: Match, end: End) -> Re
             seal_match(home, match.match_id, match.seed, end.record_hash)
         except SealBroken as error:
             hint += f"; {error}"
-    store.qualify(version.id, match.condition, passed=not reason, reason=reason)
+    store.admission.qualify(version.id, match.condition, passed=not reason, reason=reason)
     text = f"does not qualify: {reason}" if reason else f"qualifies for {match.condition.game}"
     fields = {"bot": version.label, "author": version.author, "game": match.condition.game, "match": match.match_id}
     event = "not_qualified" if reason else "qualified"

@@ -13,7 +13,7 @@ import pytest
 from ladder.archive.archive import USAGE
 from ladder.archive.key import ladder_key
 from ladder.archive.sealing import seal_blocks
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.sandbox.cgroup import Usage
 from tests.ladder.archived import put_logs
@@ -34,7 +34,7 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of such a ladder, of which each test has a copy."""
     home = Home(tmp_path_factory.mktemp("sealed"))
     home.records.mkdir()
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+    with ladder(home.folder), Store(home.database, create=False) as chronicle:
         ladder_key(home, chronicle)
         for number in range(BLOCKS):
             for match in next_matches(chronicle, number):
@@ -57,6 +57,6 @@ def home(sealed: Path, tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def chronicle(home: Home) -> Iterator[Chronicle]:
-    with Chronicle(home.database, create=False) as chronicle:
+def chronicle(home: Home) -> Iterator[Store]:
+    with Store(home.database, create=False) as chronicle:
         yield chronicle

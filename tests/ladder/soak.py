@@ -67,12 +67,12 @@ def check(folder: Path) -> None:
     """Check that every match counts once, has one record that holds, and that all ratings and tallies follow."""
     home = Home(folder / "home")
     with Store(home.database, create=False) as store:
-        counted = list(store.counted())
+        counted = list(store.results.counted())
         write(home, store, folder / "log.jsonl")
         log = audit(folder / "log.jsonl", ladder_key(home, store).public)
         assert (log.results, log.unfinished) == (len(counted), [])
-        assert store.open_matches() == {}
-        assert store.blocks_to_seal() == []
+        assert store.schedule.open_matches() == {}
+        assert store.evidence.blocks_to_seal() == []
     assert len({match.match_id for match in counted}) == len(counted)
     assert [match.count.number for match in counted if match.count] == list(range(1, len(counted) + 1))
     records = [match_id for match_id in recorded(home) if not match_id.startswith("qualify-")]

@@ -22,8 +22,8 @@ from ladder.archive.backup import backup
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.traces import traces_of, usages_of
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.evidence import KeptRecords
+from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.errors import Forbidden, LadderError
 from ladder.operation.home import Home
@@ -40,13 +40,11 @@ from tests.ladder.sealed import BLOCKS, HOSTILE, LATER, USED, chronicle, home, s
 __all__ = ["chronicle", "home", "sealed"]
 
 
-def of_block(chronicle: Chronicle, block: int) -> list[str]:
-    return [match.match_id for match in chronicle.counted() if match.block == block]
+def of_block(chronicle: Store, block: int) -> list[str]:
+    return [match.match_id for match in chronicle.results.counted() if match.block == block]
 
 
-def test_a_record_comes_out_as_it_went_in_and_takes_little_room(
-    home: Home, chronicle: Chronicle, tmp_path: Path
-) -> None:
+def test_a_record_comes_out_as_it_went_in_and_takes_little_room(home: Home, chronicle: Store, tmp_path: Path) -> None:
     desk = Desk(home)
     room = 0
     for match_id in recorded(home):
@@ -67,7 +65,7 @@ def test_a_record_comes_out_as_it_went_in_and_takes_little_room(
     assert (found.problems, found.matches) == ([], 2 + 3 + 4)
 
 
-def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, chronicle: Chronicle) -> None:
+def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, chronicle: Store) -> None:
     one, other = of_block(chronicle, 2)[:2]
     put_record(home, one, record_of(home, other))
     assert record_of(home, one) == record_of(home, other)
@@ -76,12 +74,12 @@ def test_what_is_put_in_again_takes_the_place_of_what_was_there(home: Home, chro
     assert find_logs(home, one) == {"seat0.log": b"again"}
 
 
-def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chronicle: Chronicle) -> None:
+def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chronicle: Store) -> None:
     damaged, gone, *_ = of_block(chronicle, 3)
     damage(home, damaged)
     remove_record(home, gone)
     found = compare(home, chronicle)
-    assert list(chronicle.broken()) == [damaged, gone]
+    assert list(chronicle.derivation.broken()) == [damaged, gone]
     assert [f"{home.archive}/{one}: " in text for one, text in zip((damaged, gone), found.broken.told, strict=True)]
     with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{damaged}: is damaged")):
         list(Desk(home).record(pb.RecordRequest(match=damaged)))
@@ -93,7 +91,7 @@ def test_a_record_that_is_damaged_is_told_and_one_that_is_gone(home: Home, chron
 
 
 @pytest.mark.parametrize("what", ["something else", "another layout", "nothing"])
-def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, chronicle: Chronicle, what: str) -> None:
+def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, chronicle: Store, what: str) -> None:
     [match_id, *_] = recorded(home)
     if what == "something else":
         home.archive.write_bytes(b"something else" * 100)
@@ -110,7 +108,7 @@ def test_an_archive_that_is_something_else_is_refused_in_a_line(home: Home, chro
     assert traces.seats
 
 
-def test_without_an_archive_there_is_no_record(home: Home, chronicle: Chronicle) -> None:
+def test_without_an_archive_there_is_no_record(home: Home, chronicle: Store) -> None:
     [match_id, *_] = recorded(home)
     for path in home.folder.glob("archive.db*"):
         path.unlink()
@@ -121,7 +119,7 @@ def test_without_an_archive_there_is_no_record(home: Home, chronicle: Chronicle)
     assert not home.archive.exists()
 
 
-def test_a_record_of_another_match_does_not_count_for_it(home: Home, chronicle: Chronicle) -> None:
+def test_a_record_of_another_match_does_not_count_for_it(home: Home, chronicle: Store) -> None:
     one, other = of_block(chronicle, 1)
     with closing(sqlite3.connect(home.archive)) as file, file:
         file.execute(
@@ -158,12 +156,12 @@ with Archive(Path(sys.argv[1]), create=True) as archive:
         assert find_logs(home, "new") == {"seat0.log": b"x"}
 
 
-def test_a_backup_has_the_archive(home: Home, chronicle: Chronicle, tmp_path: Path) -> None:
+def test_a_backup_has_the_archive(home: Home, chronicle: Store, tmp_path: Path) -> None:
     backup(home, chronicle, tmp_path / "backup.tar")
     with tarfile.open(tmp_path / "backup.tar") as archive:
         archive.extractall(tmp_path / "restored", filter="data")
     restored = Home(tmp_path / "restored")
-    with Chronicle(restored.database, create=False) as copy:
+    with Store(restored.database, create=False) as copy:
         assert compare(restored, copy).problems == []
     assert [find_logs(restored, one) for one in logged(home)] == [find_logs(home, one) for one in logged(home)]
 
@@ -200,7 +198,7 @@ def test_a_record_of_something_else_is_refused(home: Home, data: bytes) -> None:
     [b"", b"[]", b"[" * 100_000, b'{"seat0.log": 7}', b'{"seat0.log": "\xc4\x80"}', b'"' + b"x" * (1 << 26) + b'"'],
     ids=["nothing", "a list", "deep", "a number", "no bytes", "too much"],
 )
-def test_logs_of_something_else_are_refused_in_a_line(home: Home, chronicle: Chronicle, data: bytes) -> None:
+def test_logs_of_something_else_are_refused_in_a_line(home: Home, chronicle: Store, data: bytes) -> None:
     [one, *_] = recorded(home)
     hostile(home, one, LOGS, zipped(data))
     with pytest.raises(RecordError, match=re.escape(f"{home.archive}/{one}: ")):
@@ -209,7 +207,7 @@ def test_logs_of_something_else_are_refused_in_a_line(home: Home, chronicle: Chr
     assert usages_of(home, one) == {}
 
 
-def test_logs_have_the_names_of_logs_and_any_bytes(home: Home, chronicle: Chronicle) -> None:
+def test_logs_have_the_names_of_logs_and_any_bytes(home: Home, chronicle: Store) -> None:
     [one, *_] = recorded(home)
     assert find_logs(home, one)["seat0.log"] == HOSTILE
     assert usages_of(home, one) == {0: USED}
@@ -230,8 +228,8 @@ def test_what_is_no_record_is_not_put_in(home: Home) -> None:
     assert "new" not in recorded(home)
 
 
-def test_a_log_is_for_its_author_alone(home: Home, chronicle: Chronicle) -> None:
-    match: Match = next(chronicle.counted())
+def test_a_log_is_for_its_author_alone(home: Home, chronicle: Store) -> None:
+    match: Match = next(chronicle.results.counted())
     seat, other = match.seats[0], match.seats[1]
     asked = pb.LogRequest(what=match.match_id)
     assert [log.seat for log in Desk(home, Asker(seat.author)).log(asked).logs] == [0]
@@ -241,11 +239,9 @@ def test_a_log_is_for_its_author_alone(home: Home, chronicle: Chronicle) -> None
         Desk(home, ANYBODY).log(asked)
 
 
-def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(
-    home: Home, chronicle: Chronicle
-) -> None:
-    version = chronicle.find_versions("bot1")[0]
-    chronicle.qualify(version.id, CONDITION, passed=False, reason="it crashed")
+def test_a_bot_that_has_not_qualified_has_the_log_of_the_match_in_which_it_failed(home: Home, chronicle: Store) -> None:
+    version = chronicle.roster.find_versions("bot1")[0]
+    chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="it crashed")
     for name, text in ((f"qualify-{version.id}-0", b"a line"), (f"qualify-{version.id}1-0", b"another")):
         put_logs(home, name, {"seat0.log": text})
     assert list(Desk(home).log(pb.LogRequest(what="bot1")).logs[0].lines) == ["a line"]
@@ -261,12 +257,12 @@ def test_who_may_not_write_reads_what_is_in_the_archive(home: Home, monkeypatch:
 # --- retention ------------------------------------------------------------------------------------------------
 
 
-def left(home: Home, chronicle: Chronicle) -> list[int]:
+def left(home: Home, chronicle: Store) -> list[int]:
     """The blocks of which all records are left."""
     return [block for block in range(1, BLOCKS + 1) if set(of_block(chronicle, block)) <= set(recorded(home))]
 
 
-def test_records_are_pruned_and_a_dry_run_says_which(home: Home, chronicle: Chronicle) -> None:
+def test_records_are_pruned_and_a_dry_run_says_which(home: Home, chronicle: Store) -> None:
     would = prune(home, chronicle, LATER, None, dry_run=True)
     assert left(home, chronicle) == [1, 2, 3]
     assert prune(home, chronicle, LATER, None) == would
@@ -278,7 +274,7 @@ def test_records_are_pruned_and_a_dry_run_says_which(home: Home, chronicle: Chro
     assert prune(home, chronicle, LATER, None).records == 0
 
 
-def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronicle: Chronicle) -> None:
+def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronicle: Store) -> None:
     first, second, third = of_block(chronicle, 2)
     with sqlite3.connect(home.database) as database:
         database.execute("update results set finished_at = '2001-01-01' where match = ?", [second])
@@ -290,21 +286,21 @@ def test_of_a_block_only_the_matches_that_are_old_are_pruned(home: Home, chronic
     assert prune(home, chronicle, "2002-01-01", None).records == 0
 
 
-def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, chronicle: Chronicle) -> None:
+def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, chronicle: Store) -> None:
     assert prune(home, chronicle, LATER, None, KeptRecords(one_block_of=2)).records == 2 + 4
     assert left(home, chronicle) == [2]
     found = compare(home, chronicle)
     assert (found.problems, found.pruned) == ([], 6)
-    sat = next(match for match in chronicle.all_played() if match.block == 2).seats
+    sat = next(match for match in chronicle.history.all_played() if match.block == 2).seats
     assert prune(home, chronicle, LATER, None, KeptRecords(bots=(sat[0].version.bot,))).records == 0
     remove_record(home, *of_block(chronicle, 2))
     assert len(compare(home, chronicle).problems) == 3  # what should have been kept is lost, not pruned
-    nobody = next(one.bot for one in chronicle.versions().values() if one not in [seat.version for seat in sat])
-    chronicle.note_pruning(LATER, None, KeptRecords(bots=(nobody,)))
+    nobody = next(one.bot for one in chronicle.roster.versions().values() if one not in [seat.version for seat in sat])
+    chronicle.evidence.note_pruning(LATER, None, KeptRecords(bots=(nobody,)))
     assert (compare(home, chronicle).problems, compare(home, chronicle).pruned) == ([], 9)
 
 
-def test_a_damaged_record_does_not_keep_others_from_being_pruned(home: Home, chronicle: Chronicle) -> None:
+def test_a_damaged_record_does_not_keep_others_from_being_pruned(home: Home, chronicle: Store) -> None:
     damage(home, of_block(chronicle, 2)[0])
     assert prune(home, chronicle, LATER, None).records == 2 + 3 + 4
     assert compare(home, chronicle).problems == []

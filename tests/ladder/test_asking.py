@@ -24,8 +24,9 @@ from ladder.archive.faults import read_account
 from ladder.archive.recompute import compare
 from ladder.commands.ladder_replay import ladder_replay
 from ladder.commands.replay import look_at, replay
-from ladder.facts.chronicle import Chronicle, PlayedMatch
+from ladder.facts.history import PlayedMatch
 from ladder.facts.standings import SUSPENDED_AFTER, scheduled, standings, to_qualify
+from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
@@ -99,8 +100,8 @@ def at_80(home: Home, *words: object) -> list[str]:
 
 
 def all_matches(home: Home) -> list[PlayedMatch]:
-    with Chronicle(home.database, create=False) as chronicle:
-        return list(chronicle.all_played())
+    with Store(home.database, create=False) as chronicle:
+        return list(chronicle.history.all_played())
 
 
 # --- matches ------------------------------------------------------------------------------------------------
@@ -260,10 +261,10 @@ def test_a_record_that_is_gone_or_damaged_is_told_and_the_rest_is_shown(home: Ho
 
 
 def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.unfinished(CONDITION)[0]
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.unfinished(CONDITION)[0]
         assert "does not count yet" in shown("match", match.match_id, home=home)
-        chronicle.give_up(match, f"broken {LOUD}")
+        chronicle.results.give_up(match, f"broken {LOUD}")
     told = shown("match", match.match_id, home=home)
     assert "is given up" in told
     assert told.count(r"void: broken \x1b[2J\u202e") == 3
@@ -271,12 +272,12 @@ def test_what_a_match_that_does_not_count_yet_or_never_will_is_called(home: Home
 
 
 def test_a_beginning_that_fits_several_matches_or_none_is_told(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        while len({match.match_id[0] for match in chronicle.unfinished(CONDITION)}) == len(
-            chronicle.unfinished(CONDITION)
+    with Store(home.database, create=False) as chronicle:
+        while len({match.match_id[0] for match in chronicle.schedule.unfinished(CONDITION)}) == len(
+            chronicle.schedule.unfinished(CONDITION)
         ):
             next_matches(chronicle)
-        ids = sorted(match.match_id for match in chronicle.unfinished(CONDITION))
+        ids = sorted(match.match_id for match in chronicle.schedule.unfinished(CONDITION))
     beginning = next(one[0] for one, other in pairwise(ids) if one[0] == other[0])
     assert "give more of the id" in shown("match", beginning, home=home, status=1)
     for wrong in ("zz", "..", "../..", "*", "**", "\0", "a/b"):
@@ -324,13 +325,13 @@ def test_a_log_that_is_damaged_is_told_and_one_that_is_missing(home: Home, shown
 def test_the_match_in_which_a_bot_failed_to_qualify_is_shown_with_its_log(
     home: Home, shown: Callable[..., str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        version, _ = chronicle.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
-        random_bot = chronicle.find_versions("good")[0]
+    with Store(home.database, create=False) as chronicle:
+        version, _ = chronicle.roster.add_version("newcomer", "fay", "hash", ["./bot"], [GAME.name])
+        random_bot = chronicle.roster.find_versions("good")[0]
         assert "newcomer has no log" in shown("log", "newcomer", home=home, status=1)
         match = Match(f"qualify-{version.id}-0123", None, CONDITION, (version, random_bot), 1)
         play_really(home, chronicle, match, {0: Fault(Outcome.CRASH, "it crashed")})
-        chronicle.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
+        chronicle.admission.qualify(version.id, CONDITION, passed=False, reason="crash: it crashed")
     assert "match qualify-" in shown("log", "newcomer", home=home)
     told = shown("match", match.match_id, home=home)
     assert "does not count: it was to qualify a version" in told
@@ -386,8 +387,8 @@ def test_a_bot_is_shown_with_its_rating_after_each_block_its_faults_and_whom_it_
 
 
 def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home: Home, dogana: Dogana) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
     found = json.loads(dogana("ladder", "show", "best", "--home", home.folder, "--json").stdout)
     assert [(one["version"], one["standings"][0]["status"]) for one in found["versions"]] == [
         (1, ""),
@@ -402,12 +403,12 @@ def test_the_versions_of_a_bot_are_shown_and_an_older_one_can_be_asked_for(home:
 
 
 def statuses(home: Home) -> dict[str, str]:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return {one.version.label: one.status.value for one in standings(chronicle, CONDITION)}
 
 
 def agrees(home: Home) -> bool:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return compare(home, chronicle).differences.told == []
 
 
@@ -418,10 +419,10 @@ def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new
     assert "faulty v1 tries again to qualify for cargo_noir (60+0.5/10)" in shown("requalify", FAULTY, home=home)
     assert statuses(home)["faulty v1"] == "waits to qualify"
     assert agrees(home)
-    with Chronicle(home.database, create=False) as chronicle:
-        [faulty] = chronicle.find_versions(FAULTY)
+    with Store(home.database, create=False) as chronicle:
+        [faulty] = chronicle.roster.find_versions(FAULTY)
         assert to_qualify(chronicle, CONDITION) == [faulty]
-        chronicle.qualify(faulty.id, CONDITION, passed=True, reason="")
+        chronicle.admission.qualify(faulty.id, CONDITION, passed=True, reason="")
         assert faulty in scheduled(chronicle, CONDITION)
         faults = 0
         while statuses(home)["faulty v1"] == "":
@@ -435,28 +436,28 @@ def test_a_suspended_bot_gets_a_second_chance_and_is_suspended_again_only_by_new
 
 
 def test_a_bot_that_failed_to_qualify_tries_again(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+    with Store(home.database, create=False) as chronicle:
+        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
         for attempt in ("first", "second"):
-            chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
+            chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {attempt}")
             assert f"not qualified: crash: {attempt}" in shown("show", "failed", home=home)
             assert "failed v1 tries again" in shown("requalify", "failed", home=home)
             assert to_qualify(chronicle, CONDITION) == [failed]
             assert "needs no second chance" in shown("requalify", "failed", home=home, status=1)
-        chronicle.qualify(failed.id, CONDITION, passed=True, reason="")
+        chronicle.admission.qualify(failed.id, CONDITION, passed=True, reason="")
         assert failed in scheduled(chronicle, CONDITION)
 
 
 def test_a_bot_that_was_found_to_kill_its_workers_is_pardoned_and_qualifies_again(
     home: Home, shown: Callable[..., str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        [best] = chronicle.find_versions("best")
+    with Store(home.database, create=False) as chronicle:
+        [best] = chronicle.roster.find_versions("best")
         for _ in range(2):
-            chronicle.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
+            chronicle.admission.note_trial(all_matches(home)[0].match_id, best.id, guilty=True)
             assert statuses(home)["best v1"] == "suspended"
             assert "best v1 tries again to qualify" in shown("requalify", "best", home=home)
-            assert chronicle.guilty() == set()
+            assert chronicle.admission.guilty() == set()
             assert to_qualify(chronicle, CONDITION) == [best]
     assert agrees(home)
 
@@ -467,9 +468,9 @@ def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home,
     shown("retire", "best", home=home)  # again changes nothing
     assert statuses(home) == {**before, "best v1": "retired"}
     assert agrees(home)
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         assert "best" not in {version.bot for version in scheduled(chronicle, CONDITION)}
-        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
         assert to_qualify(chronicle, CONDITION) == [newer]
     assert "best v1 is back" in shown("requalify", "best v1", home=home)
     assert statuses(home) == {**before, "best v2": "waits to qualify"}
@@ -478,16 +479,16 @@ def test_a_retired_bot_is_scheduled_no_more_until_it_is_brought_back(home: Home,
 def test_when_only_the_newest_version_is_retired_the_one_before_it_plays_again(
     home: Home, shown: Callable[..., str]
 ) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        newer, _ = chronicle.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
-        chronicle.qualify(newer.id, CONDITION, passed=True, reason="")
+    with Store(home.database, create=False) as chronicle:
+        newer, _ = chronicle.roster.add_version("best", "eve", "another hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(newer.id, CONDITION, passed=True, reason="")
     assert statuses(home)["best v1"] == "replaced"
     shown("retire", "best v2", home=home)
     assert (statuses(home)["best v1"], statuses(home)["best v2"]) == ("", "retired")
 
 
 def test_house_bots_cannot_be_retired(home: Home, shown: Callable[..., str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         enter_house_bots(chronicle, CONDITION)
     assert "greedy is a house bot" in shown("retire", "greedy", home=home, status=1)
 
@@ -497,9 +498,9 @@ def test_who_submits_again_what_was_stopped_is_told_what_to_do(dogana: Dogana, t
     submit = ("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     dogana(*submit)
     assert dogana(*submit).stdout == "nothing new: these files are mybot v1 already\n"
-    with Chronicle(tmp_path / "home" / "ladder.db", create=False) as chronicle:
-        condition = chronicle.condition(GAME.name, {}, "60+0.5/10")
-        chronicle.qualify(1, condition, passed=False, reason="start: exited with status 1")
+    with Store(tmp_path / "home" / "ladder.db", create=False) as chronicle:
+        condition = chronicle.roster.condition(GAME.name, {}, "60+0.5/10")
+        chronicle.admission.qualify(1, condition, passed=False, reason="start: exited with status 1")
     told = dogana(*submit).stdout
     assert "mybot v1 is not qualified for cargo_noir (60+0.5/10): start: exited with status 1" in told
     [command] = [line for line in told.splitlines() if line.startswith("to try again: ")]
@@ -525,13 +526,13 @@ COMMANDS = [
 
 @pytest.mark.parametrize("words", mostly_long(COMMANDS, 3), ids=lambda words: " ".join(words[:2]))
 def test_tables_can_be_read_at_80_columns(home: Home, words: list[str]) -> None:
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
-        chronicle.write(
+    with Store(home.database, create=False) as chronicle:
+        chronicle.file.write("update bots set author = ? where name = ?", [LOUD + LONG, LONG])
+        chronicle.file.write(
             "update conditions set options = ?", [json.dumps({"last_turn": 9, "option" * 9: f"{LOUD}words" * 9})]
         )
-        failed, _ = chronicle.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
-        chronicle.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
+        failed, _ = chronicle.roster.add_version("failed", "fay", "hash", ["./bot"], [GAME.name])
+        chronicle.admission.qualify(failed.id, CONDITION, passed=False, reason=f"crash: {LOUD}{'words ' * 30}")
     lines = at_80(home, *words)
     check("\n".join(lines))
     parts = re.split(r"\n\s*\n", "\n".join(lines))
@@ -595,7 +596,7 @@ def test_an_export_that_fails_leaves_the_earlier_file(
 
 
 def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_path: Path) -> None:
-    with Chronicle(tmp_path / "ladder.db", create=True):
+    with Store(tmp_path / "ladder.db", create=True):
         pass
     assert dogana("ladder", "matches", "--home", ".").stdout == "no matches\n"
     dogana("ladder", "export", "all.json", "--home", ".")
@@ -604,5 +605,5 @@ def test_an_empty_ladder_has_nothing_to_tell_and_says_so(dogana: Dogana, tmp_pat
 
 
 def test_what_cannot_be_paged_is_told(told: Home) -> None:
-    with Chronicle(told.database, create=False) as chronicle, pytest.raises(LadderError, match="does not count"):
-        chronicle.matches(1, before="nothing")
+    with Store(told.database, create=False) as chronicle, pytest.raises(LadderError, match="does not count"):
+        chronicle.history.matches(1, before="nothing")

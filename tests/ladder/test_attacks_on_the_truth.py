@@ -26,7 +26,6 @@ from ladder.archive.key import ladder_key, read_private_key
 from ladder.archive.recompute import compare, repair
 from ladder.archive.sealing import seal_block
 from ladder.facts import entries as log_entries
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.store import Store
 from ladder.model import rating
 from ladder.operation.errors import LadderError
@@ -139,7 +138,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Attacked:
 def _play(folder: Path) -> Attacked:
     home = Home(folder / "home")
     home.make()
-    with ladder(home.folder, 4), Chronicle(home.database, create=False) as store:
+    with ladder(home.folder, 4), Store(home.database, create=False) as store:
         ladder_key(home, store)
         for number in range(2):
             matches = next_matches(store, number)
@@ -148,7 +147,7 @@ def _play(folder: Path) -> Attacked:
             assert matches[0].block is not None
             assert seal_block(home, store, matches[0].block) == []
         write(home, store, folder / "kept.jsonl")
-        ids = [match.match_id for match in store.counted()]
+        ids = [match.match_id for match in store.results.counted()]
     record = record_file(home, ids[0], folder)
     key = Path(shutil.copy(home.public_key, folder / "kept.pub"))
     return Attacked(home, folder / "kept.jsonl", record, key, ids)
@@ -272,8 +271,8 @@ def begin_anew(the: Attacked) -> None:
     """The log is begun anew, and says nothing of what came before."""
     the.sql("delete from audit_log")
     with Store(the.home.database, create=False) as store, store.writing():
-        log_entries.begin(store._db)
-        log_entries.note(store._db, "key", 1)
+        log_entries.begin(store.file.db)
+        log_entries.note(store.file.db, "key", 1)
 
 
 def guests_after_the_fact(the: Attacked) -> None:
@@ -349,7 +348,7 @@ def test_a_match_on_another_board_does_not_count_as_one_of_the_ladder(
     monkeypatch.setattr(told, "shipped_board", lambda game: board)
     home = Home(tmp_path / "home")
     home.make()
-    with ladder(home.folder), Chronicle(home.database, create=False) as store:
+    with ladder(home.folder), Store(home.database, create=False) as store:
         matches = next_matches(store)
         for match in matches:
             play_really(home, store, match)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ladder.archive.backup import backup
-from ladder.facts.store import Store
 from ladder.operation.errors import LadderError
 from ladder.operation.home import Home
+from ladder.operation.sqlite_file import SqliteFile
 from referee.bots.files import hash_of
 from tests.commands.conftest import Dogana, dogana
 from tests.ladder.archived import find_logs, logged
@@ -60,13 +60,13 @@ def test_a_backup_does_not_replace_a_file_that_has_appeared_while_it_was_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "mine.tar"
-    copy_to = Store.copy_to
+    copy_to = SqliteFile.copy_to
 
     def neighbour(*arguments: Any) -> None:
         copy_to(*arguments)
         file.write_text("mine")
 
-    monkeypatch.setattr(Store, "copy_to", neighbour)
+    monkeypatch.setattr(SqliteFile, "copy_to", neighbour)
     (tmp_path / "home").mkdir()
     with ladder(tmp_path / "home") as store, pytest.raises(LadderError, match=r"mine\.tar is there already"):
         backup(Home(tmp_path / "home"), store, file)

@@ -17,8 +17,6 @@ from pathlib import Path
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
-from ladder.facts.database import LadderFile
 from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.tokens import KNOWN_SECONDS, Tokens
@@ -66,8 +64,8 @@ def locked(home: Home) -> Iterator[sqlite3.Connection]:
 
 def matches_of(home: Home) -> list[str]:
     """The matches whose records anybody may have."""
-    with Chronicle(home.database, create=False) as chronicle:
-        return [match.match_id for match in chronicle.matches(10) if chronicle.is_over(match.block)]
+    with Store(home.database, create=False) as chronicle:
+        return [match.match_id for match in chronicle.history.matches(10) if chronicle.schedule.is_over(match.block)]
 
 
 # --- requests that do not come, answers that are not read -------------------------------------------------------
@@ -324,9 +322,9 @@ def test_a_server_outwaits_whoever_has_locked_its_ladder(
     other = threading.Thread(target=unlock)
     other.start()
     with Store(home.database, create=False) as store, pytest.raises(Busy, match="another program has locked it"):
-        store.note_act("x", "y", "z")
-    with LadderFile(home.database, create=False, outwaits=True) as outwaiting:
-        outwaiting.note_act("x", "y", "z")
+        store.log.note_act("x", "y", "z")
+    with Store(home.database, create=False, outwaits=True) as outwaiting:
+        outwaiting.log.note_act("x", "y", "z")
     other.join()
     logging.getLogger(sqlite_file.__name__).removeHandler(handler)
     assert [entry.getMessage() for entry in caplog.records if entry.name == sqlite_file.__name__] == [

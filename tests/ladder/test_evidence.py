@@ -88,7 +88,7 @@ def test_complete_records_that_no_worker_of_the_ladder_wrote_never_count(dogana:
         hashes[match.match_id] = plant(home, match).last_hash
     run(dogana, 1)
     with Store(home.database, create=False) as store:
-        counted = {match.match_id: match.count for match in store.counted()}
+        counted = {match.match_id: match.count for match in store.results.counted()}
     for match_id, planted in hashes.items():
         count = counted[match_id]
         assert count is not None
@@ -104,26 +104,26 @@ def test_a_block_reveals_its_seed_when_its_last_match_is_over_and_not_before(hom
     assert block is not None
     with Store(home.database, create=False) as store:
         for match in matches:
-            assert not store.is_over(block)
-            assert block not in store.blocks_to_seal()
+            assert not store.schedule.is_over(block)
+            assert block not in store.evidence.blocks_to_seal()
             result = plant(home, match)
             if match is matches[-1]:
-                store.give_up(match, "given up")  # over, though it does not count
+                store.results.give_up(match, "given up")  # over, though it does not count
             else:
-                store.count(match, result.result, result.last_hash, {})
+                store.results.count(match, result.result, result.last_hash, {})
             assert str(match.seed).encode() not in record_of(home, match.match_id)
-        assert store.blocks_to_seal() == [block]
+        assert store.evidence.blocks_to_seal() == [block]
         assert seal_block(home, store, block) == []
-        assert store.blocks_to_seal() == []
+        assert store.evidence.blocks_to_seal() == []
     for match in matches[:-1]:
         assert revealed(home, match.match_id) == match.seed
 
 
 def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: Dogana, home: Home) -> None:
     with Store(home.database, create=False) as store:
-        [block] = {match.block for match in store.counted()}
+        [block] = {match.block for match in store.results.counted()}
         assert block is not None
-        first, *others = store.records_of(block)
+        first, *others = store.evidence.records_of(block)
     with sqlite3.connect(home.database) as database:  # as if killed after the first was sealed
         database.execute("update blocks set sealed_at = null")
         database.execute("delete from audit_log where kind = 'seed'")
@@ -131,7 +131,7 @@ def test_a_run_that_was_killed_while_it_sealed_is_taken_up_by_the_next(dogana: D
         put_record(home, match_id, b"".join(record_of(home, match_id).splitlines(keepends=True)[:-2]))
     with Store(home.database, create=False) as store:
         assert list(seal_blocks(home, store)) == []
-        assert store.blocks_to_seal() == []
+        assert store.evidence.blocks_to_seal() == []
     for match_id, seed, _ in (first, *others):
         assert revealed(home, match_id) == seed
     assert "agree to the last digit" in dogana("ladder", "recompute", "--home", "home").stdout
@@ -150,13 +150,13 @@ def test_a_record_that_was_exchanged_is_not_sealed_and_said(home: Home) -> None:
     with Store(home.database, create=False) as store:
         for match in counted:
             result = plant(home, match)
-            store.count(match, result.result, result.last_hash, {})
-        store.give_up(last, "given up")
+            store.results.count(match, result.result, result.last_hash, {})
+        store.results.give_up(last, "given up")
         plant(home, counted[0])
         [problem] = seal_blocks(home, store)
         assert f"cannot reveal the seed of match {counted[0].match_id}" in problem
         assert "is not the record that was written" in problem
-        assert store.blocks_to_seal() == [last.block]
+        assert store.evidence.blocks_to_seal() == [last.block]
 
 
 @pytest.mark.long
@@ -173,7 +173,7 @@ def test_a_block_with_a_record_that_is_lost_for_good_reveals_its_seed_when_that_
         assert f"cannot reveal the seed of match {matches[0].match_id}" in problem
         dogana("ladder", "recompute", "--repair", "--count-lost", "--home", "home", status=1)
         assert list(seal_blocks(home, store)) == []
-        assert store.blocks_to_seal() == []
+        assert store.evidence.blocks_to_seal() == []
     for match in matches[1:]:
         assert revealed(home, match.match_id) == match.seed
 
@@ -191,16 +191,16 @@ def test_a_version_whose_program_was_changed_is_named_never_plays_and_comes_back
     said = run(dogana, 2)
     assert "the files of mybot v1 are not those that were submitted" in said
     with Store(home.database, create=False) as store:
-        counted = {match.match_id for match in store.counted()}
-        assert store.unfinished(CONDITION) == []
-        before = store.ratings(CONDITION)
+        counted = {match.match_id for match in store.results.counted()}
+        assert store.schedule.unfinished(CONDITION) == []
+        before = store.results.ratings(CONDITION)
     assert not counted & {match.match_id for match in matches}
     dogana("ladder", "submit", "mybot.py", "--name", "mybot", "--author", "me", "--home", "home")
     for _ in range(10):  # who meets whom is drawn
         assert "are not those" not in run(dogana, 2)
         with Store(home.database, create=False) as store:
-            [mybot] = [version.id for version in store.versions().values() if version.bot == "mybot"]
-            if store.ratings(CONDITION).get(mybot) != before.get(mybot):
+            [mybot] = [version.id for version in store.roster.versions().values() if version.bot == "mybot"]
+            if store.results.ratings(CONDITION).get(mybot) != before.get(mybot):
                 return
     raise AssertionError("mybot never played again")
 

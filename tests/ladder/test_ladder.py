@@ -144,7 +144,7 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
     submit(dogana, tmp_path, "mybot", "me")
     run(dogana, 4)
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
-        [usual] = store.conditions().values()
+        [usual] = store.roster.conditions().values()
         left = Blocks(store, usual, [2]).add(1)
     before = top(dogana)
     ended = run(dogana, 2, "--clock", "5+0/5")
@@ -158,7 +158,7 @@ def test_each_clock_has_a_standing_of_its_own_and_what_another_run_has_left_is_s
     assert shown.index("Cargo Noir (60+0.5/10)") < shown.index("Cargo Noir (5+0/5)")
     run(dogana, 1)
     with Store(tmp_path / "home" / "ladder.db", create=False) as store:
-        assert store.open_matches() == {}
+        assert store.schedule.open_matches() == {}
     recompute(dogana)
 
 
@@ -540,7 +540,7 @@ def test_the_default_home_is_where_the_system_keeps_data(dogana: Dogana, tmp_pat
     dogana("ladder", "submit", "bot.py", "--name", "a", "--author", "b")
     assert (tmp_path / "data" / "dogana" / "ladder" / "ladder.db").is_file()
     with Store(tmp_path / "data" / "dogana" / "ladder" / "ladder.db", create=False) as store:
-        assert store.versions()
+        assert store.roster.versions()
 
 
 def test_a_version_whose_files_are_gone_is_named_and_spoils_nothing_else(dogana: Dogana, tmp_path: Path) -> None:
@@ -599,7 +599,7 @@ def test_a_ladder_that_cannot_be_written_can_be_looked_at(
     submit(dogana, tmp_path, "mybot", "me")
     monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     store = Store(tmp_path / "home" / "ladder.db", create=False)
-    assert [version.label for version in store.versions().values()] == ["mybot v1"]
+    assert [version.label for version in store.roster.versions().values()] == ["mybot v1"]
     with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
-        store.condition("cargo_noir", {}, "60+0.5/10")
+        store.roster.condition("cargo_noir", {}, "60+0.5/10")
     store.close()

@@ -18,7 +18,6 @@ import pytest
 
 from ladder.archive import recompute
 from ladder.archive.recompute import Comparison, Sample, compare
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.store import Store
 from ladder.operation.home import Home
 from referee.records.verify import verify as really_verify
@@ -39,7 +38,7 @@ import os, signal, sys
 from concurrent.futures import Future
 from pathlib import Path
 from ladder.archive import recompute
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.operation.home import Home
 from ladder.facts.store import Store
 
@@ -73,7 +72,7 @@ with Store(Home(Path(sys.argv[1])).database, create=False) as store:
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = Home(tmp_path_factory.mktemp("told"))
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+    with ladder(home.folder), Store(home.database, create=False) as chronicle:
         for number in range(3):  # blocks of two, three and four
             for match in next_matches(chronicle, number):
                 play_really(home, chronicle, match)
@@ -113,7 +112,7 @@ def counted_verifications(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 def records(store: Store) -> list[str]:
-    return [match.match_id for match in store.counted()]
+    return [match.match_id for match in store.results.counted()]
 
 
 def whole(found: Comparison) -> bool:
@@ -146,7 +145,7 @@ def test_what_has_changed_since_is_verified_again(home: Home, store: Store) -> N
         notes.write(b"\xff" * 16)
     found = compare(home, store)
     assert found.verified_before == KILLED_AFTER - 1 - 3
-    assert list(store.broken()) == [first]
+    assert list(store.derivation.broken()) == [first]
     assert [second in problem for problem in found.contradicting.told] == [True]
     assert third not in str(found.problems)
 
@@ -156,7 +155,7 @@ def test_a_record_that_does_not_hold_is_told_each_time(home: Home, store: Store)
     damage(home, first)
     break_off(home)
     compare(home, store)
-    assert list(store.broken()) == [first]
+    assert list(store.derivation.broken()) == [first]
 
 
 @pytest.mark.parametrize("planted", ["a link", "a folder", "a pipe", "half of it"])

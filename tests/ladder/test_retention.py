@@ -27,7 +27,7 @@ from ladder.archive.key import ladder_key
 from ladder.archive.recompute import compare
 from ladder.archive.retention import prune
 from ladder.archive.sealing import seal_blocks
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
 from ladder.operation.sqlite_file import SqliteFile
@@ -56,7 +56,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = Home(tmp_path_factory.mktemp("played") / "home")
     home.make()
     home.records.mkdir()
-    with ladder(home.folder), Chronicle(home.database, create=False) as chronicle:
+    with ladder(home.folder), Store(home.database, create=False) as chronicle:
         ladder_key(home, chronicle)
         blocks = [next_matches(chronicle, number) for number in range(4)]
         for match in [*blocks[0], *blocks[1], *blocks[2], blocks[3][0]]:
@@ -76,8 +76,8 @@ def home(played: Path, tmp_path: Path) -> Home:
 
 
 @pytest.fixture
-def chronicle(home: Home) -> Iterator[Chronicle]:
-    with Chronicle(home.database, create=False) as chronicle:
+def chronicle(home: Home) -> Iterator[Store]:
+    with Store(home.database, create=False) as chronicle:
         yield chronicle
 
 
@@ -91,27 +91,27 @@ def written(home: Home) -> list[str]:
     return [match_id for match_id in recorded(home) if match_id not in sealed(home)]
 
 
-def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home: Home, chronicle: Chronicle) -> None:
+def test_old_records_go_when_their_seed_is_revealed_and_their_matches_stay(home: Home, chronicle: Store) -> None:
     gone, kept, logs = sealed(home), written(home), logged(home)
-    before = list(chronicle.all_played())
+    before = list(chronicle.history.all_played())
     pruned = prune(home, chronicle, LATER, None)
     assert (pruned.records, pruned.logs) == (len(gone), 0)
     assert sealed(home) == []
     assert written(home) == kept
     assert logged(home) == logs
-    assert list(chronicle.all_played()) == before
+    assert list(chronicle.history.all_played()) == before
     found = compare(home, chronicle)
     assert (found.problems, found.lost.count, found.pruned) == ([], 0, len(gone))
 
 
-def test_what_is_younger_stays(home: Home, chronicle: Chronicle) -> None:
+def test_what_is_younger_stays(home: Home, chronicle: Store) -> None:
     everything = recorded(home), logged(home)
     pruned = prune(home, chronicle, "2001-01-01", "2001-01-01")
     assert (pruned.records, pruned.logs) == (0, 0)
     assert (recorded(home), logged(home)) == everything
 
 
-def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Home, chronicle: Chronicle) -> None:
+def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Home, chronicle: Store) -> None:
     """Where no match counts, as one that was to qualify a version, there is only the time at which its log was put in."""
     with closing(sqlite3.connect(home.archive)) as file, file:
         file.execute("update records set at = '1970-01-01'")
@@ -121,13 +121,13 @@ def test_the_match_decides_how_old_its_record_is_whenever_it_was_put_in(home: Ho
     assert "qualify-1-0" not in logged(home)
 
 
-def test_what_is_pruned_gives_its_room_back_to_the_disk(home: Home, chronicle: Chronicle) -> None:
+def test_what_is_pruned_gives_its_room_back_to_the_disk(home: Home, chronicle: Store) -> None:
     before = home.archive.stat().st_size
     pruned = prune(home, chronicle, LATER, LATER)
     assert before - home.archive.stat().st_size > 0.9 * (pruned.record_bytes + pruned.log_bytes) > 10_000
 
 
-def test_old_positions_of_house_bots_that_failed_go_with_the_logs(home: Home, chronicle: Chronicle) -> None:
+def test_old_positions_of_house_bots_that_failed_go_with_the_logs(home: Home, chronicle: Store) -> None:
     home.positions.mkdir()
     old, new = home.position("a"), home.position("b")
     for path in (old, new):
@@ -170,7 +170,7 @@ def test_what_is_no_age_is_refused(dogana: Dogana, home: Home, age: str) -> None
 
 
 def test_everybody_is_told_that_a_record_was_pruned_and_when(
-    dogana: Dogana, home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
+    dogana: Dogana, home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = sealed(home)[0]
     exported = dogana("ladder", "export", "before.csv", "--home", "home").stdout
@@ -196,9 +196,7 @@ def test_everybody_is_told_that_a_record_was_pruned_and_when(
     assert (home.folder.parent / "after.csv").read_bytes() == (home.folder.parent / "before.csv").read_bytes()
 
 
-def test_who_has_kept_a_record_can_still_prove_it(
-    dogana: Dogana, home: Home, chronicle: Chronicle, tmp_path: Path
-) -> None:
+def test_who_has_kept_a_record_can_still_prove_it(dogana: Dogana, home: Home, chronicle: Store, tmp_path: Path) -> None:
     match_id = sealed(home)[0]
     record = record_file(home, match_id, tmp_path)
     write(home, chronicle, tmp_path / "before.jsonl")
@@ -214,7 +212,7 @@ def test_who_has_kept_a_record_can_still_prove_it(
     assert len(compare(home, chronicle).problems) == 1
 
 
-def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Chronicle) -> None:
+def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Store) -> None:
     prune(home, chronicle, "2001-01-01", None)
     waiting = written(home)[0]
     lost = sealed(home)[0]
@@ -227,7 +225,7 @@ def test_a_record_that_is_lost_is_not_called_pruned(home: Home, chronicle: Chron
 
 
 def test_a_pruning_that_is_killed_is_finished_by_the_next_one(
-    home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
+    home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, remove = len(sealed(home)), Archive.remove
 
@@ -263,7 +261,7 @@ def test_what_cannot_be_noted_is_not_removed(dogana_process: Dogana, home: Home)
 
 
 def test_a_record_that_is_being_sent_arrives_whole(
-    home: Home, chronicle: Chronicle, monkeypatch: pytest.MonkeyPatch
+    home: Home, chronicle: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ladder.questions.answers.PIECE_BYTES", 1000)
     match_id = sealed(home)[0]
@@ -278,12 +276,12 @@ def test_a_record_that_is_being_sent_arrives_whole(
 
 @pytest.mark.parametrize("meanwhile", ["a backup", "a comparison"])
 def test_a_pruning_waits_for_those_who_need_all_records(
-    home: Home, chronicle: Chronicle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+    home: Home, chronicle: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
 ) -> None:
     began = threading.Event()
 
     def prune_beside() -> None:
-        with Chronicle(home.database, create=False) as other:
+        with Store(home.database, create=False) as other:
             began.set()
             prune(home, other, LATER, LATER)
 
@@ -312,7 +310,7 @@ def test_a_pruning_waits_for_those_who_need_all_records(
         archive.extractall(tmp_path / "restored", filter="data")
     restored = Home(tmp_path / "restored")
     assert len(sealed(restored)) == records
-    with Chronicle(restored.database, create=False) as copy:
+    with Store(restored.database, create=False) as copy:
         assert compare(restored, copy).problems == []
 
 
@@ -341,7 +339,7 @@ def test_whoever_waits_for_another_command_says_so_once(
     assert (waiting.returncode, more) == (0, "")
 
 
-def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, chronicle: Chronicle) -> None:
+def test_a_pruning_is_an_act_of_the_organiser_and_none_if_nothing_was_too_old(home: Home, chronicle: Store) -> None:
     prune(home, chronicle, "2001-01-01", "2001-01-01")
     with Authors(home.database, create=False) as authors:
         assert [act for act in authors.acts(10) if act.did == "prune"] == []

@@ -26,7 +26,7 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from dogana.v1.ladder_pb2_grpc import LadderStub
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.intake.authors import Authors
 from ladder.intake.upload import sweep_uploads
 from ladder.operation.errors import LadderError
@@ -108,11 +108,11 @@ def watched(channel: Any) -> Any:
 
 
 def a_match_that_is_over(home: Home, bot: str) -> str:
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return next(
             match.match_id
-            for match in chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
-            if chronicle.is_over(match.block)
+            for match in chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
+            if chronicle.schedule.is_over(match.block)
         )
 
 
@@ -264,8 +264,10 @@ def test_a_match_from_a_seed_that_is_still_played_is_shown_to_the_organiser_alon
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     """From its record one would know the luck of the matches to come."""
-    with Chronicle(home.database, create=False) as chronicle:
-        open_ones = [match for match in chronicle.matches(PLAYED) if not chronicle.is_over(match.block)]
+    with Store(home.database, create=False) as chronicle:
+        open_ones = [
+            match for match in chronicle.history.matches(PLAYED) if not chronicle.schedule.is_over(match.block)
+        ]
     assert open_ones
     match = open_ones[0].match_id
     dogana("ladder", "match", match, "--home", home.folder)
@@ -297,11 +299,11 @@ def test_what_a_bot_says_of_its_thinking_is_for_its_author_alone(
     dogana: Dogana, home: Home, address: str, tokens: dict[str, str]
 ) -> None:
     name = a_match_that_is_over(home, "best")
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(name)
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(name)
         assert match is not None
         seat = match.labels.index("best v1")
-        chronicle.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
+        chronicle.results.note_telemetry(match, {seat: {"nodes": Series(4, 1000.0)}})
     for token, keys in ((tokens["eve"], ["nodes"]), (tokens["ann"], []), ("", [])):
         with desk_of(address, token) as desk:
             [fared] = desk.show(pb.ShowRequest(bot="best")).fared
@@ -319,8 +321,8 @@ def test_nobody_changes_the_bot_of_another_author(home: Home, address: str, toke
             assert refused(lambda: desk.retire(pb.RetireRequest(bot="best"))) is grpc.StatusCode.PERMISSION_DENIED
             with pytest.raises(LadderError, match="another author's"):
                 desk.requalify(pb.RequalifyRequest(bot="best"))
-    with Chronicle(home.database, create=False) as chronicle:
-        assert not chronicle.retired()
+    with Store(home.database, create=False) as chronicle:
+        assert not chronicle.admission.retired()
 
 
 def test_an_author_retires_and_brings_back_their_own_and_it_is_noted(
@@ -380,8 +382,8 @@ def test_the_match_that_was_to_qualify_a_bot_is_for_its_author(
     home: Home, address: str, tokens: dict[str, str], what: str
 ) -> None:
     """And nobody else learns that it is there, not even by the beginning of its id."""
-    with Chronicle(home.database, create=False) as chronicle:
-        [version] = [one for one in chronicle.versions().values() if one.label == "best v1"]
+    with Store(home.database, create=False) as chronicle:
+        [version] = [one for one in chronicle.roster.versions().values() if one.label == "best v1"]
     match_id = f"qualify-{version.id}-0123456789abcdef"
     put_record(home, match_id, record_of(home, a_match_that_is_over(home, "best")))
     put_logs(home, match_id, {f"seat{seat}.log": b"told" for seat in range(5)})
@@ -709,8 +711,8 @@ def test_nobody_elsewhere_is_told_where_the_files_of_a_ladder_are(tmp_path: Path
     home = told_ladder(tmp_path / "home", PLAYED)
     with Authors(home.database, create=False) as authors:
         token = authors.add("new")
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(a_match_that_is_over(home, "best"))
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(a_match_that_is_over(home, "best"))
     assert match is not None
     (tmp_path / "bot.py").write_text(BOT)
     with serving(home, Listen("127.0.0.1:0")) as port, desk_of(f"127.0.0.1:{port}", token, "new") as desk:
@@ -762,8 +764,8 @@ def flooding(home: Home, tmp_path: Path) -> Iterator[threading.Event]:
     thread = threading.Thread(target=lambda: asyncio.run(show(over, ready)))
     thread.start()
     ready.wait()
-    with Chronicle(home.database, create=False) as chronicle:
-        match = chronicle.match(next(iter(chronicle.matches(1))).match_id)
+    with Store(home.database, create=False) as chronicle:
+        match = chronicle.schedule.match(next(iter(chronicle.history.matches(1))).match_id)
     assert match is not None
     try:
         with announced_match(home, match, f"unix:{tmp_path}/referee"):

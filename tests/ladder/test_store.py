@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from ladder.archive.recompute import compare, repair
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.results import Tally
 from ladder.facts.standings import KILLS_WORKERS, SUSPENDED_AFTER, Status, standings
-from ladder.facts.store import Store, Tally
+from ladder.facts.store import Store
 from ladder.facts.tallies import DERIVED
 from ladder.model.condition import Condition
 from ladder.operation import sqlite_file
@@ -45,20 +45,20 @@ def test_what_a_transaction_has_read_still_holds_when_it_writes(
         monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.0)
         with Store(tmp_path / "ladder.db", create=False) as second:
             with first.writing():
-                assert len(first.versions()) == 5
+                assert len(first.roster.versions()) == 5
                 with pytest.raises(LadderError, match="another program has locked it"):
-                    second.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-                assert len(second.versions()) == 5
-                first.add_version("early", "ann", "x", ["./bot"], [GAME.name])
-            second.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            assert [version.bot for version in first.versions().values()][5:] == ["early", "late"]
+                    second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+                assert len(second.roster.versions()) == 5
+                first.roster.add_version("early", "ann", "x", ["./bot"], [GAME.name])
+            second.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            assert [version.bot for version in first.roster.versions().values()][5:] == ["early", "late"]
 
 
 def _submit(path: Path, number: int, barrier: Barrier) -> None:
     barrier.wait()
     with Store(path, create=True) as store:
         for version in range(10):
-            store.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], [GAME.name])
+            store.roster.add_version(f"bot{number}", "ann", f"{version}", ["./bot"], [GAME.name])
 
 
 def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_file(
@@ -76,7 +76,7 @@ def test_a_ladder_that_somebody_makes_while_we_look_is_not_taken_for_another_fil
 
     monkeypatch.setattr(Database, "table_names", made_after_the_first_look)
     with Store(path, create=True) as store:
-        assert store.versions() == {}
+        assert store.roster.versions() == {}
 
 
 @pytest.mark.long
@@ -90,7 +90,7 @@ def test_processes_that_make_a_ladder_and_write_to_it_at_once_all_succeed(tmp_pa
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
     with Store(tmp_path / "ladder.db", create=False) as store:
-        found = sorted((version.bot, version.number) for version in store.versions().values())
+        found = sorted((version.bot, version.number) for version in store.roster.versions().values())
     assert found == [(f"bot{bot}", number) for bot in range(4) for number in range(1, 11)]
 
 
@@ -98,11 +98,11 @@ def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
         [match, *_] = next_matches(store)
         with contextlib.suppress(ZeroDivisionError), store.writing():
-            store.void(match, "x")
-            store.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            store.results.void(match, "x")
+            store.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
             raise ZeroDivisionError
-        assert len(store.versions()) == 5
-        assert store.void(match, "x") == 1
+        assert len(store.roster.versions()) == 5
+        assert store.results.void(match, "x") == 1
 
 
 def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> None:
@@ -113,34 +113,38 @@ def test_everything_that_is_read_together_is_of_one_moment(tmp_path: Path) -> No
         play(store, matches[0], chance)
         with store.reading():
             before = (
-                [match.match_id for match in store.counted()],
-                store.ratings(CONDITION),
-                list(store.differences()),
+                [match.match_id for match in store.results.counted()],
+                store.results.ratings(CONDITION),
+                list(store.derivation.differences()),
             )
             for match in matches[1:]:
                 play(other, match, chance)
-            other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
-            after = ([match.match_id for match in store.counted()], store.ratings(CONDITION), list(store.differences()))
+            other.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            after = (
+                [match.match_id for match in store.results.counted()],
+                store.results.ratings(CONDITION),
+                list(store.derivation.differences()),
+            )
         assert before == after
-        assert len(list(store.counted())) == len(matches)
+        assert len(list(store.results.counted())) == len(matches)
 
 
 def test_all_versions_are_read_once_for_a_moment_and_anew_for_the_next(tmp_path: Path) -> None:
     path = tmp_path / "ladder.db"
-    with ladder(tmp_path), Chronicle(path, create=False) as chronicle, Store(path, create=False) as other:
+    with ladder(tmp_path), Store(path, create=False) as chronicle, Store(path, create=False) as other:
         asked: list[str] = []
-        chronicle._db.conn.set_trace_callback(asked.append)
+        chronicle.file.db.conn.set_trace_callback(asked.append)
         with chronicle.reading():
-            known = len(chronicle.versions())
-            chronicle.versions().clear()
-            other.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+            known = len(chronicle.roster.versions())
+            chronicle.roster.versions().clear()
+            other.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])
             with chronicle.reading():
-                assert len(chronicle.versions()) == known
-            assert len(chronicle.versions()) == known
+                assert len(chronicle.roster.versions()) == known
+            assert len(chronicle.roster.versions()) == known
         assert sum("from versions" in text for text in asked) == 1
-        assert len(chronicle.versions()) == known + 1
-        other.add_version("later", "ann", "y", ["./bot"], [GAME.name])
-        assert len(chronicle.versions()) == known + 2
+        assert len(chronicle.roster.versions()) == known + 1
+        other.roster.add_version("later", "ann", "y", ["./bot"], [GAME.name])
+        assert len(chronicle.roster.versions()) == known + 2
 
 
 def test_a_repair_is_refused_while_a_run_goes_on(tmp_path: Path) -> None:
@@ -166,7 +170,7 @@ def test_tallies_follow_from_the_facts_whatever_happens(
     with ladder(folder) as store:
         for act, number in acts:
             condition = (CONDITION, OTHER)[number % 3 == 0]
-            waiting = store.unfinished(condition)
+            waiting = store.schedule.unfinished(condition)
             if act == "schedule" or not waiting:
                 if len([one for one in standings(store, condition) if one.status is not Status.SUSPENDED]) > 1:
                     next_matches(store, number, condition)
@@ -180,21 +184,21 @@ def test_tallies_follow_from_the_facts_whatever_happens(
                 assert count(store, match, result_of(match, ranks, outs=outs, digest=digest), "hash")
                 assert not count(store, match, result_of(match, ranks), "hash")
             elif act == "void":
-                store.void(match, "x")
+                store.results.void(match, "x")
             else:
-                store.give_up(match, "x")
-        assert list(store.differences()) == []
+                store.results.give_up(match, "x")
+        assert list(store.derivation.differences()) == []
         for condition in (CONDITION, OTHER):
-            assert _tallied_by_hand(store, condition) == store.tallies(condition)
+            assert _tallied_by_hand(store, condition) == store.results.tallies(condition)
         differences = compare(Home(folder), store).differences.told
         assert differences == []
 
 
 def _tallied_by_hand(store: Store, condition: Condition) -> dict[int, Tally]:
     """The tallies that count matches, in another way than with SQL."""
-    kept = store.tallies(condition)
+    kept = store.results.tallies(condition)
     found = {version: Tally(last_block=tally.last_block, blocks=tally.blocks) for version, tally in kept.items()}
-    for match in store.counted():
+    for match in store.results.counted():
         assert match.count is not None
         if match.condition != condition:
             continue
@@ -231,17 +235,17 @@ def test_a_tally_that_was_changed_is_found_and_repaired(tmp_path: Path, table: s
         play(store, match, random.Random(1))
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute(DAMAGE[table])
-        told = list(store.differences())
+        told = list(store.derivation.differences())
         assert told
         assert all(line.startswith(f"{table}: ") for line in told)
-        ratings = store.ratings(CONDITION)
-        store.repair(compare(Home(tmp_path), store).history)
-        assert list(store.differences()) == []
-        assert store.ratings(CONDITION) == ratings
+        ratings = store.results.ratings(CONDITION)
+        store.derivation.repair(compare(Home(tmp_path), store).history)
+        assert list(store.derivation.differences()) == []
+        assert store.results.ratings(CONDITION) == ratings
 
 
 def block_ratings(store: Store) -> dict[tuple[int, int], tuple[float, float]]:
-    rows = store.rows("select version, block, mu, sigma from block_ratings")
+    rows = store.file.rows("select version, block, mu, sigma from block_ratings")
     return {(row["version"], row["block"]): (row["mu"], row["sigma"]) for row in rows}
 
 
@@ -261,7 +265,7 @@ def test_a_rating_after_a_block_that_was_changed_is_found_and_repaired(tmp_path:
             f"block {block}: after it version {version}" for version, block in differ
         ]
         assert [" has no rating, its matches give mu " in line for line in told] == [block == 2 for _, block in differ]
-        store.repair(found.history)
+        store.derivation.repair(found.history)
         assert block_ratings(store) == kept
 
 
@@ -271,14 +275,14 @@ def test_what_was_played_before_in_the_same_seats_stays_in_the_history_and_is_no
         later = (next_matches(store, seed)[0] for seed in range(100))
         again = next(match for match in later if match.versions == first.versions)
         assert count(store, first, result_of(first, [1, 2], digest="d"), "h")
-        once = store.ratings(CONDITION)
+        once = store.results.ratings(CONDITION)
         assert count(store, again, result_of(again, [1, 2], digest="d"), "h")
-        assert store.ratings(CONDITION) == once
+        assert store.results.ratings(CONDITION) == once
         assert count(store, turned, result_of(turned, [1, 2], digest="d"), "h")  # other seats: something else
-        assert store.ratings(CONDITION) != once
-        tally = store.tallies(CONDITION)[first.versions[0]]
+        assert store.results.ratings(CONDITION) != once
+        tally = store.results.tallies(CONDITION)[first.versions[0]]
         assert (tally.matches, tally.different, tally.wins) == (3, 2, 2)
-        assert [match.count.rated for match in store.counted() if match.count] == [True, False, True]
+        assert [match.count.rated for match in store.results.counted() if match.count] == [True, False, True]
         assert compare(Home(tmp_path), store).differences.told == []
         with sqlite3.connect(tmp_path / "ladder.db") as changed:
             changed.execute("update results set rated = 1")
@@ -297,22 +301,22 @@ def test_what_is_played_under_one_condition_changes_nothing_under_another(tmp_pa
                 play(store, match, chance)
         assert all(known(store, CONDITION)[1:])
         assert known(store, OTHER) == before
-        assert store.open_matches() == {CONDITION: 3}
+        assert store.schedule.open_matches() == {CONDITION: 3}
 
 
 def test_the_same_moves_under_another_clock_are_rated_again(tmp_path: Path) -> None:
     quick = Condition(3, GAME.name, {}, "1+0/1")
     with ladder(tmp_path, bots=2) as store:
-        assert store.condition(quick.game, quick.options, quick.clock) == quick
-        for version in store.versions():
-            store.qualify(version, quick, passed=True, reason="")
+        assert store.roster.condition(quick.game, quick.options, quick.clock) == quick
+        for version in store.roster.versions():
+            store.admission.qualify(version, quick, passed=True, reason="")
         for condition in (CONDITION, quick, quick):
             match = next(
                 match for seed in range(100) if (match := next_matches(store, seed, condition)[0]).versions == (1, 2)
             )
             assert count(store, match, result_of(match, [1, 2], digest="d"), "h")
-        assert [store.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
-        assert store.ratings(quick) == store.ratings(CONDITION)
+        assert [store.results.tallies(one)[1].different for one in (CONDITION, quick)] == [1, 1]
+        assert store.results.ratings(quick) == store.results.ratings(CONDITION)
         assert compare(Home(tmp_path), store).differences.told == []
 
 
@@ -330,8 +334,8 @@ def test_a_version_that_was_found_guilty_is_suspended_even_if_it_has_matches_tha
         [match, *_] = next_matches(store)
         play(store, match, random.Random(1))
         culprit, victim, *_ = match.versions
-        store.note_trial(match.match_id, culprit, guilty=True)
-        store.note_trial(match.match_id, victim, guilty=False)
+        store.admission.note_trial(match.match_id, culprit, guilty=True)
+        store.admission.note_trial(match.match_id, victim, guilty=False)
         found = {one.version.id: one.reason for one in standings(store, CONDITION) if one.status is Status.SUSPENDED}
         assert found == {culprit: KILLS_WORKERS}
 
@@ -341,12 +345,12 @@ def test_the_suspension_of_a_guilty_version_can_be_lifted_until_it_is_found_guil
         [match, *_] = next_matches(store)
         one, other, *_ = match.versions
         for version in (one, other):
-            store.note_trial(match.match_id, version, guilty=True)
-        store.pardon(one)
-        assert store.guilty() == {other}
-        assert list(store.differences()) == []
-        store.note_trial(match.match_id, one, guilty=True)
-        assert store.guilty() == {one, other}
+            store.admission.note_trial(match.match_id, version, guilty=True)
+        store.admission.pardon(one)
+        assert store.admission.guilty() == {other}
+        assert list(store.derivation.differences()) == []
+        store.admission.note_trial(match.match_id, one, guilty=True)
+        assert store.admission.guilty() == {one, other}
 
 
 def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Path) -> None:
@@ -358,7 +362,7 @@ def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Pat
             count(
                 store, match, result_of(match, [1 + (other == seat) for other in (0, 1)], outs=frozenset({seat})), "h"
             )
-            assert store.tallies(CONDITION)[2].faults_in_a_row == number + 1
+            assert store.results.tallies(CONDITION)[2].faults_in_a_row == number + 1
         reasons = {one.version.id: one.reason for one in standings(store, CONDITION)}
         assert reasons == {1: "", 2: f"out in its last {SUSPENDED_AFTER} matches"}
 
@@ -369,12 +373,12 @@ def test_a_version_is_suspended_by_faults_in_a_row_and_by_no_fewer(tmp_path: Pat
 def known(store: Store, condition: Condition) -> tuple[object, ...]:
     """Everything that a ladder knows of a condition."""
     return (
-        store.qualifications(condition),
-        store.ratings(condition),
-        store.tallies(condition),
-        store.meetings(condition, store.versions(), store.versions()),
-        store.blocks_by_seats(condition),
-        store.unfinished(condition),
+        store.admission.qualifications(condition),
+        store.results.ratings(condition),
+        store.results.tallies(condition),
+        store.schedule.meetings(condition, store.roster.versions(), store.roster.versions()),
+        store.schedule.blocks_by_seats(condition),
+        store.schedule.unfinished(condition),
     )
 
 
@@ -456,8 +460,8 @@ def test_a_disk_that_is_full_while_blocks_are_scheduled_is_told_in_one_line_and_
         f"{tmp_path}/ladder.db: cannot be read or written (is the disk full or damaged?); nothing was changed"
     ]
     with Store(tmp_path / "ladder.db", create=False) as store:
-        assert list(store.differences()) == []
-        assert len({match.block for match in store.unfinished(CONDITION)}) == 1 + len(ended.stdout.split())
+        assert list(store.derivation.differences()) == []
+        assert len({match.block for match in store.schedule.unfinished(CONDITION)}) == 1 + len(ended.stdout.split())
         next_matches(store)
 
 
@@ -468,10 +472,10 @@ def _schedule(store: Store, blocks: int) -> None:
 
 def test_a_database_that_cannot_grow_says_so(tmp_path: Path) -> None:
     with ladder(tmp_path) as store:
-        store._db.conn.execute("pragma max_page_count = 1")
+        store.file.db.conn.execute("pragma max_page_count = 1")
         with pytest.raises(LadderError, match="the disk is full; nothing was changed; make room"):
             _schedule(store, 1000)
-        assert list(store.differences()) == []
+        assert list(store.derivation.differences()) == []
 
 
 def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -480,6 +484,6 @@ def test_who_may_not_write_reads_what_a_run_has_just_written(tmp_path: Path, mon
         assert (tmp_path / "ladder.db-wal").stat().st_size > 0  # it is not in the file itself yet
         monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
         with Store(tmp_path / "ladder.db", create=False) as looking:
-            assert len(list(looking.counted())) == 1
+            assert len(list(looking.results.counted())) == 1
             with pytest.raises(LadderError, match="cannot be written; give yourself write permission"):
-                looking.add_version("late", "ann", "x", ["./bot"], [GAME.name])
+                looking.roster.add_version("late", "ann", "x", ["./bot"], [GAME.name])

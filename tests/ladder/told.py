@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ladder.archive.archive import Archive
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.model.match import Match
 from ladder.operation.home import Home
 from ladder.play.running import count
@@ -32,11 +32,11 @@ def told_ladder(folder: Path, matches: int) -> Home:
     """A ladder of five bots with matches that were played, and more that are scheduled."""
     home = Home(folder)
     home.make()
-    with Chronicle(home.database, create=True) as chronicle:
-        assert chronicle.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
+    with Store(home.database, create=True) as chronicle:
+        assert chronicle.roster.condition(CONDITION.game, CONDITION.options, CONDITION.clock) == CONDITION
         for bot, author in {FAULTY: "ann", LONG: LONG, "good": "cat", "better": "dan", "best": "eve"}.items():
-            version, _ = chronicle.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
-            chronicle.qualify(version.id, CONDITION, passed=True, reason="")
+            version, _ = chronicle.roster.add_version(bot, author, f"hash of {bot}", ["./bot"], [GAME.name])
+            chronicle.admission.qualify(version.id, CONDITION, passed=True, reason="")
             write_log(home, f"qualify-{version.id}-0")
         waiting: list[Match] = []
         for number in range(matches):
@@ -47,7 +47,7 @@ def told_ladder(folder: Path, matches: int) -> Home:
     return home
 
 
-def play_really(home: Home, chronicle: Chronicle, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
+def play_really(home: Home, chronicle: Store, match: Match, faults: Mapping[int, Fault] | None = None) -> None:
     """Play a match by the rules, write its record and logs, and make it count.
 
     Each seat answers at random; those with faults first give two answers that are refused, then the fault puts them out.

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.api.api import PATHS, PREFIX
 from ladder.http.api.openapi import ERRORS, MAX_TEXT, comment_on, openapi
 from ladder.http.requests import limits
@@ -64,9 +64,9 @@ def get(client: httpx.Client, path: str, **headers: str) -> Any:
 
 
 def matches(home: Home, bot: str = FAULTY, *, over: bool = True) -> list[str]:
-    with Chronicle(home.database, create=False) as chronicle:
-        found = chronicle.matches(PLAYED, versions=chronicle.find_versions(bot))
-        return [one.match_id for one in found if chronicle.is_over(one.block) is over]
+    with Store(home.database, create=False) as chronicle:
+        found = chronicle.history.matches(PLAYED, versions=chronicle.roster.find_versions(bot))
+        return [one.match_id for one in found if chronicle.schedule.is_over(one.block) is over]
 
 
 # --- answers ------------------------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def test_an_answer_is_made_once_until_the_ladder_changes_and_for_each_author(
     for _ in range(2):
         get(client, "/bots", authorization=f"Bearer {token}")
     assert len(asked) == 3
-    with Chronicle(home.database, create=False) as chronicle:
-        chronicle.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
+    with Store(home.database, create=False) as chronicle:
+        chronicle.roster.add_version("newest", "zoe", "hash", ["./bot"], ["yunnan"])
     assert "newest" in get(client, "/bots").text
     assert len(asked) == 4
 

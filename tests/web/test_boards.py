@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.requests.asked import Site
 from ladder.intake.authors import Authors
 from ladder.operation.home import Home
@@ -65,8 +65,8 @@ def test_the_picture_of_a_match_that_is_for_its_author_is_kept_for_nobody_else(t
     home = told_ladder(tmp_path / "ladder", 2)
     with Authors(home.database, create=False) as authors:
         token = authors.add("ann")
-    with Chronicle(home.database, create=False) as chronicle:
-        [faulty] = chronicle.versions_called(FAULTY)
+    with Store(home.database, create=False) as chronicle:
+        [faulty] = chronicle.roster.versions_called(FAULTY)
     tried = f"qualify-{faulty.id}-0123456789abcdef"
     put_record(home, tried, record_of(home, recorded(home)[0]))
     client = browse(home, Site(takes_bots=True))

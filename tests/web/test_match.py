@@ -14,7 +14,6 @@ import pytest
 
 from dogana.v1 import ladder_pb2 as pb
 from ladder.archive.retention import prune
-from ladder.facts.chronicle import Chronicle
 from ladder.facts.schema import MAX_VOIDS
 from ladder.facts.store import Store
 from ladder.http.pictures.drawings import Drawing, Drawings, pages_folder
@@ -63,8 +62,8 @@ def home(told: Home, tmp_path: Path) -> Home:
 def matches_of(home: Home, *, over: bool = True, out: bool = False) -> list[pb.PlayedMatch]:
     """Matches that count, of blocks that are over, or not."""
     listed = Desk(home, ANYBODY).matches(pb.MatchesRequest(limit=1000, out=out)).matches
-    with Chronicle(home.database, create=False) as chronicle:
-        return [match for match in listed if chronicle.is_over(match.block) is over]
+    with Store(home.database, create=False) as chronicle:
+        return [match for match in listed if chronicle.schedule.is_over(match.block) is over]
 
 
 def replay_of(client: httpx.Client, match: str) -> httpx.Response:
@@ -308,8 +307,8 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
     client: httpx.Client, told: Home
 ) -> None:
     over, other = matches_of(told, over=False)[0], matches_of(told)[0]
-    with Chronicle(told.database, create=False) as chronicle:
-        running = chronicle.match(other.match)
+    with Store(told.database, create=False) as chronicle:
+        running = chronicle.schedule.match(other.match)
     assert running is not None
     with announced(told, running, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{over.match}"))
@@ -324,8 +323,8 @@ def test_a_match_that_is_over_before_the_others_from_its_seed_has_its_result_and
 
 
 def test_a_match_that_is_being_played_leads_to_where_it_can_be_watched(client: httpx.Client, told: Home) -> None:
-    with Chronicle(told.database, create=False) as chronicle:
-        match = chronicle.match(matches_of(told, over=False)[0].match)
+    with Store(told.database, create=False) as chronicle:
+        match = chronicle.schedule.match(matches_of(told, over=False)[0].match)
     assert match is not None
     with announced(told, match, "unix:/nowhere"):
         page = soup(client.get(f"/matches/{match.match_id}"))
@@ -434,11 +433,11 @@ def test_a_record_that_was_pruned_is_missed_in_words(played: Home, tmp_path: Pat
 
 def test_a_match_that_was_given_up_says_why(home: Home, browse: Browse) -> None:
     with Store(home.database, create=False) as store:
-        ids = [str(row["match"]) for row in store.rows("select match from open_matches")]
+        ids = [str(row["match"]) for row in store.file.rows("select match from open_matches")]
         for match_id in ids:
-            match = store.match(match_id)
+            match = store.schedule.match(match_id)
             assert match is not None
-            store.give_up(match, f"it failed {LOUD}")
+            store.results.give_up(match, f"it failed {LOUD}")
     page = soup(browse(home).get(f"/matches/{ids[0]}"))
     assert "is given up: it was void too often" in page.text
     assert page.text.count("An attempt at it was void: it failed") == MAX_VOIDS

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from dogana.v1 import ladder_pb2 as pb
-from ladder.facts.chronicle import Chronicle
+from ladder.facts.store import Store
 from ladder.http.app import NEED_A_SERVER, PAGES
 from ladder.http.pictures.boards import last_picture
 from ladder.http.pictures.drawings import Drawings, pages_folder
@@ -67,7 +67,7 @@ def write_site(home: Home, folder: Path, most: int, progress: Progress) -> Writt
         LadderError: if there is no ladder, or something else in the folder.
         OSError: if it cannot be written.
     """
-    with Chronicle(home.database, create=False) as chronicle:
+    with Store(home.database, create=False) as chronicle:
         return _write(home, Desk(home, ANYBODY, chronicle), folder, most, progress)
 
 
