@@ -12,6 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -38,6 +39,7 @@ RECORDS, LOGS = "records", "logs"
 """The two tables with something for each match."""
 MAX_LOG_BYTES = 32 * 1024 * 1024
 """How much the logs of a match may have together; the ladder writes about 128 kB for each seat."""
+_REMOVED_AT_A_TIME = 500
 _MAX_DICTIONARY_BYTES = 1024 * 1024
 _LEVEL = 9
 """Of compression: twice as slow as the usual 3, and a fifth smaller; 12 is another three times as slow, and 3 % smaller."""
@@ -95,13 +97,14 @@ class Archive:
 
         Args:
             path: its file.
-            create: whether to make one if there is none; without one, nothing is in it.
+            create: whether to make one if there is none, and to wait for others who write as long as they take;
+                without one, nothing is in it.
 
         Raises:
             BadHome: if it is something else, or cannot be read.
         """
         self._path = path
-        self._file = SqliteFile(path, _LAYOUT, create=create) if create or path.exists() else None
+        self._file = SqliteFile(path, _LAYOUT, create=create, outwaits=create) if create or path.exists() else None
         self._dictionary = lru_cache(self._read_dictionary)
 
     def __enter__(self) -> Self:
@@ -228,10 +231,14 @@ class Archive:
         return ((row["match"], row["at"], row["size"]) for row in rows)
 
     def remove(self, table: str, match_ids: Collection[str]) -> None:
-        """Remove the records of some matches, or their logs, all at once, and give back the room on the disk."""
-        if match_ids:
+        """Remove the records of some matches, or their logs, and give back the room on the disk.
+
+        Some at a time: a run must not wait for long, and what SQLite writes ahead needs room, too.
+        """
+        left = iter(match_ids)
+        while some := list(islice(left, _REMOVED_AT_A_TIME)):
             with self._open.writing():
-                self._open.write_each(f"delete from {table} where match = ?", ([one] for one in match_ids))  # noqa: S608
+                self._open.write_each(f"delete from {table} where match = ?", ([one] for one in some))  # noqa: S608
             self._open.give_back_room()
 
     def copy_to(self, path: Path) -> None:

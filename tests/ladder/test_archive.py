@@ -300,6 +300,18 @@ def test_records_of_some_bots_and_of_one_block_of_so_many_are_kept(home: Home, c
     assert (compare(home, chronicle).problems, compare(home, chronicle).pruned) == ([], 9)
 
 
+def test_very_many_are_removed_some_at_a_time_while_somebody_else_writes(home: Home) -> None:
+    [one, *others] = logged(home)
+    ids = [f"{number:016x}" for number in range(1234)]
+    with closing(sqlite3.connect(home.archive)) as file, file:
+        copied = "insert into logs (match, at, data) select ?, at, data from logs where match = ?"
+        file.executemany(copied, ([match_id, one] for match_id in ids))
+    with Archive(home.archive, create=True) as writer, Archive(home.archive, create=False) as archive:
+        archive.remove(LOGS, [*ids, one])
+        writer.put_logs("new", {"seat0.log": b"x"})
+    assert logged(home) == [*others, "new"]
+
+
 def test_a_damaged_record_does_not_keep_others_from_being_pruned(home: Home, chronicle: Store) -> None:
     damage(home, of_block(chronicle, 2)[0])
     assert prune(home, chronicle, LATER, None).records == 2 + 3 + 4
